@@ -336,13 +336,13 @@ final class Situation {
       private Beans() {}
 
       public static void main(String[] arguments) throws Exception {
-        var name = new ObjectName("io.mallometer:type=NativeMemory");
+        var name = new ObjectName("io.mallometer:type=Diagnosis");
         var ports = new BufferedReader(new InputStreamReader(System.in));
         for (String port = ports.readLine(); port != null; port = ports.readLine()) {
           var address = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + port + "/jmxrmi");
           try (JMXConnector connector = JMXConnectorFactory.connect(address)) {
             MBeanServerConnection server = connector.getMBeanServerConnection();
-            System.out.println(server.getAttribute(name, "Diagnosis") + "\t" + server.getAttribute(name, "DiagnosisSentence"));
+            System.out.println(server.getAttribute(name, "State") + "\t" + server.getAttribute(name, "Sentence"));
           } catch (Exception refused) {
             System.out.println("\t" + refused.getClass().getSimpleName());
           }

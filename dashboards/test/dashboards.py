@@ -1,14 +1,15 @@
 """Checks what a dashboard's JSON must have so that somebody who sees it for the first time can use it.
 
-A panel is at fault without a title, a description that says what to conclude, a unit, or a legend; a rate that does not use
+A panel is at fault without a title, which is no question, a description that says what to conclude, a unit, or a legend; a rate that does not use
 $__rate_interval; a ranking over time that is made anew at each moment; thresholds that a graph does not draw; a link to a
 runbook that does not exist; a series, a label or a label's value that mallometer does not publish; a colour of a verdict that
-the diagnosis does not give. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
+the diagnosis does not give; a part of memory whose name or colour is not that of the page. A dashboard is at fault if it does not link to the others, or draws every instance of a fleet by
 itself. Overview asks one instance and nothing else.
 
     python3 dashboards/test/dashboards.py        from the root of the repository
 """
 
+import colorsys
 import json
 import pathlib
 import re
@@ -30,6 +31,10 @@ NO_VERDICT = {"text", "transparent"}
 GREEN_BY_DEFAULT = {"stat", "bargauge", "table"}
 # The shares of the limit from which on the diagnosis is watch, and act.
 OF_LIMIT = [(0.9, "orange"), (0.95, "red")]
+PAGE = REPOSITORY / "metrics-bridge/core/src/main/resources/io/mallometer/page"
+BY_PART = re.compile(r"\bby \(part\)")
+# The least distance in degrees of a part's hue from that of act.
+HUES_FROM_ACT = 15
 STATE = re.compile(r'mallometer_diagnosis\{state="(\w+)"')
 PUBLISHED = REPOSITORY / "docs/public-names.txt"
 OWN_SERIES = re.compile(r"(?<![\w:])((?:native|cgroup|mallometer)_\w+)(?:\{([^}]*)\})?")
@@ -71,7 +76,7 @@ def faults(dashboard):
     found += [f"two panels named {title}" for title in set(titles) if titles.count(title) > 1]
     published = _published()
     for panel in shown:
-        faults_of_panel = [*_panel_faults(panel), *_colour_faults(panel), *_name_faults(panel, published)]
+        faults_of_panel = [*_panel_faults(panel), *_colour_faults(panel), *_part_faults(panel), *_name_faults(panel, published)]
         found += [f"{panel['title'] or 'a panel'}: {fault}" for fault in faults_of_panel]
     return found
 
@@ -110,8 +115,8 @@ def _unbounded(dashboard):
 
 
 def _panel_faults(panel):
-    if not panel["title"]:
-        yield "no title"
+    if not panel["title"] or panel["title"].endswith("?"):
+        yield "no title, or a question"
     if len(panel.get("description", "")) < SHORTEST_DESCRIPTION:
         yield "no description"
     if not _has_unit(panel):
@@ -170,9 +175,38 @@ def _colour_faults(panel):
             if step["color"] not in allowed and (step["value"], step["color"]) not in OF_LIMIT:
                 yield f"{step['color']} from {step['value']} on is not what the diagnosis says"
         for mapping in setting.get("mappings", []):
-            for shown in mapping["options"].values():
+            # A range has one result, between its bounds.
+            for shown in [mapping["options"]["result"]] if mapping["type"] == "range" else mapping["options"].values():
                 if shown["color"] != COLOURS.get(shown["text"], "text"):
                     yield f"{shown['text']} is {shown['color']}"
+
+
+def parts_of_page():
+    """The name and the colour of each part of memory on the page; the colours are those of the light theme."""
+    script, style = ((PAGE / name).read_text() for name in ("page.js", "page.css"))
+    table = {name: re.search(rf"const {name} = {{(.*?)}};", script, re.S)[1] for name in ("NAMES", "COLOURS")}
+    names = dict(re.findall(r"'(\w+)': '([^']+)'", table["NAMES"]))
+    colours = dict(re.findall(r"--part-(\d+): (#\w{6});", style))
+    return {part: (names[part], colours[number]) for part, number in re.findall(r"'(\w+)': (\d+)", table["COLOURS"])}
+
+
+def hue(colour):
+    return 360 * colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)))[0]
+
+
+def _part_faults(panel):
+    if not any(BY_PART.search(target["expr"]) for target in panel["targets"]):
+        return
+    overrides = {
+        one["matcher"]["options"]: {each["id"]: each["value"] for each in one["properties"]}
+        for one in panel["fieldConfig"]["overrides"]
+        if one["matcher"]["id"] == "byName"
+    }
+    page = parts_of_page()
+    for part in {value for labels in _published().values() for value in labels.get("part", ())}:
+        shown = overrides.get(part, {})
+        if (shown.get("displayName"), shown.get("color", {}).get("fixedColor")) != page[part]:
+            yield f"{part} has another name or colour than on the page"
 
 
 def _published():

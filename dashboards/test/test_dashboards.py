@@ -20,7 +20,7 @@ class DashboardsCheck(unittest.TestCase):
     def test_faults_are_found(self):
         self.assert_found(
             "mallometer-where",
-            "Which instance leaves the others?",
+            "Live memory by instance",
             lambda dashboard, _: dashboard["templating"]["list"].pop(2),
             lambda dashboard, _: dashboard["annotations"].update(list=[]),
             lambda dashboard, _: dashboard["links"].pop(0),
@@ -28,6 +28,8 @@ class DashboardsCheck(unittest.TestCase):
             lambda dashboard, _: dashboard["__requires"].pop(),
             lambda dashboard, _: dashboard["links"][1].update(url="https://mallometer.example/docs/runbooks/index.md"),
             lambda _, panel: panel.update(title=""),
+            lambda _, panel: panel.update(title="Which instance grows?"),
+            lambda _, panel: ask(panel, 'sum by (part) (native_memory_resident_bytes{instance=~"$shown"})'),
             lambda _, panel: panel.pop("description"),
             lambda _, panel: panel["fieldConfig"]["defaults"].pop("unit"),
             lambda _, panel: panel.update(targets=[]),
@@ -50,7 +52,7 @@ class DashboardsCheck(unittest.TestCase):
     def test_more_than_one_instance_on_overview_is_found(self):
         self.assert_found(
             "mallometer-overview",
-            "What fills the memory?",
+            "Memory by part",
             lambda dashboard, _: instance(dashboard).update(multi=True),
             lambda dashboard, _: instance(dashboard).update(includeAll=True),
             lambda dashboard, _: instance(dashboard).update(sort=1),
@@ -64,7 +66,7 @@ class DashboardsCheck(unittest.TestCase):
     def test_colours_of_a_verdict_that_the_diagnosis_does_not_give_are_found(self):
         self.assert_found(
             "mallometer-overview",
-            "What does mallometer conclude?",
+            "Diagnosis",
             lambda _, panel: panel["fieldConfig"]["defaults"].pop("thresholds"),
             lambda _, panel: panel["fieldConfig"]["defaults"].update(thresholds=thresholds("green")),
             lambda _, panel: panel["fieldConfig"]["defaults"].update(thresholds=thresholds("text", (3, "red"))),
@@ -74,20 +76,27 @@ class DashboardsCheck(unittest.TestCase):
         )
         self.assert_found(
             "mallometer-overview",
-            "How much of the limit is used?",
+            "Memory limit used",
             lambda _, panel: panel["fieldConfig"]["defaults"]["thresholds"]["steps"][2].update(value=0.98),
         )
         self.assert_found(
             "mallometer-fleet",
-            "What do the instances conclude?",
+            "Instances by diagnosis",
             lambda _, panel: panel["targets"][0].update(expr=panel["targets"][3]["expr"]),
         )
+
+    def test_no_part_has_the_colour_of_act(self):
+        style = (dashboards.PAGE / "page.css").read_text()
+        for act in re.findall(r"--alarm: (#\w{6});", style):
+            for part, (_, colour) in dashboards.parts_of_page().items():
+                apart = abs(dashboards.hue(colour) - dashboards.hue(act))
+                self.assertGreaterEqual(min(apart, 360 - apart), dashboards.HUES_FROM_ACT, part)
 
     def test_shares_of_the_limit_have_colours_where_the_diagnosis_changes(self):
         rules = (dashboards.REPOSITORY / DIAGNOSIS_RULES).read_text()
         near, at = (float(re.search(rf"{name} = ([0-9.]+);", rules)[1]) for name in ("NEAR_THE_LIMIT", "AT_THE_LIMIT"))
         self.assertEqual([(near, "orange"), (at, "red")], dashboards.OF_LIMIT)
-        panel = named(dashboards.load()["mallometer-overview"], "How much of the limit is used?")
+        panel = named(dashboards.load()["mallometer-overview"], "Memory limit used")
         steps = panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
         self.assertEqual([(None, "text"), *dashboards.OF_LIMIT], [(step["value"], step["color"]) for step in steps])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Takes a picture of JConsole on a running JVM that mallometer counts, with the attributes of an MBean:
-#   docs/site/jconsole.sh FILE JMX_PORT [Allocator|CallSites|LeakDetector|NativeMemory]
+#   docs/site/jconsole.sh FILE JMX_PORT [Allocator|CallSites|Diagnosis|LeakDetector|NativeMemory]
 # Installs what it needs, starts a virtual screen of its own, and operates JConsole by mouse and keyboard. Positions are those
 # of JDK 17's JConsole in a window of fixed size; look at the picture afterwards.
 set -euo pipefail
@@ -11,11 +11,12 @@ source bin/lib/requirements.sh
 picture=$1
 jmx_port=$2
 # As the tree sorts them.
-case ${3:-NativeMemory} in
+case ${3:-Diagnosis} in
   Allocator) down=(Down) ;;
   CallSites) down=(Down Down) ;;
-  LeakDetector) down=(Down Down Down) ;;
-  NativeMemory) down=(Down Down Down Down) ;;
+  Diagnosis) down=(Down Down Down) ;;
+  LeakDetector) down=(Down Down Down Down) ;;
+  NativeMemory) down=(Down Down Down Down Down) ;;
   *) fail "no MBean $3" ;;
 esac
 
@@ -61,12 +62,12 @@ press() {
 
 # Wide enough for the tree on the left and the values on the right.
 window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Java Monitoring' | tail -n 1)
-sleep 10
+sleep 25
 xdotool windowmove "$window" 0 0 windowsize "$window" 980 720
 sleep 2
 # The first try is with SSL; a dialog then offers an insecure connection.
 click 363 222
-sleep 6
+sleep 12
 # The tab MBeans, a wider tree, and in it io.mallometer, the MBean, Attributes.
 click 440 78
 xdotool mousemove 171 400 mousedown 1 mousemove 190 400 mousemove 230 400 mouseup 1

@@ -38,7 +38,7 @@ def of_the_demo(into):
             ("flamegraph", "flamegraph.png", ("1400", "900")),
         ):
             subprocess.run(["node", SITE / "picture.mjs", f"{url}/{page}", into / file, *size], check=True)
-        subprocess.run([SITE / "jconsole.sh", into / "jconsole.png", str(demo.jmx_port), "LeakDetector"], check=True)
+        subprocess.run([SITE / "jconsole.sh", into / "jconsole.png", str(demo.jmx_port), "Diagnosis"], check=True)
 
 
 def of_the_dashboards(into):

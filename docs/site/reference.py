@@ -164,7 +164,7 @@ def mbeans():
         meaning = cell(described.get((bean, top)) or described.get((bean, top[0].upper() + top[1:])) or described.get(("Each", top), ""))
         if not meaning and (bean, top) not in lacking:
             lacking.append((bean, top))
-        if top not in figures_of_series[bean] and ("Each", top) not in described:
+        if top not in figures_of_series.get(bean, ()) and ("Each", top) not in described:
             rows.setdefault(bean, {})[top] = f"`{top}{signature[0] if signature else ''}`: {fields.get(meaning, meaning)}"
     if lacking:
         raise Missing("no description of " + ", ".join(f"{bean}.{name}" for bean, name in lacking))

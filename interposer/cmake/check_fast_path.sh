@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_fast_path.sh LIBRARY PROCESSOR: checks that the compiler made of the counted route what docs/explanation/cost.md accounts for:
+# check_fast_path.sh LIBRARY PROCESSOR: checks that the compiler made of the counted route what ARCHITECTURE.md accounts for:
 # malloc, free and the operators are one jump; then at most so many instructions from the entry to the first return
 # (malloc) or to the jump into the allocator (free), one call and that to the allocator, no lock prefix or exclusive
 # access, no call into the loader (__tls_get_addr). $OBJDUMP and $NM are of the library's processor.

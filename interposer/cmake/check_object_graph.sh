@@ -8,7 +8,7 @@ set -eu
 # From below to above. Folders of one rank do not know each other.
 ranks='platform:1 allocator:2 account:3 sample:4 leak:5 jvm:5 hooks:6 control:7'
 family='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size'
-family="$family|cfree|free_sized|free_aligned_sized|sdallocx|_Zn.*|_Zd.*|strn?dup)\$"
+family="$family|cfree|free_sized|free_aligned_sized|sdallocx|_Zn.*|_Zd.*|strn?dup|mmap|mmap64|munmap|mremap)\$"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -26,7 +26,7 @@ if readelf -hW "$library" | grep -q X86-64 && ! readelf -nW "$library" | grep -q
 fi
 
 allowed='^(malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc'
-allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlm?open|__gmon_start__"
+allowed="$allowed|malloc_usable_size|cfree|free_sized|free_aligned_sized|sdallocx|dlm?open|mmap|mmap64|munmap|mremap|__gmon_start__"
 allowed="$allowed|_Zn[wa][a-zA-Z0-9_]+|_Zd[la][a-zA-Z0-9_]+|mallometer_[a-z_]+"
 allowed="$allowed|Java_io_mallometer_internal_library_abi_DirectCalls_[a-z]+)\$"
 others=$(nm -D --defined-only "$library" | awk '{ print $3 }' | grep -vE "$allowed" || true)

@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0xabe3e926u
+#define MALLOMETER_ABI_VERSION 0x460544b2u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -125,7 +125,7 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /* Nanoseconds spent in mallometer_snapshot(), in the library's threads, and on samples and the clearing of their
    * slots. The time of samples is an estimate, since no exact clock may be read inside of malloc: the library's threads
-   * measure the time of each unit of work; without such threads it is the 25 ns of docs/explanation/cost.md. */
+   * measure the time of each unit of work; without such threads it is 25 ns. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
@@ -196,6 +196,14 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
+  /* Ranges of mallometer_ranges(); those that were forgotten, the smallest, because 65,536 are known; changes that were
+   * missed because another thread had the lock for a millisecond (after 64 in a row over a second no ranges are
+   * recorded until the next start, and the reason says so); and mappings without a call site, because 4,000 stacks at
+   * once and 50 a second are walked. */
+  uint64_t ranges;
+  uint64_t ranges_forgotten;
+  uint64_t ranges_missed;
+  uint64_t ranges_without_site;
 };
 
 /* Whether stacks have Java frames. */
@@ -368,6 +376,21 @@ struct mallometer_module {
   uint64_t bias;
   uint8_t build_id[32];
   char path[1024]; /* The loader's path of the file. Empty for the executable. */
+};
+
+/* The owner of a range of memory. */
+enum mallometer_range_owner {
+  MALLOMETER_RANGE_OF_PROGRAM = 0,
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1 /* The object that defines malloc: its call sites are those of malloc. */
+};
+
+/* Addresses that the process mapped, or reserved for later. Not all of it need be in memory. */
+struct mallometer_range {
+  uint64_t address;
+  uint64_t length;
+  uint64_t mapped_ns; /* The time of the mapping, to within 17 ms. */
+  uint32_t site;      /* The call site that reserved the addresses, for mallometer_site_stack(); UINT32_MAX: none. */
+  uint32_t owner;     /* enum mallometer_range_owner */
 };
 
 #define MALLOMETER_METHOD_LINES 1024
@@ -757,6 +780,17 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 /* Copies the modules with numbers of at least `first`; at most 1,024 are known. -ENODATA: call sites are not
  * recorded. */
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
+
+/*
+ * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, in the order of their
+ * addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
+ * there is none. Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped
+ * or unmapped during the call may be missing. Unknown are mappings from before call sites were recorded, those of the
+ * loader, those that the C library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and
+ * those of system calls past the C library. Holds a lock of the library for some microseconds at a time. Not for signal
+ * handlers. -ENODATA: ranges are not recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
+ */
+MALLOMETER_API int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 
 /*
  * Copies live samples; at most 69,632 exist. Objects that are allocated or freed during the call may be missing.

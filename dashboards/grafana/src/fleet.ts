@@ -18,10 +18,12 @@ import {
   diagnoses,
   from,
   graph,
+  growth,
   most,
   rows,
   runbook,
   stack,
+  stackOfParts,
   values,
 } from './panels.js';
 
@@ -40,7 +42,7 @@ const kills = killsOf(selected);
 
 const whole = [
   diagnoses(
-    'What do the instances conclude?',
+    'Instances by diagnosis',
     'How many instances have each diagnosis. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.',
     HALF,
     selected,
@@ -52,7 +54,7 @@ const whole = [
     .thresholds(from({ value: 1, color: WATCH }))
     .noValue('none seen')
     .links([runbook('after-a-kill.md')]),
-  values('How many instances are there?', 'Instances that report, and those of them where malloc is not counted, whose call sites are unknown.', 'none', QUARTER, [
+  values('Instances', 'Instances that report, and those of them where malloc is not counted, whose call sites are unknown.', 'none', QUARTER, [
     { expression: `sum(job:mallometer_active:count{${selectedJobs}})`, legend: 'report' },
     {
       expression: `sum(job:mallometer_active:count{${selectedJobs}}) - sum(job:mallometer_active:sum{${selectedJobs}})`,
@@ -63,7 +65,7 @@ const whole = [
 
 const nearest = [
   rows(
-    'Which instances are nearest to their limit?',
+    'Instances nearest to their limit',
     'Every selected instance; a click on an instance opens its overview. The time is the estimate of the process itself, absent while it does not grow.',
     WHOLE,
     { ...PLACE, instance: 'Instance' },
@@ -77,7 +79,7 @@ const nearest = [
       },
       { name: 'Limit in', unit: 's', expression: byInstance(`mallometer_time_to_limit_seconds{bound="estimate", ${selected}}`) },
       { name: 'Live', unit: 'bytes', expression: byInstance(live) },
-      { name: 'Growth an hour', unit: 'bytes', expression: byInstance(hourly) },
+      growth(byInstance(hourly)),
       { name: 'Resident', unit: 'bytes', expression: byInstance(`instance:native_memory_resident_bytes:sum{${selected}}`) },
       { name: 'Retained', unit: 'percentunit', expression: byInstance(`instance:native_memory_retained:ratio{${selected}}`) },
     ],
@@ -93,10 +95,10 @@ const suspects = withVersion(`(${suspectsOf(selected)})`, selected);
 
 const code = [
   rows(
-    'Which call sites hold unused memory, in how many pods of which version?',
+    'Call sites that hold unused memory, by version',
     'One line for each call site with the verdict leak or unused, and for each version of its application. In all pods of one version and in none of the version before: that version brought it. In a few pods: ' +
       'look at what they do that others do not. Each process publishes the five to eight names that hold most for each verdict, so at least as many pods as In pods says have the call site, and Not accessed is their sum.',
-    16,
+    WHOLE,
     { site: 'Call site', verdict: 'Verdict', ...PLACE, version: 'Version' },
     [
       { name: 'In pods', unit: 'none', width: 90, expression: `count by (${SUSPECT}) (${suspects})` },
@@ -110,24 +112,17 @@ const code = [
       { name: 'Not accessed', unit: 'bytes', expression: `sum by (${SUSPECT}) (${suspects})` },
     ],
   )
-    .noValue('none known')
+    .noValue('No call site holds unused memory')
     .links([runbook('leak-suspected.md')]),
-  bars('Where were OOM kills within 24 hours?', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', THIRD, {
-    expression: `topk(${MOST}, ${byJob(kills)} > 0)`,
-    legend: '{{job}}',
-  })
-    .decimals(0)
-    .noValue('none seen')
-    .links([runbook('after-a-kill.md')]),
 ];
 
 const versions = [
   graph(
-    'How much live memory does a pod of each version have?',
+    'Live memory of a pod by version',
     'The mean of the pods that are half an hour old or older; the twenty jobs with most. While a deploy rolls, it is the new version beside the old one; the new one well above the old one at the ' +
       'same load is what the deploy brought.',
     'bytes',
-    HALF,
+    WHOLE,
     [
       {
         expression:
@@ -138,19 +133,15 @@ const versions = [
     ],
   )
     .interval(RECORDED)
-    .noValue('no version is known'),
+    .noValue('Shown for instances that are half an hour old and whose version is known'),
   rows(
-    'Does the new version take more than the old one?',
+    'Versions compared',
     'Each version of each job: how long its youngest instance has been up, which tells new from old, and the means of its instances. Young instances grow anyway.',
-    HALF,
+    WHOLE,
     { ...PLACE, version: 'Version' },
     [
       { name: 'Live', unit: 'bytes', width: 100, expression: `avg by (namespace, job, version) (${withVersion(live, selected)})` },
-      {
-        name: 'Growth an hour',
-        unit: 'bytes',
-        expression: `avg by (namespace, job, version) (${withVersion(hourly, selected)})`,
-      },
+      growth(`avg by (namespace, job, version) (${withVersion(hourly, selected)})`),
       {
         name: 'Youngest up',
         unit: 's',
@@ -164,7 +155,7 @@ const versions = [
 
 const savings = [
   rows(
-    'What could be given back?',
+    'Memory that a trim returns by job',
     'Figures by job. A trim of all instances returns at least the first figure.',
     HALF,
     PLACE,
@@ -174,20 +165,28 @@ const savings = [
     ],
   )
     .links([runbook('retained.md')]),
-  stack('Which jobs have most native memory?', 'Live native memory by job; the twenty jobs with most at the end of the shown time.', 'bytes', HALF, [
+  stack('Native memory by job', 'Live native memory by job; the twenty jobs with most at the end of the shown time.', 'bytes', HALF, [
     { expression: most(MOST, 'namespace, job', `job:native_malloc_live_bytes:sum{${selectedJobs}}`), legend: '{{job}}' },
   ]).interval(RECORDED),
+  bars('OOM kills within 24 hours by job', 'Kills at memory limits by job. Many in one job: its limit is too small for what it does, or it leaks.', 'none', WHOLE, {
+    expression: `topk(${MOST}, ${byJob(kills)} > 0)`,
+    legend: '{{job}}',
+  })
+    .decimals(0)
+    .height(5)
+    .noValue('none seen')
+    .links([runbook('after-a-kill.md')]),
 ];
 
 const outliers = [
-  bars('Growing fastest', 'Growth of live memory in an hour, by the line through the last hour. Young processes grow anyway.', 'bytes', THIRD, {
+  bars('Fastest growth', 'Growth of live memory in an hour, by the line through the last hour. Young processes grow anyway.', 'bytes', THIRD, {
     expression: `${top(hourly)} > 0`,
     legend: NAME,
   })
     .dataLinks([FULL_INSTANCE])
     .links([runbook('reaches-limit.md')]),
   bars(
-    'Farthest from their peers',
+    'Live memory against the mean of the job',
     "Live memory as a multiple of the mean of the instance's job. Far above 1: this instance met something that the others did not.",
     'none',
     THIRD,
@@ -199,7 +198,7 @@ const outliers = [
       legend: NAME,
     },
   ).dataLinks([FULL_INSTANCE]),
-  bars('Retaining most', 'The share of the resident set that the allocator retains. A trim or an arena limit may give it back.', 'percentunit', THIRD, {
+  bars('Retained share', 'The share of the resident set that the allocator retains. A trim or an arena limit may give it back.', 'percentunit', THIRD, {
     expression: top(`instance:native_memory_retained:ratio{${selected}}`),
     legend: NAME,
   })
@@ -219,7 +218,7 @@ const development = [
     { expression: `quantile(0.9, ${live})`, legend: 'nine of ten have less' },
     { expression: `max(${live})`, legend: 'highest' },
   ]).interval(RECORDED),
-  stack('Resident memory by part', 'The resident sets of all instances together, by part.', 'bytes', THIRD, [
+  stackOfParts('Resident memory by part', 'The resident sets of all instances together, by part.', THIRD, [
     { expression: `sum by (part) (job:native_memory_resident_bytes:sum{${selectedJobs}})`, legend: '{{part}}' },
   ]).interval(RECORDED),
 ];
@@ -229,7 +228,7 @@ const deploys = [
     'Young and old processes',
     'Mean live memory of processes started in the last six hours, and of the others. While a deploy rolls, it is new code beside old, also where no version is known. The twenty jobs with most.',
     'bytes',
-    HALF,
+    WHOLE,
     [
       {
         expression:
@@ -240,9 +239,9 @@ const deploys = [
     ],
   ).interval(RECORDED),
   rows(
-    'Now and before',
+    'Live memory now and before',
     'Mean live memory of the instances of each job now, and the chosen time ago, and how much more it is. Choose a time before the deploy, and at the same hour of the day.',
-    HALF,
+    WHOLE,
     PLACE,
     [
       {
@@ -271,13 +270,13 @@ export const fleet = dashboard(
   'now-6h',
   'fleet',
   [
-    { title: 'Is there a problem?', panels: whole },
-    { title: 'Where?', panels: nearest },
-    { title: 'Which code?', panels: code },
-    { title: 'Since which version?', panels: versions },
-    { title: 'What does it cost?', panels: savings },
-    { title: 'Which instances differ from the others?', panels: outliers, closed: true },
-    { title: 'How did it develop?', panels: development, closed: true },
+    { title: 'State', panels: whole },
+    { title: 'Limits', panels: nearest },
+    { title: 'Call sites', panels: code },
+    { title: 'Versions', panels: versions },
+    { title: 'Jobs', panels: savings },
+    { title: 'Instances that differ from others', panels: outliers, closed: true },
+    { title: 'Development', panels: development, closed: true },
     { title: 'Before and after a deploy, without versions', panels: deploys, closed: true },
   ],
 )

@@ -21,14 +21,17 @@ import {
   from,
   fromPlain,
   graph,
+  growth,
   names,
   onTheRight,
   rows,
   runbook,
-  stack,
+  stackOfParts,
   values,
 } from './panels.js';
 
+/** The least growth in an hour, in bytes, of a call site that is shown before it has a verdict. */
+const LEAST_GROWTH = 16 * 1024 * 1024;
 const limit = `max(cgroup_memory_limit_bytes{${one}} > 0)`;
 const used = `sum(cgroup_memory_charged_bytes{part!="page_cache", ${one}})`;
 /** The share of the resident Java heap in it. */
@@ -41,7 +44,7 @@ const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
 const ofPod = `and on (cluster, namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [
-  values('What does mallometer conclude?', 'The diagnosis of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
+  values('Diagnosis', 'The diagnosis of the process itself; its page, health and log tell the sentence and what to do. act: do it today. watch: look at it this week. too early: wait. healthy: nothing.', 'none', QUARTER, [
     { expression: `max(${diagnosis(one)})`, legend: 'diagnosis' },
   ])
     .mappings(AS_DIAGNOSIS)
@@ -66,7 +69,7 @@ const verdict = [
     .noValue('none seen')
     .links([runbook('after-a-kill.md')]),
   values(
-    'How much of the limit is used?',
+    'Memory limit used',
     'Charged memory without cached files, which the kernel gives up before it kills. Orange from 90 %, red from 95 % on; where the heap is two thirds of it, orange from 95 % on. Needs a limit of the cgroup.',
     'percentunit',
     QUARTER,
@@ -85,7 +88,7 @@ const verdict = [
     .noValue('no limit')
     .links([runbook('near-limit.md')]),
   values(
-    'When is the limit reached?',
+    'Time to the limit',
     'The estimate of the process itself, and the soonest time within its 95 % interval. Too early: memory was not watched for long enough. Not growing: there is no such time. No estimate: growth paused, or is not steady.',
     's',
     QUARTER,
@@ -96,7 +99,7 @@ const verdict = [
           ` or -2 * max(mallometer_diagnosis{state="healthy", ${one}} == 1) or -3 * max(mallometer_active{${one}} >= bool 0)`,
         legend: 'about in',
       },
-      { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'at the soonest in' },
+      { expression: `max(mallometer_time_to_limit_seconds{bound="lower", ${one}})`, legend: 'soonest in' },
     ],
   )
     .mappings(asWords(NO_TIME))
@@ -105,11 +108,10 @@ const verdict = [
 ];
 
 const kind = [
-  stack(
-    'What fills the memory?',
-    'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc_live: Which call sites leak; ' +
-      'malloc_retained: What the allocator retains; metaspace: classes; thread_stacks: threads; unexplained: something maps memory itself.',
-    'bytes',
+  stackOfParts(
+    'Memory by part',
+    'The parts of the resident set, which add up, what counts against the limit, and the limit. The part that grows says what to ask next: malloc, live: the call sites; ' +
+      'malloc, retained: the allocator; metaspace: classes; thread stacks: threads; unexplained: something maps memory itself.',
     HALF,
     [
       { expression: `sum by (part) (native_memory_resident_bytes{${one}})`, legend: '{{part}}' },
@@ -122,7 +124,7 @@ const kind = [
     .height(11)
     .links([runbook('near-limit.md')]),
   graph(
-    'Does native memory grow while the heap does not?',
+    'Native memory and Java heap',
     'Live native memory (allocated and not freed), the memory that the allocator retains, and the heap. Live memory that climbs while the heap does ' +
       'not is what a heap dump cannot show. Retained memory that climbs while live memory does not is the allocator\'s doing.',
     'bytes',
@@ -139,21 +141,27 @@ const kind = [
     .links([runbook('reaches-limit.md')]),
 ];
 
+/** The call sites that grow while the diagnosis is watch or act, and that have no verdict of unused memory. */
+const growing =
+  `topk(5, deriv(native_malloc_site_live_bytes{site!="other", ${one}}[1h]) * 3600 > ${LEAST_GROWTH}` +
+  ` and on (site) native_malloc_site_live_bytes{${one}}` +
+  ` unless on (site) (native_malloc_leak_suspected_bytes{${one}} > 0 or native_malloc_leak_unused_bytes{${one}} > 0))` +
+  ` and on () max(mallometer_diagnosis{state=~"watch|act", ${one}}) == 1`;
+
 const suspects = [
   rows(
-    'Which call sites hold unused memory?',
-    'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. The columns: the memory of the call site that was not accessed; ' +
+    'Suspects and growing call sites',
+    'leak: nothing will use it again; the line of code to open first. unused: nothing has used it so far, which a timeout or a scan may still do. none yet: it grows while the diagnosis is watch or act, and is judged later. The columns: the memory of the call site that was not accessed; ' +
       'the growth of all its live bytes by the line through the last hour, extrapolated if the process is younger, and empty if the call site is not among the names in native_malloc_site_live_bytes; and since when ' +
       'Prometheus has seen the suspect, a day back at most. Each process publishes the five to eight names that hold most for each verdict.',
     WHOLE,
     { site: 'Call site', verdict: 'Verdict' },
     [
       { name: 'Not accessed', unit: 'bytes', expression: `sum by (site, verdict) (${suspectsOf(one)})` },
-      {
-        name: 'Growth an hour',
-        unit: 'bytes',
-        expression: `sum by (site, verdict) (${suspectsOf(one, (bytes) => `deriv(native_malloc_site_live_bytes{${one}}[1h]) * 3600 and on (site) ${bytes} > 0`)})`,
-      },
+      growth(
+        `sum by (site, verdict) (${suspectsOf(one, (bytes) => `deriv(native_malloc_site_live_bytes{${one}}[1h]) * 3600 and on (site) ${bytes} > 0`)}` +
+          ` or label_replace(${growing}, "verdict", "none yet", "", ""))`,
+      ),
       {
         // A suspect younger than a step has no step.
         name: 'Since',
@@ -167,7 +175,7 @@ const suspects = [
     ],
   )
     .height(7)
-    .noValue('none known')
+    .noValue('No call site is a suspect')
     .links([runbook('leak-suspected.md')]),
 ];
 
@@ -175,7 +183,7 @@ const rates = [
   graph(
     'Growth',
     'Bytes allocated less bytes freed, a second. Around zero is healthy; steadily above zero is a leak or a cache that grows.',
-    'Bps',
+    'binBps',
     THIRD,
     [
       {
@@ -189,7 +197,7 @@ const rates = [
   graph(
     'Allocated and freed',
     'How fast native memory is allocated and freed. Growth that follows this curve follows the load; growth that does not is a leak or a cache.',
-    'Bps',
+    'binBps',
     THIRD,
     [
       { expression: `sum(rate(native_malloc_allocated_bytes_total{${one}}[$__rate_interval]))`, legend: 'allocated' },
@@ -214,7 +222,7 @@ const rates = [
 
 const keeper = [
   graph(
-    'What does the allocator retain?',
+    'Memory of the allocator',
     'Memory that malloc has from the system, its live and retained parts, and the least that a trim would give back. Retained and trimmable high: trim. Retained high, trimmable low: ' +
       'limit the arenas, or use another allocator.',
     'bytes',
@@ -226,10 +234,9 @@ const keeper = [
       { expression: `sum(native_allocator_trimmable_bytes{${one}})`, legend: 'trimmable' },
     ],
   ).links([runbook('retained.md')]),
-  stack(
-    'What does the kernel charge?',
+  stackOfParts(
+    'Charged memory by part',
     'Memory of the cgroup by part. Page cache does not count against the limit: the kernel gives it up before it kills.',
-    'bytes',
     HALF,
     [
       { expression: `sum by (part) (cgroup_memory_charged_bytes{${one}})`, legend: '{{part}}' },
@@ -280,7 +287,7 @@ const ends = [
 ];
 
 const trust = [
-  names('Is malloc counted?', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', QUARTER, {
+  names('Counting', 'Whether native memory is counted; "attached" beside it: since an attach, not from the start. Anything but "active": the panels about malloc are empty.', HALF, {
     expression: [
       `label_replace(max(mallometer_active{${one}}) == 1, "state", "active", "", "")`,
       `label_replace(max(mallometer_active{${one}}) == 0, "state", "inactive", "", "")`,
@@ -290,17 +297,17 @@ const trust = [
   })
     .height(9)
     .links([runbook('inactive.md')]),
-  graph('How old are the figures?', 'Time since the counters were read. Above the line at two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', QUARTER, [
+  graph('Age of the figures', 'Time since the counters were read. Above the line at two minutes: the poller is stuck, or the JVM; unless the interval between readings was made that long.', 's', HALF, [
     { expression: `max(mallometer_snapshot_age_seconds{${one}})`, legend: 'age' },
   ])
     .thresholds(beyond({ value: 120, color: WATCH }))
     .thresholdsStyle(DRAWN)
     .links([runbook('stuck.md')]),
   graph(
-    'What does mallometer cost?',
+    'Cost of mallometer',
     'Processor time for samples, counters and the recording, as a share of one processor, its target, and the memory it occupies.',
     'percentunit',
-    QUARTER,
+    HALF,
     [
       { expression: `sum(rate(mallometer_overhead_seconds_total{${one}}[$__rate_interval]))`, legend: 'processor' },
       { expression: `min(mallometer_overhead_target_ratio{${one}})`, legend: 'target' },
@@ -311,10 +318,10 @@ const trust = [
     .overrideByQuery('C', onTheRight('bytes'))
     .links([runbook('stuck.md')]),
   graph(
-    'Are samples lost?',
+    'Samples taken and lost',
     'Sampled allocations, and the samples that were lost because a table was full. Dropped no_site or not_followed: live bytes by site are too low. no_path loses no sample.',
     'ops',
-    QUARTER,
+    HALF,
     [
       { expression: `sum(rate(mallometer_samples_total{${one}}[$__rate_interval]))`, legend: 'taken' },
       {
@@ -333,12 +340,12 @@ export const overview = dashboard(
   'now-3h',
   'one',
   [
-    { title: 'Is it a problem?', panels: verdict },
-    { title: 'Of what kind?', panels: kind },
-    { title: 'Is it a leak?', panels: suspects },
-    { title: 'How fast does it grow?', panels: rates, closed: true },
-    { title: 'What do the allocator and the kernel say?', panels: keeper, closed: true },
-    { title: 'Did it hurt already?', panels: ends, closed: true },
-    { title: 'Can the figures be trusted?', panels: trust, closed: true },
+    { title: 'State', panels: verdict },
+    { title: 'Memory', panels: kind },
+    { title: 'Call sites', panels: suspects },
+    { title: 'Allocations', panels: rates, closed: true },
+    { title: 'Allocator and kernel', panels: keeper, closed: true },
+    { title: 'Restarts and the memory limit', panels: ends, closed: true },
+    { title: 'mallometer itself', panels: trust, closed: true },
   ],
 ).build();

@@ -35,6 +35,7 @@ import {
   type DynamicConfigValue,
   type Threshold,
   type ValueMap,
+  type ValueMapping,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import * as heatmap from '@grafana/grafana-foundation-sdk/heatmap';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
@@ -103,12 +104,37 @@ export const QUARTER = 6;
 export const SIXTH = 4;
 /** Widths of legends in pixels: in a panel of half a screen, and with the names of methods. */
 const LEGEND_WIDTH = 340;
-const LONG_NAMES_WIDTH = 480;
+const LONG_NAMES_WIDTH = 560;
+
+/** The parts of memory: their label, name and colour, which are those of the page, in page.js and page.css. */
+const PARTS: Record<string, [string, string]> = {
+  java_heap: ['Java heap', '#4878d0'],
+  metaspace: ['Metaspace', '#4fb67f'],
+  class_space: ['Class space', '#8fcfa9'],
+  code_cache: ['Code cache', '#8d6bc9'],
+  thread_stacks: ['Thread stacks', '#c9ab4f'],
+  gc_and_jvm: ['GC and JVM', '#62aed0'],
+  direct_buffers: ['Direct buffers', '#d97fb5'],
+  malloc: ['malloc', '#e07a3a'],
+  malloc_live: ['malloc, live', '#e07a3a'],
+  malloc_retained: ['malloc, retained', '#d9ab84'],
+  mapped_files: ['Mapped files', '#a3a7b2'],
+  shared_memory: ['Shared memory', '#8c613c'],
+  mallometer: ['mallometer', '#5f7199'],
+  unexplained: ['Unexplained', '#1f8a8a'],
+  this_process: ['This process', '#4878d0'],
+  other_processes: ['Other processes', '#c9ab4f'],
+  page_cache: ['Page cache', '#a3a7b2'],
+  kernel: ['Kernel', '#62aed0'],
+  sockets: ['Sockets', '#d97fb5'],
+  tmpfs: ['tmpfs', '#8c613c'],
+  other: ['Other', '#1f8a8a'],
+};
 
 export type Series = { expression: string; legend: string };
 
 /** A column of a table: what it is called, its unit, and the instant value that fills it. */
-export type Column = { name: string; unit: string; expression: string; width?: number; mappings?: ValueMap[] };
+export type Column = { name: string; unit: string; expression: string; width?: number; mappings?: ValueMapping[] };
 
 function refId(index: number): string {
   return String.fromCharCode('A'.charCodeAt(0) + index);
@@ -137,12 +163,12 @@ export function most(count: number, labels: string, series: string): string {
 
 /** The label that legends show, made of another one by a pattern of RE2 that matches the whole of it. */
 function shortened(expression: string, label: string, pattern: string): string {
-  return `label_replace(${expression}, "name", "$1$2", "${label}", "${pattern}")`;
+  return `label_replace(${expression}, "name", "$1$2$3", "${label}", "${pattern}")`;
 }
 
 /** Call sites as Class.method: without the package, if the class begins with a capital; others as they are. */
 export function bySite(expression: string): string {
-  return shortened(expression, 'site', '(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
+  return shortened(expression, 'site', '(compilation of )?(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
 }
 
 /** The characters of random parts of names in Kubernetes. */
@@ -285,6 +311,18 @@ export function stack(title: string, description: string, unit: string, width: n
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
+/** Bytes over time by the label part, which add up, in the names and colours of the page. */
+export function stackOfParts(title: string, description: string, width: number, series: Series[]) {
+  const panel = stack(title, description, 'bytes', width, series);
+  Object.entries(PARTS).forEach(([part, [name, color]]) =>
+    panel.overrideByName(part, [
+      { id: 'displayName', value: name },
+      { id: 'color', value: { mode: 'fixed', fixedColor: color } },
+    ]),
+  );
+  return panel;
+}
+
 /** Values of call sites over time that add up. */
 export function stackOfSites(title: string, description: string, width: number, expression: string) {
   return stack(title, description, 'bytes', width, [{ expression: bySite(expression), legend: '{{name}}' }])
@@ -359,8 +397,23 @@ export function buckets(title: string, description: string, unit: string, width:
 }
 
 /** Widths of columns in pixels; those of call sites and instances take the rest. */
-const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 90, Verdict: 90 };
-const VALUE_WIDTH = 130;
+const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 140, Verdict: 90 };
+const VALUE_WIDTH = 110;
+/** The arrow of the column by which a table is sorted. */
+const ARROW_WIDTH = 20;
+const GROWTH_WIDTH = 130;
+
+/** Returns a column of the bytes by which something grows in an hour, which says of everything else that it does not grow. */
+export function growth(expression: string): Column {
+  const text = 'does not grow';
+  return {
+    name: 'Growth per hour',
+    unit: 'bytes',
+    width: GROWTH_WIDTH,
+    expression,
+    mappings: [{ type: MappingType.RangeToText, options: { from: null, to: 0, result: { text, color: PLAIN, index: 0 } } }],
+  };
+}
 
 /**
  * A row for each combination of the labels, a column for each expression, sorted by the first column. The expressions
@@ -400,10 +453,12 @@ export function rows(title: string, description: string, width: number, labels: 
   Object.values(labels)
     .filter((name) => name in LABEL_WIDTHS)
     .forEach((name) => panel.overrideByName(name, [{ id: 'custom.width', value: LABEL_WIDTHS[name] }]));
-  columns.forEach(({ name, unit, width: wide, mappings }) => {
+  columns.forEach(({ name, unit, width: wide, mappings }, index) => {
     const properties: DynamicConfigValue[] = [
       { id: 'unit', value: unit },
-      { id: 'custom.width', value: wide ?? VALUE_WIDTH },
+      { id: 'custom.width', value: wide ?? VALUE_WIDTH + (index === 0 ? ARROW_WIDTH : 0) },
+      // The text of an empty table is not that of an empty cell.
+      { id: 'noValue', value: '–' },
     ];
     if (mappings) {
       properties.push({ id: 'mappings', value: mappings }, { id: 'custom.cellOptions', value: { type: 'color-text' } });

@@ -9,11 +9,11 @@ import {
   TO_OVERVIEW,
   WHOLE,
   bars,
-  beside,
   buckets,
   byPod,
   bySite,
   graph,
+  growth,
   onTheRight,
   rows,
   runbook,
@@ -25,10 +25,10 @@ const OF_INSTANCE = 'sum by (job, instance)';
 
 const sites = [
   bars(
-    'Which call sites grew?',
+    'Growth by call site',
     "How much more live memory each call site of the application holds than at the start of the shown time; the ten that grew most. A leak stays in this list at every time range. What the JVM and mallometer allocate is not among them.",
     'bytes',
-    HALF,
+    WHOLE,
     {
       // Allocations of the JVM, its compilers and mallometer are part of "other".
       expression: bySite(`topk(10, sum by (site) (delta(native_malloc_site_live_bytes{site!="other", ${shown}}[$__range])) > 0)`),
@@ -40,19 +40,18 @@ const sites = [
     .noValue('none')
     .links([runbook('leak-suspected.md')]),
   stackOfSites(
-    'Which call sites hold memory?',
+    'Live memory by call site',
     "The code that allocated what is live: an application's method, or a function of a library. other: the rest, the JVM and mallometer among it.",
-    HALF,
+    WHOLE,
     `sum by (site) (native_malloc_site_live_bytes{${shown}})`,
   )
-    .legend(beside())
     .height(11)
     .links([runbook('leak-suspected.md')]),
 ];
 
 const libraries = [
   bars(
-    'Which libraries grew?',
+    'Growth by library',
     'How much more live memory each native library holds than at the start of the shown time; the ten that grew most, without the JVM and mallometer.',
     'bytes',
     HALF,
@@ -62,7 +61,7 @@ const libraries = [
     },
   ).noValue('none'),
   stack(
-    'Which libraries hold memory?',
+    'Live memory by library',
     'The native library that asked malloc for what is still live, estimated from samples: of each instance ten to fifteen names, and other. A band that widens is the library to look at.',
     'bytes',
     HALF,
@@ -106,7 +105,7 @@ const sizes = [
 
 const keepers = [
   graph(
-    'The allocator',
+    'Allocator',
     'Memory that malloc has from the system, its live and retained parts, and the least that a trim would give back. Retained and trimmable high: trim. Retained high, trimmable low: ' +
       'limit the arenas, or use another allocator.',
     'bytes',
@@ -182,7 +181,7 @@ const comparison = [
     { job: 'Job', instance: 'Instance' },
     [
       { name: 'Live', unit: 'bytes', expression: `${OF_INSTANCE} (native_malloc_live_bytes{${shown}})` },
-      { name: 'Growth an hour', unit: 'bytes', expression: `${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h]) and native_malloc_live_bytes{${shown}}) * 3600` },
+      growth(`${OF_INSTANCE} (deriv(native_malloc_live_bytes{${shown}}[1h]) and native_malloc_live_bytes{${shown}}) * 3600`),
       { name: 'Resident', unit: 'bytes', expression: `${OF_INSTANCE} (native_memory_resident_bytes{${shown}})` },
       {
         name: 'Retained',
@@ -194,7 +193,7 @@ const comparison = [
     ],
   ).overrideByName('Instance', TO_OVERVIEW),
   graph(
-    'Which instance leaves the others?',
+    'Live memory by instance',
     'Instances that do the same work should run side by side. One that leaves the others is the one to look at.',
     'bytes',
     WHOLE,
@@ -210,11 +209,11 @@ export const where = dashboard(
   'now-1h',
   'few',
   [
-    { title: 'Which code?', panels: sites },
-    { title: 'Which libraries?', panels: libraries },
-    { title: 'Which instances?', panels: comparison },
-    { title: 'How large, how often?', panels: sizes, closed: true },
-    { title: 'What does the allocator retain?', panels: keepers, closed: true },
+    { title: 'Call sites', panels: sites },
+    { title: 'Libraries', panels: libraries },
+    { title: 'Instances', panels: comparison },
+    { title: 'Sizes and churn', panels: sizes, closed: true },
+    { title: 'Memory of the allocator', panels: keepers, closed: true },
     { title: 'Threads and huge requests', panels: others, closed: true },
   ],
 ).build();

@@ -17,7 +17,7 @@ import { chromium } from 'playwright-core';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TARGET = join(HERE, 'target');
-const WIDTH = 1600;
+const WIDTH = 1280;
 // The component library names fonts that it does not contain; the system's are drawn instead.
 const FONTS = '/public/fonts/';
 const LONGEST_MS = 60_000;
@@ -111,6 +111,9 @@ async function draw(browser, address, dashboard) {
     await page.screenshot({ path: join(values.into, `${basename(dashboard, '.json')}.png`) });
   }
   const { faults } = await page.evaluate(() => window.mallometer);
+  const wide = await page.evaluate(() =>
+    [...document.querySelectorAll('[role=grid]')].filter((grid) => grid.scrollWidth > grid.clientWidth).map((grid) => grid.innerText.slice(0, 60)));
+  faults.push(...wide.map((columns) => `a table is wider than its panel: ${columns}`));
   await page.close();
   return { panels: report.panels, faults: [...new Set([...faults, ...errors])] };
 }

@@ -10,7 +10,7 @@ minute, as Prometheus does by default. Nothing is scraped. Needs prometheus and 
 
     dashboards/test/scale/simulate.py [--instances 1000] [--hours 6] [--keep DIRECTORY]
 
-Prints tables in Markdown; docs/operation/alerts.md has those of one run.
+Prints tables in Markdown.
 """
 
 import argparse

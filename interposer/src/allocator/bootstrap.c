@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "platform/system_calls.h"
+
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
 #endif
@@ -20,10 +22,10 @@ static char *buffer;
 static size_t used;
 
 static char *map_low(void) {
-  void *low =
-      mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  void *low = call_mmap(LOW_ADDRESS, CAPACITY, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (low == LOW_ADDRESS) return low;
-  if (low != MAP_FAILED) munmap(low, CAPACITY);
+  if (low != MAP_FAILED) call_munmap(low, CAPACITY);
   return NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "account/huge_requests.h"
 #include "account/monitors.h"
+#include "account/ranges.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -16,6 +17,7 @@
 #include "control/recording.h"
 #include "control/snapshot.h"
 #include "control/termination_message.h"
+#include "hooks/mappings.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
@@ -219,6 +221,12 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   if (!modules) return -EINVAL;
   const struct modules *known = process_has_call_sites() ? call_sites_modules() : NULL;
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
+}
+
+int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from) {
+  if (!rows) return -EINVAL;
+  if (!process_has_call_sites() || !ranges_on()) return -ENODATA;
+  return ranges_copy(rows, capacity, from);
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
@@ -496,7 +504,8 @@ int mallometer_self(struct mallometer_report *self) {
   current.byte_unit = process_byte_unit();
   current.footprint_bytes = own_image_bytes() + thread_blocks_footprint() + scopes_footprint() + bootstrap_footprint() +
                             recording_footprint() + call_sites_footprint() + observation_footprint() +
-                            search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint();
+                            search_footprint() + owners_footprint() + jvm_footprint() + loaded_objects_footprint() +
+                            ranges_footprint();
   current.overhead_ns = __atomic_load_n(&overhead_ns, __ATOMIC_RELAXED) + recording_overhead_ns() +
                         observation_overhead_ns() + search_overhead_ns();
   current.threads_without_block = threads_without_block();
@@ -527,6 +536,11 @@ int mallometer_self(struct mallometer_report *self) {
   current.frames_without_method = jvm_frames_without_method();
   current.frames_without_module = call_sites_modules() ? modules_without_room(call_sites_modules()) : 0;
   current.samples_without_stack = sites.without_stack;
+  struct ranges_totals ranges = ranges_totals();
+  current.ranges = ranges.ranges;
+  current.ranges_forgotten = ranges.forgotten;
+  current.ranges_missed = ranges.missed;
+  current.ranges_without_site = mappings_not_walked();
   strncpy(current.build, MALLOMETER_BUILD, sizeof current.build - 1);
   strncpy(current.allocator, process_allocator(), sizeof current.allocator - 1);
   process_reason(current.reason, sizeof current.reason);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "account/ranges.h"
 #include "allocator/next.h"
 #include "control/baseline.h"
 #include "control/process.h"
@@ -115,6 +116,7 @@ static int error_of(const struct redirection *failed) {
 /* Ends counting. Words that stay redirected lead to functions that pass the calls on. */
 static void stop_counting(bool words_stay) {
   hook_detach();
+  ranges_forget();
   baseline_forget_threads();
   attached = false;
   has_redirected_words = words_stay;
@@ -192,6 +194,7 @@ static int begin(void) {
   baseline_find();
   attached = true;
   has_redirected_words = false;
+  process_note_mappings();
   report_counting();
   process_start_reports();
   return 0;

@@ -9,6 +9,7 @@
 
 #include "account/huge_requests.h"
 #include "account/monitors.h"
+#include "account/ranges.h"
 #include "account/scopes.h"
 #include "account/thread_block.h"
 #include "account/totals.h"
@@ -22,6 +23,7 @@
 #include "control/recording.h"
 #include "control/refusal.h"
 #include "control/snapshot.h"
+#include "hooks/mappings.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
 #include "jvm/attach.h"
@@ -58,6 +60,7 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
+static bool attaches; /* the process ran before without being counted */
 /* The environment has switched counting off, and nothing has switched it on: nothing is reserved or written. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */
@@ -85,6 +88,7 @@ static void switch_off(int why, const char *text) {
   state = why;
   reason = text;
   hook_set_counting(false);
+  ranges_forget();
 }
 
 bool process_never_counts(void) {
@@ -128,6 +132,7 @@ void process_record_call_sites(void) {
   if (!missing) {
     hook_choose_route();
     call_sites_open();
+    mappings_start(attaches);
   } else if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
     log_line(LOG_WARN, "call sites are not recorded: %s", missing);
   }
@@ -263,6 +268,7 @@ static void in_forked_child(void) {
   observation_forked();
   search_forked();
   owners_forked();
+  mappings_forked();
 }
 
 /* Starts the unwinder, uncounted: a look-up that fails makes the loader allocate and free a message. */
@@ -283,6 +289,7 @@ void process_start_reports(void) {
 
 static void begin(void) {
   loaded_in = getpid();
+  mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours) hook_find_operators(); /* the rest is found at the first call: the loader might call malloc for it now */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
@@ -331,7 +338,12 @@ const char *process_objection(void) {
   return objection = objection_to(&configuration);
 }
 
+void process_note_mappings(void) {
+  if (call_sites_on()) mappings_start(attaches);
+}
+
 void process_prepare(void) {
+  attaches = true;
   call_sites_forget();
   observation_forget();
   if (stacks_started) return;
@@ -355,6 +367,7 @@ int process_enable(void) {
   state = MALLOMETER_STATE_COUNTING;
   reason = hook_was_off() ? "counting was off for a time; live and peak bytes are unknown" : "";
   hook_set_counting(true);
+  process_note_mappings();
   return 0;
 }
 
@@ -362,11 +375,18 @@ int process_enable(void) {
 
 int process_state(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE); }
 
+static size_t append_reason(char *text, size_t capacity, size_t length, const char *what, const char *why) {
+  if (!why || !*why || length >= capacity) return length;
+  int added = snprintf(text + length, capacity - length, "%s%s%s", length > 0 ? "; " : "", what, why);
+  return added > 0 ? length + (size_t)added : length;
+}
+
 void process_reason(char *text, size_t capacity) {
   const char *missing = __atomic_load_n(&sites_missing, __ATOMIC_ACQUIRE);
-  const char *current = __atomic_load_n(&reason, __ATOMIC_ACQUIRE);
-  snprintf(text, capacity, "%s%s%s%s", current, *current && missing ? "; " : "",
-           missing ? "call sites are not recorded: " : "", missing ? missing : "");
+  if (capacity > 0) *text = 0;
+  size_t length = append_reason(text, capacity, 0, "", __atomic_load_n(&reason, __ATOMIC_ACQUIRE));
+  length = append_reason(text, capacity, length, "call sites are not recorded: ", missing);
+  if (call_sites_on()) append_reason(text, capacity, length, "mappings are not recorded: ", mappings_missing());
 }
 
 const char *process_allocator(void) { return allocator_name; }

@@ -63,6 +63,9 @@ bool process_has_call_sites(void);
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
+/* Notes mappings from now on, if call sites are recorded. */
+void process_note_mappings(void);
+
 /* Starts the recording, as recording_start() does. */
 int process_record(const char *path);
 

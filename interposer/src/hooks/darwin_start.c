@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/ranges.h"
 #include "account/scopes.h"
 #include "account/totals.h"
 #include "allocator/next.h"
 #include "hooks/darwin_arrival.h"
 #include "hooks/darwin_zone.h"
+#include "hooks/mappings.h"
 #include "hooks/redirection.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -169,3 +171,28 @@ bool redirection_works(void) {
   free(copy);
   return counted;
 }
+
+/* ---- Mappings, which are not replaced here -------------------------------------------------------------- */
+
+void mappings_start(bool is_late) { (void)is_late; }
+
+const char *mappings_missing(void) { return NULL; }
+
+void mappings_find_next(void) {}
+
+void mappings_forked(void) {}
+
+uint64_t mappings_not_walked(void) { return 0; }
+
+bool ranges_on(void) { return false; }
+
+size_t ranges_footprint(void) { return 0; }
+
+void ranges_forget(void) {}
+
+int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from) {
+  (void)rows, (void)capacity, (void)from;
+  return 0;
+}
+
+struct ranges_totals ranges_totals(void) { return (struct ranges_totals){0}; }

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "hooks/interposed.h"
+#include "hooks/mappings.h"
 #include "hooks/state.h"
 #include "platform/glibc_versions.h"
 #include "platform/imports.h"
@@ -85,6 +86,10 @@ static void *own_function(const char *name) {
              OWN(valloc),
              OWN(pvalloc),
              OWN(malloc_usable_size),
+             {"mmap", (void *)(uintptr_t)program_mmap},
+             {"mmap64", (void *)(uintptr_t)program_mmap64},
+             {"munmap", (void *)(uintptr_t)program_munmap},
+             {"mremap", (void *)(uintptr_t)program_mremap},
              /* Functions that only some C libraries have. */
              {"cfree", (void *)(uintptr_t)free},
              {"free_sized", (void *)(uintptr_t)free},

@@ -9,7 +9,7 @@
  * route of their own, which tells the call paths of large requests apart.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
- * anyway; the slow path preserves errno around other calls. docs/explanation/cost.md accounts for each instruction.
+ * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
  */
 #include <errno.h>
 #include <stdbool.h>

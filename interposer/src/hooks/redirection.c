@@ -9,6 +9,7 @@
 #include "allocator/next.h"
 #include "hooks/complete.h"
 #include "hooks/interposed.h"
+#include "hooks/mappings.h"
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/glibc_versions.h"
@@ -39,12 +40,16 @@ static struct function functions[] = {
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
 #define ROW_OF_OPERATOR(form, name, derived_from) ROW(name)
 #define ROW_OF_TEXTS(function) {#function, (void (*)(void))counted_##function, 0},
+#define ROW_OF_MAPPINGS(function) {#function, (void (*)(void))program_##function, 0},
     ROW(malloc) ROW(free) ROW(calloc) ROW(realloc) ROW(memalign) ROW(aligned_alloc) ROW(posix_memalign)
         ROW(malloc_usable_size) ROW(reallocarray) ROW(valloc) ROW(pvalloc) EACH_NAME_OF_FREE(ROW_OF_FREE)
-            EACH_OPERATOR(ROW_OF_OPERATOR) ROW_OF_TEXTS(strdup) ROW_OF_TEXTS(strndup) ROW_OF_TEXTS(realpath)
+            EACH_OPERATOR(ROW_OF_OPERATOR) ROW_OF_MAPPINGS(mmap) ROW_OF_MAPPINGS(mmap64) ROW_OF_MAPPINGS(munmap)
+                ROW_OF_MAPPINGS(mremap) ROW_OF_TEXTS(strdup) ROW_OF_TEXTS(strndup) ROW_OF_TEXTS(realpath)
 #undef ROW
 };
-enum { FUNCTIONS = sizeof functions / sizeof *functions, OF_TEXTS = FUNCTIONS - 3 };
+enum { FUNCTIONS = sizeof functions / sizeof *functions, OF_TEXTS = FUNCTIONS - 3, OF_MAPPINGS = OF_TEXTS - 4 };
+
+static bool is_of_mappings(size_t row) { return row >= OF_MAPPINGS && row < OF_TEXTS; }
 
 static uintptr_t ours(const struct function *function) { return (uintptr_t)function->ours; }
 
@@ -55,7 +60,8 @@ static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 /*
  * Finds the function that each row replaces. The first eight are those of `next`. Others are redirected if the
  * allocator defines them, such as its own operator new, since these may reach its memory without any word. The C++
- * library's operators call malloc, and so do the C library's copies of texts.
+ * library's operators call malloc, and so do the C library's copies of texts. The functions of mappings are the C
+ * library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -68,6 +74,9 @@ static bool find_real_functions(void) {
   for (size_t i = 0; i < FUNCTIONS; i++) {
     functions[i].real = i < OF_NEXT ? of_next[i] : (uintptr_t)plain_function_in(allocator, functions[i].name);
     if (i >= OF_TEXTS && is_libc) functions[i].real = 0;
+    if (is_of_mappings(i)) {
+      functions[i].real = (uintptr_t)plain_function_in(object_of(address_of(in_libc())), functions[i].name);
+    }
     if (i < OF_NEXT && !function_in(object_of(address_of(of_next[i])), functions[i].name)) return false;
   }
   return true;
@@ -120,6 +129,7 @@ struct walk {
   struct redirection *result;
   const char *failure;
   bool undoes;
+  bool mappings_only;
   bool binds; /* whether to change words that the loader would never bind */
   const struct walked_object *object;
   struct walked_object executable;
@@ -154,7 +164,7 @@ static void handle_other_target(struct walk *walk, const struct reference *refer
 static void redirect_reference(const struct reference *reference, void *argument) {
   struct walk *walk = argument;
   const struct function *function = function_named(reference->name);
-  if (!function) return;
+  if (!function || (walk->mappings_only && !is_of_mappings((size_t)(function - functions)))) return;
   uintptr_t from = walk->undoes ? ours(function) : function->real;
   uintptr_t to = walk->undoes ? function->real : ours(function);
   uintptr_t now = __atomic_load_n(reference->word, __ATOMIC_RELAXED);
@@ -198,8 +208,10 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  if (is_other_allocator(object)) return;
-  references_visit(object, redirect_reference, walk);
+  /* The loader may have bound an allocator's words of mmap's family meanwhile, by the changed symbol tables. */
+  walk->mappings_only = is_other_allocator(object);
+  if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
+  if (walk->mappings_only) return;
   /* The loader's pointers are malloc and three of its family, and a free for its table of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
@@ -244,7 +256,7 @@ static bool change_symbols(struct walk *walk) {
     uintptr_t to = walk->undoes ? function->real : ours(function);
     struct symbol_table *table = symbol_table_of(object_of(address_of(function->real)), &walk->words);
     unsigned changed = table ? symbol_table_change(table, function->name, from, to) : 0;
-    all &= changed > 0;
+    all &= changed > 0 || is_of_mappings(i);
   }
   return all;
 }

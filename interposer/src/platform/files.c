@@ -47,10 +47,10 @@ bool file_contains(const char *path, const void *bytes, size_t count) {
   if (file < 0) return false;
   bool found = false;
   if (file_status(file, &status) && status.is_regular && status.bytes > 0) {
-    void *mapped = mmap(NULL, status.bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    void *mapped = call_mmap(NULL, status.bytes, PROT_READ, MAP_PRIVATE, file, 0);
     if (mapped != MAP_FAILED) {
       found = memmem(mapped, status.bytes, bytes, count) != NULL;
-      munmap(mapped, status.bytes);
+      call_munmap(mapped, status.bytes);
     }
   }
   call_close(file);
@@ -90,17 +90,17 @@ bool file_size_is_allowed(uint64_t bytes) {
 int file_allocate(int file, uint64_t bytes) { return posix_fallocate(file, 0, (off_t)bytes); }
 
 void *file_map(int file, size_t bytes) {
-  void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void *mapping = call_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (mapping == MAP_FAILED) return NULL;
   madvise(mapping, bytes, MADV_NOHUGEPAGE); /* tmpfs has huge pages, too */
   if (madvise(mapping, bytes, MADV_DONTFORK) == 0) return mapping;
   int error = errno;
-  munmap(mapping, bytes);
+  call_munmap(mapping, bytes);
   errno = error;
   return NULL;
 }
 
-void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
+void file_unmap(void *mapping, size_t bytes) { call_munmap(mapping, bytes); }
 
 /* Has the kernel write the time, the shortest result of a system call that every kernel has. */
 bool file_takes_stores(void *to) { return syscall(SYS_clock_gettime, CLOCK_REALTIME, to) == 0; }

@@ -9,6 +9,7 @@
 
 #include "platform/arch.h"
 #include "platform/kernel.h"
+#include "platform/system_calls.h"
 
 #define LEFT_FOR_PROGRAM 64u
 
@@ -63,12 +64,12 @@ static bool is_locked(void *pages, size_t bytes) {
 
 void *memory_reserve(size_t bytes) {
   size_t page = memory_page_bytes(), inner = memory_whole_pages(bytes), all = inner + 2 * page;
-  char *outer = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *outer = call_mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (outer == MAP_FAILED) return NULL;
   madvise(outer, all, MADV_NOHUGEPAGE);
   if (is_locked(outer, all)) munlock(outer, all);
   if (mprotect(outer + page, inner, PROT_READ | PROT_WRITE) != 0) {
-    munmap(outer, all);
+    call_munmap(outer, all);
     return NULL;
   }
   memory_own_add((uintptr_t)outer + page, inner);
@@ -77,17 +78,17 @@ void *memory_reserve(size_t bytes) {
 
 void memory_give_back(void *memory, size_t bytes) {
   memory_own_remove((uintptr_t)memory);
-  munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
+  call_munmap((char *)memory - memory_page_bytes(), memory_whole_pages(bytes) + 2 * memory_page_bytes());
 }
 
 void *memory_map(void *wish, size_t bytes) {
-  void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
   madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could be in a huge page with memory of the program */
   return memory;
 }
 
-void memory_unmap(void *memory, size_t bytes) { munmap(memory, bytes); }
+void memory_unmap(void *memory, size_t bytes) { call_munmap(memory, bytes); }
 
 uintptr_t memory_break(void) { return (uintptr_t)sbrk(0); }
 
@@ -131,10 +132,10 @@ const char *memory_shortage(size_t bytes) {
 
 /* Returns whether mappings from now on are locked, or refused if the limit of locked memory has no room for them. */
 static bool locks_new_mappings(void) {
-  void *page = mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *page = call_mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
   bool locked = is_locked(page, memory_page_bytes());
-  munmap(page, memory_page_bytes());
+  call_munmap(page, memory_page_bytes());
   return locked;
 }
 

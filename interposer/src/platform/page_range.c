@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "platform/memory.h"
+#include "platform/system_calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
@@ -19,8 +20,8 @@
 #define ANONYMOUS (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 static bool reserve_at(uintptr_t address, size_t bytes) {
-  void *wanted = (void *)address, *got = mmap(wanted, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (got != wanted && got != MAP_FAILED) munmap(got, bytes);
+  void *wanted = (void *)address, *got = call_mmap(wanted, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != wanted && got != MAP_FAILED) call_munmap(got, bytes);
   return got == wanted;
 }
 
@@ -34,7 +35,7 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
     return 0;
   }
   if ((uintptr_t)sbrk(0) < begin + bytes) {
-    munmap((void *)begin, bytes);
+    call_munmap((void *)begin, bytes);
     *why = "the program's heap (brk) lies below the slots, and would grow into them";
     return 0;
   }
@@ -56,8 +57,8 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
 
 /* Maps new pages: mappings whose pages were ever accessed are not merged again, whatever is advised. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
-  if (mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-    mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */
+  if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */
     return false;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);

@@ -111,8 +111,8 @@ const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();
-  void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  return pages != MAP_FAILED && munmap(pages, bytes) == 0;
+  void *pages = call_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  return pages != MAP_FAILED && call_munmap(pages, bytes) == 0;
 }
 
 bool page_use_clear_all(void) {

@@ -25,6 +25,7 @@ enum {
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
+  BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
   /* A sample counts as one without room after this many attempts: each time another thread took the slot. */
   ATTEMPTS = 4,
@@ -57,9 +58,10 @@ struct site {
   uint64_t hash;  /* hash of the stack; 0: the record is being written or has no site */
   uint32_t stack; /* innermost node of the stack; without a site 1 + the next place in the list sites_free */
   uint16_t frames;
-  uint16_t leaving; /* new samples do not find the site; it is forgotten unless it has a live sample */
+  uint16_t leaving; /* new samples do not find the site; it is forgotten unless something refers to it */
   uint32_t number;  /* the record's place plus a multiple of SITES */
   uint32_t latest;  /* live_sample_birth() of its latest sample */
+  int32_t mapped;   /* ranges of mapped memory that refer to it */
   struct sums allocated;
   struct sums freed;
 };
@@ -305,6 +307,10 @@ static uint64_t live_samples(const struct site *site) {
 
 uint32_t call_sites_live_samples(uint32_t site) { return (uint32_t)live_samples(site_at(site)); }
 
+static bool is_referred_to(const struct site *site) {
+  return live_samples(site) > 0 || __atomic_load_n(&site->mapped, __ATOMIC_SEQ_CST) > 0;
+}
+
 /* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
@@ -312,7 +318,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   /* A sample, or a site, may have come after `now` was read. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
-  return live_samples(site) > 0 ? 0 : 31 - (unsigned)__builtin_clz(idle);
+  return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
 /* Gives a site that has had no sample the present time, from which its staleness counts. */
@@ -375,7 +381,7 @@ static void forget_marked_sites(void) {
   for (uint32_t i = 0; i < count; i++) {
     struct site *site = &memory->sites[i];
     if (!site->leaving) continue;
-    if (live_samples(site) > 0)
+    if (is_referred_to(site))
       __atomic_store_n(&site->leaving, false, __ATOMIC_SEQ_CST);
     else
       forget(site);
@@ -521,11 +527,13 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 /*
  * Returns whether a sample may make a new site. A JVM's start samples thousands of stacks once, for a few bytes each.
  * To leave room for later and larger stacks, in the second half of the room a new site's first sample must stand for a
- * number of bytes. Samples with probability 1 always may.
+ * number of bytes. Samples with probability 1 always may. A mapping must be of a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
-  if (taken < 2 || sample->probability >= 1) return true;
+  if (taken < 2) return true;
+  if (sample->maps) return sample->bytes >= BYTES_OF_MAPPING_WHEN_CROWDED;
+  if (sample->probability >= 1) return true;
   return (double)sample->bytes / sample->probability >= (taken < 3 ? BYTES_WHEN_CROWDED : BYTES_WHEN_FULL);
 }
 
@@ -555,6 +563,10 @@ static void announce(const struct sample *sample, const void *object, bool follo
  * once.
  */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
+  if (sample->maps) {
+    call_sites_refer(site, 1);
+    return (void *)(uintptr_t)site;
+  }
   forget_object_before(sample->object);
   sample->work += WORK_SAMPLE;
   if (site == NO_SITE) {
@@ -597,7 +609,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
 /* Adds a sample with its stack. `cut`: the stack had more frames. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
-  if (site != NO_SITE && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
+  if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
   return add_to_site(sample, site);
 }
 
@@ -649,7 +661,7 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
   uint32_t count = native_frames(sample, frames, &caller, &cut);
   int found = stacks->walk(thread, &caller, frames + count, MOST_JAVA_FRAMES + 1);
   sample->work += WORK_JAVA;
-  if (found < 0) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  if (found < 0 && !sample->maps) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   if (found == 1 && is_compiled_frame(frames[count])) {
     put_first(frames, count++);
   } else if (found > 0) {
@@ -673,7 +685,7 @@ bool call_sites_may_walk(struct origin origin) {
 
 /* Records a sample without a stack. The object stays, since moving it takes more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
-  __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
+  if (!sample->maps) __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
   return add_to_site(sample, site_of(NULL, 0, deserves_site(sample), &sample->work));
 }
@@ -681,7 +693,7 @@ __attribute__((noinline)) static void *take_without_stack(struct sample *sample)
 static void *thread_to_walk(const struct java_stacks *stacks, const struct sample *sample) {
   void *thread = stacks ? stacks->thread() : NULL;
   if (!thread || stack_has_room(sample->origin.stack, ROOM_FOR_JAVA_STACK)) return thread;
-  __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
+  if (!sample->maps) __atomic_fetch_add(&without_java, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -702,6 +714,36 @@ void *call_sites_record(struct sample *sample) {
   void *object = take(sample);
   leave(entered);
   return object;
+}
+
+void call_sites_refer(uint32_t site, int32_t by) {
+  if (site <= INT32_MAX) __atomic_fetch_add(&site_at(site)->mapped, by, __ATOMIC_SEQ_CST);
+}
+
+void call_sites_release_all(void) {
+  for (uint32_t i = 0; call_sites_on() && i < SITES; i++) {
+    if (__atomic_load_n(&memory->sites[i].mapped, __ATOMIC_RELAXED)) {
+      __atomic_store_n(&memory->sites[i].mapped, 0, __ATOMIC_SEQ_CST);
+    }
+  }
+}
+
+uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work) {
+  void *site = (void *)(uintptr_t)NO_SITE;
+  struct sample mapping = {.block = block,
+                           .object = site,
+                           .requested = bytes,
+                           .bytes = bytes,
+                           .origin = origin,
+                           .probability = 1,
+                           .maps = true};
+  if (call_sites_on() && call_sites_may_walk(origin)) {
+    floating_point of_program = floating_point_enter();
+    site = call_sites_record(&mapping);
+    floating_point_leave(of_program);
+  }
+  *work = mapping.work;
+  return (uint32_t)(uintptr_t)site;
 }
 
 static uint32_t add_java_frames(struct thread_block *block, const struct registers *caller, uint64_t *frames,
@@ -756,6 +798,7 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
+  if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* a site of mappings alone */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* written before the hash, or made 0 later */
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);

@@ -57,6 +57,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
+  /* Whether it is a mapping, which is in no sum: the number of its site takes the place of an object. */
+  bool maps;
   /* The work that was done for it (sample/work.h). */
   uint32_t work;
 };
@@ -75,6 +77,18 @@ bool call_sites_may_walk(struct origin origin);
 
 /* Records a sample. Returns the object's address, which may change. Preserves errno. */
 void *call_sites_record(struct sample *sample);
+
+/*
+ * Returns the number of the site of a mapping, with one reference to it; NO_SITE if there is none. A site with a
+ * reference is not forgotten. `block` is the calling thread's, or NULL. Sets the work. Preserves errno.
+ */
+uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
+
+/* Adds to the references of a site. Does nothing for numbers that no site has. */
+void call_sites_refer(uint32_t site, int32_t by);
+
+/* Makes the references of all sites 0. */
+void call_sites_release_all(void);
 
 /*
  * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if it

@@ -30,6 +30,7 @@ import io.mallometer.model.Phase;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.RecordingStatus;
+import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.ScopeOptions;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Setting;
@@ -421,6 +422,19 @@ public class Mallometer implements AutoCloseable {
         return engine.callSites().callSites();
       } catch (RuntimeException | LinkageError e) {
         return CallSites.none(clock().instant(), unreadable(e));
+      }
+    }
+
+    /**
+     * Returns the resident set by the code that asked for it: call sites of mappings and of malloc,
+     * files, and the kinds of the rest. The thread that polls reads it; waits for that ten seconds
+     * at most. The latest reading is returned again for a second at least.
+     */
+    public ResidentStacks resident() {
+      try {
+        return engine.resident().read();
+      } catch (RuntimeException | LinkageError e) {
+        return new ResidentStacks(clock().instant(), 0, List.of(), unreadable(e));
       }
     }
 

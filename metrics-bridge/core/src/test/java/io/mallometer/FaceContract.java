@@ -252,6 +252,7 @@ public abstract class FaceContract {
             leaks(0, "known"),
             sites(1, "unused"),
             sites(1, "growing"),
+            sites(0, "waits_for_gc"),
             sites(1, "pool"),
             gauge(
                 "native_malloc_leak_suspected_bytes",
@@ -566,7 +567,8 @@ public abstract class FaceContract {
             0.01,
             1,
             13_000_000,
-            SelfReport.SlotPages.NONE));
+            SelfReport.SlotPages.NONE,
+            new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
   /** Returns a self-report with these samples. */

@@ -43,17 +43,24 @@ final class Described {
     String text(String attribute);
   }
 
+  /**
+   * Attributes of {@link DiagnosisMXBean}. JConsole sorts them by name, so that the sentence is the
+   * first.
+   */
+  public interface OfDiagnosis {
+
+    @Description("The diagnosis on the process in one sentence")
+    String getSentence();
+
+    @Description("The diagnosis: act, watch, too_early or healthy")
+    String getState();
+
+    @Description("What to do, most urgent first; empty if nothing is needed")
+    List<String> getToDo();
+  }
+
   /** Attributes and operations of {@link NativeMemoryMXBean}. */
   public interface OfNativeMemory {
-
-    @Description("The diagnosis on the process: act, watch, too_early or healthy")
-    String getDiagnosis();
-
-    @Description("The diagnosis in one sentence")
-    String getDiagnosisSentence();
-
-    @Description("Actions, most urgent first; empty if none is needed")
-    List<String> getActions();
 
     @Description(
         value = "Sizes that successful native allocations requested, by class; empty if unknown",

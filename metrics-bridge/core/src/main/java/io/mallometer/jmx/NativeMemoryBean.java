@@ -26,21 +26,6 @@ final class NativeMemoryBean implements Described.OfNativeMemory {
   }
 
   @Override
-  public String getDiagnosis() {
-    return snapshot().diagnosis().state().tag();
-  }
-
-  @Override
-  public String getDiagnosisSentence() {
-    return snapshot().diagnosis().sentence();
-  }
-
-  @Override
-  public List<String> getActions() {
-    return snapshot().diagnosis().actions();
-  }
-
-  @Override
   public List<Row> getSizeDistribution() {
     return snapshot().process().map(NativeCounters::requestSizes).orElse(List.of()).stream()
         .map(Row::of)

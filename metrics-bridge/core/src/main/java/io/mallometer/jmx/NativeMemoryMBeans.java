@@ -7,14 +7,18 @@ import javax.management.MBeanServer;
 import javax.management.NotificationBroadcasterSupport;
 
 /**
- * Registers {@code io.mallometer:type=NativeMemory}, {@code io.mallometer:type=Allocator}, {@code
- * io.mallometer:type=CallSites} and {@code io.mallometer:type=LeakDetector}.
+ * Registers {@code io.mallometer:type=Diagnosis}, {@code io.mallometer:type=NativeMemory}, {@code
+ * io.mallometer:type=Allocator}, {@code io.mallometer:type=CallSites} and {@code
+ * io.mallometer:type=LeakDetector}.
  *
  * <p>A name belongs to the code that registers it first: a second web application or context waits
  * without a message and registers when the name becomes free. Closing unregisters only what this
  * object registered.
  */
 public final class NativeMemoryMBeans implements AutoCloseable {
+
+  /** The name of the MBean of the diagnosis. */
+  public static final String DIAGNOSIS_NAME = "io.mallometer:type=Diagnosis";
 
   /** The name of the MBean of counters and of the parts of memory. */
   public static final String NAME = "io.mallometer:type=NativeMemory";
@@ -55,6 +59,17 @@ public final class NativeMemoryMBeans implements AutoCloseable {
     Notifications leaks = Notifications.ofLeaks(mallometer);
     return new NativeMemoryMBeans(
         List.of(
+            Registration.of(
+                server,
+                DIAGNOSIS_NAME,
+                () ->
+                    new DescribedMBean(
+                        new MeterAttributes(mallometer, "Diagnosis"),
+                        new DiagnosisBean(mallometer),
+                        Described.OfDiagnosis.class,
+                        DiagnosisMXBean.class,
+                        "The diagnosis on the native memory of this process",
+                        new NotificationBroadcasterSupport())),
             Registration.of(
                 server,
                 NAME,

@@ -87,7 +87,8 @@ public record SelfReport(
           double overheadTarget,
       double share,
       double tableBytes,
-      SlotPages slots) {
+      SlotPages slots,
+      @Figure(value = "Addresses that the program mapped", grows = true) Ranges ranges) {
 
     /** Sampling of a library that is not loaded or samples nothing. */
     public static final Sampling OFF =
@@ -98,7 +99,8 @@ public record SelfReport(
             Double.NaN,
             Double.NaN,
             Double.NaN,
-            SlotPages.NONE);
+            SlotPages.NONE,
+            Ranges.NONE);
   }
 
   /** Samples that lack a call site, their end or the probability of their call path. */
@@ -121,6 +123,29 @@ public record SelfReport(
               unit = COUNT,
               grows = true)
           double bySizeOnly) {}
+
+  /** Ranges of addresses by the call that mapped them. All {@code NaN} without samples. */
+  public record Ranges(
+      @Figure(value = "Ranges that are mapped", unit = COUNT) double known,
+      @Figure(
+              value = "Ranges that were forgotten, the smallest, because 65,536 are known",
+              unit = COUNT,
+              grows = true)
+          double forgotten,
+      @Figure(
+              value = "Changes that were missed, because another thread had the lock for 1 ms",
+              unit = COUNT,
+              grows = true)
+          double missed,
+      @Figure(
+              value = "Mappings without a call site, because too many stacks were walked",
+              unit = COUNT,
+              grows = true)
+          double withoutSite) {
+
+    /** The ranges of a library that records none. */
+    public static final Ranges NONE = new Ranges(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+  }
 
   /**
    * The addresses that the library reserves for sampled objects on pages of their own, whose use it

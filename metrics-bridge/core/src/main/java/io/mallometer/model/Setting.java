@@ -148,8 +148,8 @@ public final class Setting<T> {
           Reader.STARTER,
           "jmx.enabled",
           true,
-          "Whether to register the MBeans io.mallometer:type=NativeMemory,"
-              + " io.mallometer:type=Allocator, io.mallometer:type=CallSites and"
+          "Whether to register the MBeans io.mallometer:type=Diagnosis,"
+              + " io.mallometer:type=NativeMemory, io.mallometer:type=Allocator, io.mallometer:type=CallSites and"
               + " io.mallometer:type=LeakDetector in the platform's MBean server.");
 
   public static final Setting<Boolean> JFR_ENABLED =

@@ -13,6 +13,8 @@ import java.util.stream.Stream;
  * addresses are relative: it works below a context path, on another port and behind a proxy that
  * adds a prefix.
  *
+ * <p>It also contains the runbooks, so that what to do can be read where no documentation is.
+ *
  * <p>The flame graph is a report of its own, which the page requests and shows in a frame. The
  * page's policy also applies inside the frame, so it admits the report's style and script too.
  */
@@ -34,6 +36,20 @@ public final class Page {
   private static final InlineText STYLE = InlineText.of(Page.class, "page.css");
   private static final InlineText PLOT = InlineText.of(Page.class, "uplot.js");
   private static final InlineText SCRIPT = InlineText.of(Page.class, "page.js");
+
+  /** The runbooks of the documentation, without README. */
+  static final List<String> RUNBOOKS =
+      List.of(
+          "after-a-kill",
+          "huge-allocation",
+          "inactive",
+          "leak-suspected",
+          "near-limit",
+          "reaches-limit",
+          "retained",
+          "since-release",
+          "stuck",
+          "unexplained");
 
   /** The text before and after the token, in UTF-8. */
   private static final List<byte[]> AROUND_TOKEN = aroundToken();
@@ -87,13 +103,29 @@ public final class Page {
           {"{{plotstyle}}", PLOT_STYLE.text()},
           {"{{style}}", STYLE.text()},
           {"{{plot}}", PLOT.text()},
-          {"{{script}}", SCRIPT.text()}
+          {"{{script}}", SCRIPT.text()},
+          {"{{runbooks}}", runbooks()}
         }) {
       template = template.replace(part[0], part[1]);
     }
     return Stream.of(template.split("\\{\\{token}}", 2))
         .map(part -> part.getBytes(StandardCharsets.UTF_8))
         .toList();
+  }
+
+  /** Returns the runbooks as blocks of data, which the page's script shows, without comments. */
+  private static String runbooks() {
+    return RUNBOOKS.stream()
+        .map(
+            name ->
+                "<script type=\"text/markdown\" id=\"runbook-"
+                    + name
+                    + "\">\n"
+                    + InlineText.of(Page.class, name + ".md")
+                        .text()
+                        .replaceAll("(?s)<!--.*?-->\n", "")
+                    + "</script>\n")
+        .collect(Collectors.joining());
   }
 
   private static String sources(InlineText... texts) {

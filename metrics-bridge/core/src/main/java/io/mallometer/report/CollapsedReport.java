@@ -2,6 +2,8 @@ package io.mallometer.report;
 
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.StackFrame;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -28,15 +30,30 @@ final class CollapsedReport implements Report {
     Writer lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     Map<StackFrame, String> names = new HashMap<>();
     for (CallSite site : sites.sites()) {
-      long figure = metric.wholeOf(site);
-      if (figure > 0) {
-        write(Stacks.of(site), names, lines);
-        lines.write(' ');
-        lines.write(Long.toString(figure));
-        lines.write('\n');
-      }
+      write(Stacks.of(site), metric.wholeOf(site), names, lines);
     }
     lines.flush();
+  }
+
+  /** Streams the resident set. */
+  static void write(ResidentStacks resident, OutputStream out) throws IOException {
+    Writer lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
+    Map<StackFrame, String> names = new HashMap<>();
+    for (ResidentStack stack : resident.stacks()) {
+      write(stack.frames(), stack.bytes(), names, lines);
+    }
+    lines.flush();
+  }
+
+  private static void write(
+      List<StackFrame> frames, long figure, Map<StackFrame, String> names, Writer lines)
+      throws IOException {
+    if (figure > 0) {
+      write(frames, names, lines);
+      lines.write(' ');
+      lines.write(Long.toString(figure));
+      lines.write('\n');
+    }
   }
 
   private static void write(List<StackFrame> frames, Map<StackFrame, String> names, Writer lines)

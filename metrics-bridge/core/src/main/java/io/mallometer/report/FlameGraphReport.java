@@ -4,6 +4,8 @@ import io.mallometer.internal.text.InlineText;
 import io.mallometer.internal.text.JsonWriter;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.StackFrame;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -21,9 +23,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A flame graph in one HTML file: the page, its style, its script, and the stacks with all four
- * figures. The policy in the file admits this style and this script by their hashes and nothing
- * else, so no name of a frame can run.
+ * A flame graph in one HTML file: the page, its style, its script, and the stacks with all figures.
+ * The policy in the file admits this style and this script by their hashes and nothing else, so no
+ * name of a frame can run.
  *
  * <p>The stacks are sorted. Each is written as the number of frames that it shares with the
  * previous stack and the numbers of its other frames: a prefix tree in preorder that is never in
@@ -42,11 +44,67 @@ final class FlameGraphReport implements Report {
     }
   }
 
-  /** The labels of a site by number, outermost first. */
-  private record Stack(int[] labels, CallSite site) {}
+  /** The labels of a stack by number, outermost first, and its figures. */
+  private record Stack(int[] labels, long[] figures) {}
 
   @Override
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
+    Numbering<Label> labels = new Numbering<>(0);
+    List<Stack> stacks = sorted(sites, labels);
+    write(
+        out,
+        json -> {
+          json.beginObject().name("title").value("Native memory by call site");
+          json.name("metric").value(metric.id());
+          json.name("time").value(sites.time().toString());
+          json.name("samples").value(sites.samples());
+          json.name("byteUnit").value(sites.byteUnit().tag());
+          json.name("reason").value(sites.reason());
+          json.name("origin").value(sites.origin().sentence());
+          json.name("metrics").beginArray();
+          for (ReportMetric shown : METRICS) {
+            json.value(shown.id());
+          }
+          json.endArray();
+          writeStacks(stacks, json);
+          writeLabels(labels, names(sites), json);
+          json.endObject();
+        });
+  }
+
+  /** Streams the resident set as a flame graph whose root is the resident set size. */
+  static void write(ResidentStacks resident, OutputStream out) throws IOException {
+    Numbering<Label> labels = new Numbering<>(0);
+    Map<StackFrame, Integer> numbers = new HashMap<>();
+    List<Stack> stacks = new ArrayList<>();
+    for (ResidentStack stack : resident.stacks()) {
+      int[] frames = numbers(stack.frames(), numbers, labels);
+      stacks.add(new Stack(frames, new long[] {stack.bytes()}));
+    }
+    stacks.sort(Comparator.comparing(Stack::labels, Arrays::compare));
+    write(
+        out,
+        json -> {
+          json.beginObject().name("title").value("Resident memory by call site");
+          json.name("metric").value(ReportFormat.RESIDENT);
+          json.name("time").value(resident.time().toString());
+          json.name("samples").value(0);
+          json.name("byteUnit").value("");
+          json.name("reason").value(resident.reason());
+          json.name("origin").value("");
+          json.name("metrics").beginArray().value(ReportFormat.RESIDENT).endArray();
+          writeStacks(stacks, json);
+          writeLabels(labels, Set.of(), json);
+          json.endObject();
+        });
+  }
+
+  /** Writes the data of a page. */
+  private interface Data {
+    void write(JsonWriter json) throws IOException;
+  }
+
+  private static void write(OutputStream out, Data data) throws IOException {
     Writer page = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     InlineText style = InlineText.of(FlameGraphReport.class, "flamegraph.css");
     InlineText script = InlineText.of(FlameGraphReport.class, "flamegraph.js");
@@ -57,38 +115,20 @@ final class FlameGraphReport implements Report {
     page.write(around[1]);
     page.write(style.text());
     page.write(around[2]);
-    writeData(sites, metric, JsonWriter.insideHtml(page));
+    data.write(JsonWriter.insideHtml(page));
     page.write(around[3]);
     page.write(script.text());
     page.write(around[4]);
     page.flush();
   }
 
-  private static void writeData(CallSites sites, ReportMetric metric, JsonWriter json)
-      throws IOException {
-    json.beginObject().name("metric").value(metric.id());
-    json.name("time").value(sites.time().toString());
-    json.name("samples").value(sites.samples());
-    json.name("byteUnit").value(sites.byteUnit().tag());
-    json.name("reason").value(sites.reason());
-    json.name("origin").value(sites.origin().sentence());
-    json.name("metrics").beginArray();
-    for (ReportMetric shown : METRICS) {
-      json.value(shown.id());
-    }
-    json.endArray();
-    Numbering<Label> labels = new Numbering<>(0);
-    writeStacks(sorted(sites, labels), json);
-    writeLabels(labels, names(sites), json);
-    json.endObject();
-  }
-
   private static List<Stack> sorted(CallSites sites, Numbering<Label> labels) {
     Map<StackFrame, Integer> numbers = new HashMap<>();
     List<Stack> stacks = new ArrayList<>();
     for (CallSite site : sites.sites()) {
-      if (Arrays.stream(METRICS).anyMatch(metric -> metric.wholeOf(site) > 0)) {
-        stacks.add(new Stack(numbers(Stacks.of(site), numbers, labels), site));
+      long[] figures = Arrays.stream(METRICS).mapToLong(metric -> metric.wholeOf(site)).toArray();
+      if (Arrays.stream(figures).anyMatch(figure -> figure > 0)) {
+        stacks.add(new Stack(numbers(Stacks.of(site), numbers, labels), figures));
       }
     }
     stacks.sort(Comparator.comparing(Stack::labels, Arrays::compare));
@@ -119,8 +159,8 @@ final class FlameGraphReport implements Report {
       for (int i = shared; i < labels.length; i++) {
         json.value(labels[i]);
       }
-      for (ReportMetric metric : METRICS) {
-        json.value(metric.wholeOf(stack.site()));
+      for (long figure : stack.figures()) {
+        json.value(figure);
       }
       before = labels;
     }

@@ -1,6 +1,7 @@
 package io.mallometer.report;
 
 import io.mallometer.model.CallSites;
+import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.SiteChanges;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -34,6 +35,9 @@ public enum ReportFormat {
   DHAT("dhat", "application/json", "json", "for dh_view.html of Valgrind", new DhatReport()),
   /** A table of counts and bytes, for build pipelines. */
   TABLE("table", "application/json", "json", "a table for build pipelines", new TableReport());
+
+  /** The name of the figure of {@link ResidentStacks}, beside those of {@link ReportMetric}. */
+  public static final String RESIDENT = "resident";
 
   private final String id;
   private final String contentType;
@@ -83,6 +87,25 @@ public enum ReportFormat {
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     report.write(sites, metric, out);
+  }
+
+  /**
+   * Writes the resident set by the code that asked for it, as {@link #FLAMEGRAPH} or {@link
+   * #COLLAPSED}.
+   *
+   * @throws IllegalArgumentException in any other format
+   */
+  public void write(ResidentStacks resident, OutputStream out) throws IOException {
+    switch (this) {
+      case FLAMEGRAPH -> FlameGraphReport.write(resident, out);
+      case COLLAPSED -> CollapsedReport.write(resident, out);
+      default -> throw new IllegalArgumentException(id + " does not show resident bytes");
+    }
+  }
+
+  /** Returns whether the format shows the resident set. */
+  public boolean showsResident() {
+    return this == FLAMEGRAPH || this == COLLAPSED;
   }
 
   /**

@@ -18,6 +18,7 @@ import io.mallometer.model.OwnerReport;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.Snapshot;
@@ -349,6 +350,9 @@ public final class Views {
   private Answer report(ReportFormat format, Map<String, String> parameters) {
     SiteQuery query = SiteQuery.of(parameters);
     @Nullable String metric = parameters.get("metric");
+    if (ReportFormat.RESIDENT.equals(metric)) {
+      return resident(format, query);
+    }
     ReportMetric figure =
         metric == null
             ? ReportMetric.LIVE_BYTES
@@ -366,6 +370,20 @@ public final class Views {
     }
     CallSites chosen = query.chosen(all);
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, figure, out));
+  }
+
+  private Answer resident(ReportFormat format, SiteQuery query) {
+    if (!format.showsResident() || query.at() != null) {
+      throw new IllegalArgumentException(
+          "metric=resident is a figure of now, in the formats flamegraph and collapsed");
+    }
+    ResidentStacks read = mallometer.sites().resident();
+    if (read.stacks().isEmpty()) {
+      return Told.refused(Outcome.UNSUPPORTED, read.reason());
+    }
+    @Nullable String filter = query.filter();
+    ResidentStacks chosen = filter == null || filter.isEmpty() ? read : read.mentioning(filter);
+    return new Answer.Exported(format.contentType(), out -> format.write(chosen, out));
   }
 
   /** Returns the changes over a time, from what is kept: nobody waits for that time. */

@@ -381,7 +381,81 @@
     }
   }
 
+  // ---- Runbooks
+
+  // The text of a runbook that the page contains; null where it has none of this name.
+  const runbook = name => element(`runbook-${name}`)?.textContent ?? null;
+
+  const headingOf = text => /^# (.*)$/m.exec(text)[1];
+
+  // A link that shows a runbook on this page; the text alone if the page has no such runbook.
+  function runbookLink(name, text) {
+    if (runbook(name) === null) {
+      return text;
+    }
+    const link = make('a', {href: '#runbook', 'data-key': `runbook ${name}`}, text || headingOf(runbook(name)));
+    link.addEventListener('click', event => {
+      event.preventDefault();
+      element('runbook-text').replaceChildren(...markdown(runbook(name)));
+      const dialog = element('runbook');
+      if (!dialog.open) {
+        dialog.showModal();
+      }
+      dialog.scrollTop = 0;
+    });
+    return link;
+  }
+
+  // Code, emphasis, and links, of which those to other runbooks lead somewhere.
+  function inline(text) {
+    return text.split(/(`[^`]+`|\*\*?[^*]+\*\*?|\[[^\]]+\]\([^)]+\))/).map((part, i) => {
+      if (i % 2 === 0) {
+        return part;
+      }
+      const [, label, target] = /^\[(.+)\]\((.+)\)$/s.exec(part) ?? [];
+      return label ? runbookLink(target.replace(/\.md$/, ''), label)
+        : part.startsWith('`') ? make('code', {}, part.slice(1, -1)) : make('em', {}, part.replaceAll('*', ''));
+    });
+  }
+
+  // The kinds of blocks that the runbooks have. A block is the lines between two empty ones.
+  function markdown(text) {
+    return text.trim().split(/\n\s*\n/).flatMap(block => {
+      const lines = block.split('\n');
+      const level = /^#+/.exec(block)?.[0].length;
+      if (level) {
+        return [make(level === 1 ? 'h2' : 'h3', {}, ...inline(block.slice(level + 1)))];
+      }
+      if (block.startsWith('    ')) {
+        return [make('pre', {tabindex: '0'}, lines.map(line => line.slice(4)).join('\n'))];
+      }
+      if (block.startsWith('|')) {
+        const [head, , ...rows] = lines.map(line => line.slice(1, -1).split(/(?<!\\)\|/).map(cell => inline(cell.trim())));
+        return [make('div', {class: 'scroll', role: 'group', tabindex: '0', 'aria-label': 'Table'}, make('table', {},
+          make('thead', {}, make('tr', {}, ...head.map(cell => make('th', {scope: 'col'}, ...cell)))),
+          make('tbody', {}, ...rows.map(row => make('tr', {}, ...row.map(cell => make('td', {}, ...cell)))))))];
+      }
+      const item = /^(?:- |\d+\. )/m;
+      if (item.test(block) && item.exec(block).index === 0) {
+        return [make(block.startsWith('-') ? 'ul' : 'ol', {}, ...block.split(/^(?:- |\d+\. )/m).slice(1).map(one => make('li', {}, ...inline(one.replaceAll('\n', ' ')))))];
+      }
+      return [make('p', {}, ...inline(lines.join(' ')))];
+    });
+  }
+
+  element('runbook-close').addEventListener('click', () => element('runbook').close());
+
   // ---- The diagnosis
+
+  // An action as what can be pressed: the evidence is saved by a button, a runbook is a link.
+  function actionParts(action, hasEvidence) {
+    const [, verb, rest] = /^(Save the evidence)(.*)$/.exec(action) ?? [];
+    if (verb && hasEvidence) {
+      return [evidenceButton(verb), rest];
+    }
+    const [, before, name] = /^(.*)docs\/runbooks\/([\w-]+)\.md$/.exec(action) ?? [];
+    return name && runbook(name) !== null ? [before, runbookLink(name)] : [action];
+  }
 
   function showAnswer({diagnosis, snapshot, views, exports}) {
     const {state, since, actions} = diagnosis;
@@ -398,7 +472,7 @@
     setText(element('sentence'), sentence);
     const hasEvidence = [...views, ...exports.map(({name}) => name)].includes(EVIDENCE);
     fillKeepingOpen(element('actions'), [actions, hasEvidence], () => actions.map(action =>
-      make('li', {}, hasEvidence && /evidence/.test(action) ? evidenceButton(action) : action)));
+      make('li', {}, ...actionParts(action, hasEvidence))));
     fill(element('findings'), findings, () => findings.map(finding => {
       const [sign, word] = stateWords(finding.state);
       return make('li', {'data-state': finding.state},
@@ -646,7 +720,8 @@
   // Whoever lays another page over this one could get a click out of its reader.
   let trimRefused = window.top === window ? '' : 'Actions are off while another page shows this one in a frame.';
   let changeAllowed = false;
-  const HEALTHY_SITES = 'mallometer.leak.acknowledged-sites (in the agent leak.acknowledged-sites) lists acknowledged call sites.';
+  // Whether the Java heap may be searched; null until it is asked, at the first suspect.
+  let ownersAllowed = null;
 
   // What an empty list means: as the diagnosis's finding says, or why there is no finding.
   let suspects = 0;
@@ -661,8 +736,11 @@
     const rank = leak => leak.acknowledged ? 2 : leak.growth.bytesPerHour > 0 ? 0 : 1;
     const ordered = [...leaks].sort((a, b) => rank(a) - rank(b));
     suspects = leaks.length;
+    if (suspects > 0 && ownersAllowed === null) {
+      learnOwnersAllowed();
+    }
     sayNothingSuspected();
-    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ordered.map(leak => owned.get(leak.site.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
+    fillKeepingOpen(element('verdicts'), [ordered, changeAllowed, ownersAllowed, ordered.map(leak => owned.get(leak.site.number))], () => ordered.map(leak => make('article', {class: 'verdict', 'data-verdict': leak.verdict},
       make('h3', {}, ...breakable(applicationLine(leak))),
       make('p', {}, make('span', {class: 'badge'}, make('span', {'aria-hidden': 'true'}, `${VERDICTS[leak.verdict] ?? '?'} `), leak.verdict),
         leak.acknowledged ? ' acknowledged: ' : ' ', leak.sentence ?? ''),
@@ -687,7 +765,7 @@
 
   function ownerParts({number}) {
     const known = owned.get(number);
-    if (trimRefused !== '' && !known) {
+    if ((trimRefused !== '' || !ownersAllowed) && !known) {
       return [];
     }
     const act = (text, key, action) => {
@@ -729,6 +807,16 @@
     ];
   }
 
+  async function learnOwnersAllowed() {
+    ownersAllowed = false;
+    try {
+      ({allowed: ownersAllowed} = await ask('owners'));
+      showLeaks(latestLeaks);
+    } catch {
+      ownersAllowed = null;
+    }
+  }
+
   async function askOutlook(number) {
     try {
       const response = await request('owners', {headers: {Accept: 'application/json'}, signal: AbortSignal.timeout(LONGEST_WAIT)});
@@ -736,9 +824,7 @@
         throw new Error(await reason(response));
       }
       const outlook = await response.json();
-      if (!outlook.allowed) {
-        becomes(number, {state: 'failed', text: 'Searching the Java heap is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent allow-owners=true.'});
-      } else if (outlook.refusal) {
+      if (outlook.refusal) {
         becomes(number, {state: 'failed', text: `Not searched: ${outlook.refusal}.`});
       } else {
         becomes(number, {state: 'asked', outlook});
@@ -779,7 +865,7 @@
         jobs[0].due = 0;
         tick();
       } catch (error) {
-        sayFailed(result, error, `Not changed: ${error.message}. ${HEALTHY_SITES}`);
+        sayFailed(result, error, `Not changed: ${error.message}.`);
       }
     });
     return button;
@@ -809,7 +895,8 @@
 
   function showLeakState({snapshot: {observation, observedSince, process}, diagnosis: {findings}, trimAllowed}) {
     changeAllowed = trimAllowed && trimRefused === '';
-    setText(element('leaks-access'), changeAllowed ? '' : `Suspects cannot be acknowledged here: ${trimRefused || 'management.endpoint.nativememory.access=unrestricted allows it in Spring Boot'}. ${HEALTHY_SITES}`);
+    fill(element('leaks-access'), [changeAllowed, trimRefused], () => changeAllowed ? []
+      : [trimRefused || 'Read-only.', ' ', runbookLink('leak-suspected', 'How to acknowledge a suspect')]);
     const states = {
       on: isKnown(observedSince) ? `Accesses to sampled objects are observed since ${moment(observedSince, minuteTime)}` : 'Accesses to sampled objects are observed',
       starting: 'Observation starts with a test of this system',
@@ -857,9 +944,9 @@
       ['Trims', count(allocator.trims)],
     ].filter(([, value]) => value !== UNKNOWN));
     fill(element('advice'), allocator.advice, () => allocator.advice.length === 0 ? [make('p', {}, 'No advice.')] : advised(allocator.advice));
-    element('trim').disabled = !trimAllowed || trimRefused !== '';
-    setText(element('trim-note'), trimAllowed ? trimRefused
-      : 'Trimming is not allowed here. In Spring Boot management.endpoint.nativememory.access=unrestricted allows it, in the agent allow-trim=true.');
+    element('trim').hidden = !trimAllowed || trimRefused !== '';
+    fill(element('trim-note'), [trimAllowed, trimRefused], () => trimAllowed ? [trimRefused]
+      : ['Read-only. ', runbookLink('retained', 'How to allow a trim')]);
     element('arenas').hidden = allocator.byArena.length === 0;
     table(element('arena-table'), ['Arena', 'System', 'Live', 'Retained', 'A trim could give back'],
       allocator.byArena.map(arena => [String(arena.number), bytes(arena.systemBytes), bytes(arena.usedBytes), bytes(arena.retainedBytes), bytes(arena.releasableBytes)]));
@@ -1216,8 +1303,9 @@
     } catch (error) {
       sayFailed(result, error, `No answer: ${error.message}`);
     }
-    element('trim').disabled = trimRefused !== '';
-    setText(element('trim-note'), trimRefused);
+    element('trim').disabled = false;
+    element('trim').hidden = trimRefused !== '';
+    fill(element('trim-note'), [true, trimRefused], () => [trimRefused]);
     // A button that is off loses the focus.
     if (document.activeElement === document.body) {
       element('trim').focus();

@@ -11,6 +11,10 @@
   const PADDING = 4;
   const MOST = 0.9;
   const CONTEXT = 2;
+  // The rows within which the application's method is without a zoom.
+  const ROWS_IN_SIGHT = 14;
+  // The rows above a zoomed box: the root and one for all callers between them.
+  const ROWS_ABOVE = 2;
   // What a name is: of native code, of a Java method, of one that gives call sites their name.
   const NATIVE = 0;
   const NAMING = 2;
@@ -146,8 +150,10 @@
     const units = {usable: 'usable sizes', chunk: 'chunk sizes', requested: 'requested sizes'};
     const parts = [
       data.time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC'),
-      `estimated from ${wholes.format(data.samples)} samples`,
     ];
+    if (data.samples > 0) {
+      parts.push(`estimated from ${wholes.format(data.samples)} samples`);
+    }
     if (data.byteUnit in units) {
       parts.push('bytes are ' + units[data.byteUnit]);
     }
@@ -163,12 +169,19 @@
   const pen = canvas.getContext('2d');
   let rows = [];
 
+  // The number of callers above the zoomed box that share one row with its parent.
+  const folded = () => Math.max(0, tree.depth[state.zoomed] - ROWS_ABOVE);
+
+  function rowOf(node) {
+    return node === ROOT ? 0 : Math.max(1, tree.depth[node] - folded());
+  }
+
   // Adds the row below a box and returns those boxes that can have rows below themselves.
   function place(box, nodes) {
     if (nodes.length === 0) {
       return [];
     }
-    const row = rows[tree.depth[box.node] + 1] ??= [];
+    const row = rows[rowOf(box.node) + 1] ??= [];
     const perUnit = box.width / total(box.node);
     const first = nodes.findIndex(node => total(node) * perUnit < NARROWEST);
     const drawn = first < 0 ? nodes : nodes.slice(0, first);
@@ -194,8 +207,9 @@
       return;
     }
     rows = [];
+    // The parent of the zoomed box comes before its own callers, and stands for them.
     for (let node = state.zoomed; node !== -1; node = tree.parent[node]) {
-      rows[tree.depth[node]] = [{node, x: 0, width, narrower: 0}];
+      rows[rowOf(node)] ??= [{node, x: 0, width, narrower: 0}];
     }
     const pending = [{node: state.zoomed, x: 0, width, narrower: 0}];
     while (pending.length > 0) {
@@ -271,6 +285,15 @@
     return room < 2 ? '' : characters.slice(0, room).join('') + '…';
   }
 
+  // The root has its figure. The callers that share a row are counted in front of the innermost one.
+  function labelOf({node, width}) {
+    if (node === ROOT) {
+      return `${nameOf(ROOT)}: ${figure(total(ROOT))}`;
+    }
+    const callers = folded() > 0 && node === tree.parent[state.zoomed] ? `${wholes.format(folded() + 1)} callers, ` : '';
+    return callers + fitting(node, width - 2 * PADDING - pen.measureText(callers).width);
+  }
+
   function drawBox(box, y, colours) {
     if (box.narrower > 0) {
       pen.fillStyle = colours.narrow;
@@ -286,7 +309,7 @@
     pen.globalAlpha = isFaded ? 0.8 : 1;
     if (box.width >= NARROWEST_TEXT) {
       pen.fillStyle = colours.text;
-      pen.fillText(fitting(box.node, box.width - 2 * PADDING), box.x + PADDING, y + ROW / 2);
+      pen.fillText(labelOf(box), box.x + PADDING, y + ROW / 2);
     }
     pen.globalAlpha = 1;
     if (box.node === state.selected || box.node === state.hovered) {
@@ -328,7 +351,7 @@
   }
 
   function scrollTo(node) {
-    const y = tree.depth[node] * ROW;
+    const y = rowOf(node) * ROW;
     if (y < view.scrollTop) {
       view.scrollTop = y;
     } else if (y + ROW > view.scrollTop + view.clientHeight) {
@@ -338,9 +361,13 @@
 
   function select(node) {
     state.selected = node;
-    // A box outside of what is zoomed is not there to be seen.
-    if (!isBelow(node, state.zoomed) && !isBelow(state.zoomed, node)) {
+    // A box outside of what is zoomed, or folded above it, is not there to be seen.
+    const isAbove = isBelow(state.zoomed, node);
+    if (!isAbove && !isBelow(node, state.zoomed)) {
       state.zoomed = ROOT;
+      layOut();
+    } else if (isAbove && rowOf(node) === 1 && node !== tree.parent[state.zoomed]) {
+      state.zoomed = node;
       layOut();
     }
     scrollTo(node);
@@ -357,8 +384,8 @@
     say((node === ROOT ? '' : 'Zoomed: ') + describe(node, ': '));
   }
 
-  // Zooms to what most bytes of the application are below if the rest holds more, and scrolls to its method that has most.
-  // In a frame it tells the page around how tall it has to be for what that method calls.
+  // Zooms to what most bytes of the application are below if the rest holds more, or to its method that has most if that one
+  // would be out of sight. In a frame it tells the page around how tall it has to be for what that method calls.
   function openAtApplication() {
     const below = new Float64Array(tree.count);
     // The innermost method on the way to a node that gives call sites their name.
@@ -380,14 +407,18 @@
     if (below[ROOT] > 0 && total(common) < total(ROOT) / 2) {
       zoom(common);
     }
-    const first = Math.max(0, tree.depth[most] - CONTEXT);
+    if (rowOf(most) > ROWS_IN_SIGHT) {
+      let above = most;
+      for (let level = 0; level < CONTEXT; level++) {
+        above = tree.parent[above];
+      }
+      zoom(above);
+    }
     if (window.parent !== window) {
       const around = document.body.scrollHeight - view.clientHeight;
       const last = tree.depth.subarray(most, most + (most === ROOT ? 1 : tree.size[most])).reduce((a, b) => Math.max(a, b));
-      window.parent.postMessage({height: around + (last - first + 1) * ROW}, '*');
+      window.parent.postMessage({height: around + (last - tree.depth[most] + rowOf(most) + 1) * ROW}, '*');
     }
-    view.scrollTop = first * ROW;
-    draw();
   }
 
   function sibling(node, step) {
@@ -535,6 +566,12 @@
     selectLargestFound();
   });
 
+  element('title').textContent = data.title;
+  for (const option of [...element('metric').options]) {
+    if (!data.metrics.includes(option.value)) {
+      option.remove();
+    }
+  }
   element('about').textContent = about();
   element('missing').textContent = [data.reason, data.origin].filter(text => text).join('. ');
   element('missing').hidden = element('missing').textContent === '';

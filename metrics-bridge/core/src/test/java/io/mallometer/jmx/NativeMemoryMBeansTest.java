@@ -117,10 +117,23 @@ class NativeMemoryMBeansTest {
         .allSatisfy(attribute -> assertThat(units(attribute)).isEqualTo("bytes"));
   }
 
+  @Test
+  void theSentenceIsTheFirstAttributeByName() throws Exception {
+    NativeMemoryMBeans.register(mallometer, server);
+    ObjectName diagnosis = new ObjectName(NativeMemoryMBeans.DIAGNOSIS_NAME);
+
+    assertThat(server.getMBeanInfo(diagnosis).getAttributes())
+        .extracting(MBeanAttributeInfo::getName)
+        .containsExactlyInAnyOrder("Sentence", "State", "ToDo");
+    assertThat(server.getAttribute(diagnosis, "Sentence"))
+        .isEqualTo(mallometer.snapshot().diagnosis().sentence());
+  }
+
   /** A typed getter throws if its attribute is missing or has another type. */
   @ParameterizedTest
   @ValueSource(
       classes = {
+        DiagnosisMXBean.class,
         NativeMemoryMXBean.class,
         AllocatorMXBean.class,
         CallSitesMXBean.class,

@@ -3,7 +3,10 @@ package io.mallometer.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.text.InlineText;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,7 +34,7 @@ class PageTest {
 
   @Test
   void theDocumentNamesNoOtherResourceAndHasNoHandlersOrStylesInAttributes() {
-    String markup = PAGE.replaceAll("(?s)<(script|style)>.*?</\\1>", "");
+    String markup = PAGE.replaceAll("(?s)<(script|style)( type[^>]*)?>.*?</\\1>", "");
 
     assertThat(markup).doesNotContain(" src=", "<link", "http:", "https:", "{{");
     assertThat(markup).doesNotContainPattern(" (on[a-z]+|style)=");
@@ -47,6 +50,24 @@ class PageTest {
         .contains("<meta name=\"csrf-header\" content=\"X-CSRF-TOKEN\">")
         .contains("<meta name=\"csrf-token\" content=\"a&quot;>&lt;script>&amp;\">");
     assertThat(PAGE).doesNotContain("<meta name=\"csrf");
+  }
+
+  @Test
+  void everyRunbookIsInThePageWithoutMarkupOfItsOwn() throws IOException {
+    try (Stream<Path> files = Files.list(Path.of("../../docs/runbooks"))) {
+      assertThat(files.map(file -> file.getFileName().toString().replaceFirst("[.]md$", "")))
+          .filteredOn(name -> !name.equals("README"))
+          .containsExactlyInAnyOrderElementsOf(Page.RUNBOOKS);
+    }
+    Matcher blocks =
+        Pattern.compile(
+                "(?s)<script type=\"text/markdown\" id=\"runbook-([a-z-]+)\">\n# (.*?)</script>")
+            .matcher(PAGE);
+    assertThat(blocks.results().map(block -> block.group(1)))
+        .containsExactlyElementsOf(Page.RUNBOOKS);
+    blocks.reset();
+    assertThat(blocks.results().map(block -> block.group(2)))
+        .allSatisfy(text -> assertThat(text).contains("## What to do").doesNotContain("<!--"));
   }
 
   @Test

@@ -21,7 +21,7 @@ public final class ForeignCalls {
   private static final int BYTES = 4_096;
 
   /** {@code long malloc(long)} */
-  private static final MethodHandle MALLOC = malloc();
+  private static final MethodHandle MALLOC = function("malloc", 1);
 
   private static final class Allocator {
     static long malloc(int bytes) {
@@ -93,7 +93,8 @@ public final class ForeignCalls {
     }
   }
 
-  private static MethodHandle malloc() {
+  /** Returns the C function of a name, which takes so many longs and returns one. */
+  static MethodHandle function(String name, int arguments) {
     try {
       Class<?> linkerType = Class.forName("java.lang.foreign.Linker");
       Class<?> lookupType = Class.forName("java.lang.foreign.SymbolLookup");
@@ -106,10 +107,12 @@ public final class ForeignCalls {
       Object linker = linkerType.getMethod("nativeLinker").invoke(null);
       Object lookup = linkerType.getMethod("defaultLookup").invoke(linker);
       Object found =
-          ((Optional<?>) lookupType.getMethod("find", String.class).invoke(lookup, "malloc"))
+          ((Optional<?>) lookupType.getMethod("find", String.class).invoke(lookup, name))
               .orElseThrow();
-      Object layouts = Array.newInstance(layoutType, 1);
-      Array.set(layouts, 0, ofLong);
+      Object layouts = Array.newInstance(layoutType, arguments);
+      for (int i = 0; i < arguments; i++) {
+        Array.set(layouts, i, ofLong);
+      }
       Object descriptor =
           descriptorType
               .getMethod("of", layoutType, layouts.getClass())

@@ -62,7 +62,8 @@ class FlameGraphReportTest {
     assertThat(colour(0.5, 0)).isEqualTo("grey");
     assertThat(colour(0.5, 1)).isEqualTo("blue");
     assertThat(colour(0.5, 4)).isEqualTo("orange");
-    assertThat(browser.text("#controls")).contains("native").contains("Java");
+    assertThat(browser.text("#controls"))
+        .contains("native function", "Java method", "too narrow to draw");
   }
 
   @Test
@@ -237,12 +238,17 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void opensAtTheMethodThatNamesMostBytes() throws Exception {
+  void opensAtTheMethodThatNamesMostBytesBelowTheRoot() throws Exception {
     open(ExampleSites.generated(50, 600));
 
-    browser.await("document.querySelector('#view').scrollTop > 1000");
-    assertThat(browser.evaluate("document.querySelector('#view').scrollTop < 12000"))
-        .isEqualTo("true");
+    browser.await("document.querySelector('#status').textContent.startsWith('Zoomed: ')");
+    assertThat(browser.evaluate("document.querySelector('#view').scrollTop")).isEqualTo("0");
+    assertThat(tooltipAt(0.5, 0)).startsWith("all\n");
+    // The zoomed method is as wide as the root: nothing beside it is empty.
+    String zoomed = browser.text("#status").replaceFirst("Zoomed: (\\S+):.*", "$1");
+    assertThat(tooltipAt(0.02, 2)).startsWith(zoomed + "\n");
+    assertThat(tooltipAt(0.98, 2)).startsWith(zoomed + "\n");
+    assertThat(colour(0.5, 1)).isNotEqualTo("grey");
   }
 
   @Test

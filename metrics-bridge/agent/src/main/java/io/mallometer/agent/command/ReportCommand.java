@@ -60,7 +60,9 @@ final class ReportCommand implements Callable<Integer> {
       names = "--metric",
       defaultValue = "live",
       description =
-          "live, live-objects, allocated or allocated-objects, in formats that show" + " one value")
+          "live, live-objects, allocated or allocated-objects, in formats that show one value;"
+              + " in flamegraph and collapsed also resident, the resident set by the code that"
+              + " asked for it")
   private String metric = "live";
 
   @Option(
@@ -108,7 +110,7 @@ final class ReportCommand implements Callable<Integer> {
   /** Checks the options before anything slow begins. */
   private void check() throws Failure {
     try {
-      Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
+      checkMetric();
       String[] formats =
           Stream.concat(
                   Stream.of(TEXT, HTML, JSON),
@@ -129,6 +131,16 @@ final class ReportCommand implements Callable<Integer> {
     }
   }
 
+  private void checkMetric() {
+    if (!metric.equals(ReportFormat.RESIDENT)) {
+      Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);
+    } else if (!ReportFormat.byId(format).map(ReportFormat::showsResident).orElse(false)
+        || at != null) {
+      throw new IllegalArgumentException(
+          "--metric resident needs --format flamegraph or collapsed, and no --at");
+    }
+  }
+
   private int recording() throws Failure, IOException {
     Optional<ReportFormat> ofSites = ReportFormat.byId(format);
     if (ofSites.isPresent()) {
@@ -145,6 +157,9 @@ final class ReportCommand implements Callable<Integer> {
   }
 
   private int boxProfile(ReportFormat sites) throws Failure, IOException {
+    if (metric.equals(ReportFormat.RESIDENT)) {
+      throw new Failure(ExitCode.USAGE, "a recording has no resident bytes of call sites");
+    }
     KeptMoment moment =
         at == null ? KeptMoment.PEAK : Choice.of("--at", at, KeptMoment.values(), KeptMoment::id);
     ReportMetric figure = Choice.of("--metric", metric, ReportMetric.values(), ReportMetric::id);

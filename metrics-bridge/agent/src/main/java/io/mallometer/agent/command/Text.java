@@ -1,5 +1,6 @@
 package io.mallometer.agent.command;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -38,6 +39,21 @@ final class Text {
       return ".." + plain.substring(plain.length() - width + 2);
     }
     return left(plain, width);
+  }
+
+  /** Returns lines that break between words, each no longer than the width unless a word is. */
+  static List<String> wrapped(String text, int width) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ")) {
+      if (!line.isEmpty() && line.length() + 1 + word.length() > width) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
   }
 
   static String right(String text, int width) {

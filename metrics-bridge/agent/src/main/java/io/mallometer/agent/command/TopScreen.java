@@ -193,6 +193,11 @@ final class TopScreen {
   /** Returns as many lines as fit, none longer than the width. */
   List<String> lines(int width, int height, Sort sort) {
     List<String> lines = new ArrayList<>();
+    if (diagnosis.at("sentence").present()) {
+      String sentence = Text.plain(diagnosis.at("sentence").text());
+      lines.addAll(
+          Text.wrapped(diagnosis.at("state").text().replace('_', ' ') + ": " + sentence, width));
+    }
     lines.add(
         "%s  %s  resident %s (%s/min)  malloc live %s (%s/min)"
             .formatted(
@@ -207,12 +212,6 @@ final class TopScreen {
     } else {
       String offer = offer();
       lines.add(offer.isEmpty() ? Target.reason(root) : offer);
-    }
-    if (diagnosis.at("sentence").present()) {
-      lines.add(
-          diagnosis.at("state").text().replace('_', ' ')
-              + ": "
-              + Text.plain(diagnosis.at("sentence").text()));
     }
     split(lines, width, Math.max(1, height / 6));
     lines.add("");

@@ -188,6 +188,11 @@ class AgentServerTest {
     start(OPTIONS);
 
     assertThat(get("/nativememory/sites?limit=many").statusCode()).isEqualTo(400);
+    assertThat(get("/nativememory/pprof?metric=resident").body())
+        .contains("metric=resident is a figure of now, in the formats flamegraph and collapsed");
+    assertThat(get("/nativememory/flamegraph?metric=resident&at=peak").statusCode()).isEqualTo(400);
+    // A simulated process has no /proc of its own.
+    assertThat(get("/nativememory/flamegraph?metric=resident").statusCode()).isEqualTo(501);
     assertThat(get("/nativememory/nonsense").statusCode()).isEqualTo(404);
     assertThat(get("/nativememory/nonsense").body())
         .contains(

@@ -41,6 +41,7 @@ public final class Engine {
   private final MemoryHistory memoryHistory = new MemoryHistory();
   private final ListenerThread listenerThread = new ListenerThread();
   private final CallSiteReader callSites;
+  private final ResidentReader resident;
   private final LeakWatch leaks;
   private final Recorder recorder;
   private final MessageReader message;
@@ -62,6 +63,7 @@ public final class Engine {
     LongSupplier nanoTime = sources.nanoTime();
     this.sources = sources;
     this.callSites = new CallSiteReader(library, clock, nanoTime);
+    this.resident = new ResidentReader(memory, library, callSites, clock, nanoTime);
     this.leaks = new LeakWatch(library, callSites, clock, nanoTime, GarbageCollections::ofThisJvm);
     this.pools = new PoolWatch(library, callSites, clock, nanoTime);
     this.recorder = new Recorder(library, nanoTime);
@@ -99,6 +101,7 @@ public final class Engine {
                 allocator,
                 profiles,
                 callSites,
+                resident,
                 new PoolReader(pools),
                 new LeakReader(leaks, library),
                 new VersionReader(sources.version())),
@@ -182,6 +185,10 @@ public final class Engine {
 
   public LeakWatch leaks() {
     return leaks;
+  }
+
+  public ResidentReader resident() {
+    return resident;
   }
 
   public CallSiteReader callSites() {

@@ -96,9 +96,9 @@ public final class Sentence {
         + (shown.idle().untouched()
             ? "since they were allocated, up to " + longest + excludedUseText(shown)
             : "for up to " + longest)
-        + "; a timeout, scan or swap later than "
+        + "; a timeout, scan or swap after more than "
         + longest
-        + " is not excluded";
+        + " is possible";
   }
 
   /** Returns in words the two moments between which all live objects were allocated. */

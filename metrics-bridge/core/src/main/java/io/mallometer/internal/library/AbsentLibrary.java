@@ -159,6 +159,11 @@ public class AbsentLibrary implements NativeLibrary {
   }
 
   @Override
+  public List<MappedRange> mappedRanges() {
+    return List.of();
+  }
+
+  @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
     return List.of();
   }

@@ -173,6 +173,12 @@ public interface NativeLibrary {
   Optional<List<Class<?>>> initializedClasses(List<String> endings);
 
   /**
+   * Returns what the process mapped while call sites were recorded, with the stacks of the calls,
+   * ascending by address; empty if nothing is known. Never throws.
+   */
+  List<MappedRange> mappedRanges();
+
+  /**
    * Returns the native stack of a huge request, innermost frame first, up to the first frame of
    * compiled Java code; empty if the library has none, or only later ones. Never throws.
    */

@@ -1,10 +1,15 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.internal.library.load.Experimental;
 import io.mallometer.internal.text.SystemTime;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.ProcessMemory;
+import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.Snapshot;
+import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -32,6 +37,19 @@ public interface MemorySource {
   default void renew() {}
 
   /**
+   * Reads the resident set by the code that asked for it; empty if the system does not tell. May be
+   * called by any thread, at any time; takes some ten milliseconds.
+   *
+   * @param counted the native library's counters of this moment
+   * @param ranges what the process mapped, ascending by address
+   * @param sites malloc's call sites
+   */
+  default Optional<ResidentStacks> origins(
+      Snapshot counted, List<MappedRange> ranges, CallSites sites) {
+    return Optional.empty();
+  }
+
+  /**
    * Returns the resident set now. May be called by any thread, at any time; takes about a
    * millisecond for each gigabyte. Empty if unknown.
    */
@@ -48,7 +66,7 @@ public interface MemorySource {
         new LongSupplier() {
           @Override
           public long getAsLong() {
-            return ProcessMemorySource.processorNanos();
+            return Pause.processorNanos();
           }
         });
   }

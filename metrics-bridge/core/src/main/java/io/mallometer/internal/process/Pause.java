@@ -1,5 +1,8 @@
 package io.mallometer.internal.process;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /** The pause after measured work, so that the work takes a small share of the time. */
 public final class Pause {
 
@@ -7,6 +10,14 @@ public final class Pause {
   private static final long TIMES = 1_000;
 
   private Pause() {}
+
+  /** Returns the CPU time of the calling thread, or else the elapsed time, which is longer. */
+  public static long processorNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
+        ? threads.getCurrentThreadCpuTime()
+        : System.nanoTime();
+  }
 
   /**
    * Returns the pause after work that took {@code costNanos}, within bounds; all in nanoseconds.

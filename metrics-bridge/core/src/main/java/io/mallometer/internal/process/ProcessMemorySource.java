@@ -1,6 +1,8 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.text.Words;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.MemoryBudget;
 import io.mallometer.model.NativeCounters;
@@ -8,11 +10,11 @@ import io.mallometer.model.PageCache;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.ResidentMemory;
 import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.ThreadStacks;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -225,6 +227,44 @@ final class ProcessMemorySource implements MemorySource {
     }
   }
 
+  @Override
+  public Optional<ResidentStacks> origins(
+      Snapshot counted, List<MappedRange> ranges, CallSites sites) {
+    Optional<List<Mapping>> mappings = files.mappings();
+    if (mappings.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new ResidentStacks(
+            counted.time(),
+            residentBytes(mappings.get()),
+            origins(mappings.get(), counted, ranges, sites),
+            reason(counted.self().remark(), sites)));
+  }
+
+  /** Returns why mappings have no call sites, as the library says. */
+  private static String reason(String remark, CallSites sites) {
+    int begin = remark.indexOf("mappings are not recorded");
+    if (begin >= 0) {
+      return remark.substring(begin);
+    }
+    return sites.sites().isEmpty() ? sites.reason() : "";
+  }
+
+  private static List<ResidentStack> origins(
+      List<Mapping> mappings, Snapshot counted, List<MappedRange> ranges, CallSites sites) {
+    MallocFacts malloc = malloc(mappings, counted);
+    boolean attached = sites.origin().attached();
+    try (OwnMemory memory = new OwnMemory()) {
+      return ResidentSplit.origins(
+          mappings, HotSpot.facts(), malloc, memory, ranges, sites.sites(), attached);
+    } catch (IOException e) {
+      AddressSpace unreadable = AddressSpace.unreadable();
+      return ResidentSplit.origins(
+          mappings, HotSpot.facts(), malloc, unreadable, ranges, sites.sites(), attached);
+    }
+  }
+
   private static MallocFacts malloc(List<Mapping> mappings, Snapshot counted) {
     Optional<NativeCounters> counters = counted.process();
     double live = counters.isPresent() ? counters.get().liveBytes() : Double.NaN;
@@ -253,13 +293,5 @@ final class ProcessMemorySource implements MemorySource {
 
   private static boolean isOtherAllocator(String name) {
     return OTHER_ALLOCATORS.stream().anyMatch(name::contains);
-  }
-
-  /** Returns the CPU time of the calling thread, or else the elapsed time, which is longer. */
-  static long processorNanos() {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
-        ? threads.getCurrentThreadCpuTime()
-        : System.nanoTime();
   }
 }

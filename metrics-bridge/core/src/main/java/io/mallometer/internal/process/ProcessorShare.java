@@ -40,7 +40,7 @@ public final class ProcessorShare {
 
   /** Creates a measurement by the clocks of this process. */
   public ProcessorShare() {
-    this(System::nanoTime, ProcessMemorySource::processorNanos, DiagnosticCommands::processNanos);
+    this(System::nanoTime, Pause::processorNanos, DiagnosticCommands::processNanos);
   }
 
   /**

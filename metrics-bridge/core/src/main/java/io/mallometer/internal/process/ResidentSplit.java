@@ -1,8 +1,11 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
+import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.SelfReport.SlotPages;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -89,6 +92,51 @@ final class ResidentSplit {
     split.divideMalloc();
     split.divideHugePages(mappings, kinds, pieces);
     return split;
+  }
+
+  /**
+   * Names the code behind the resident set.
+   *
+   * @param mappings all mappings of the process, ascending by address
+   * @param ranges what the process mapped, ascending by address
+   * @param sites malloc's call sites
+   * @param attached whether earlier mappings are unknown
+   */
+  static List<ResidentStack> origins(
+      List<Mapping> mappings,
+      JvmFacts jvm,
+      MallocFacts malloc,
+      AddressSpace memory,
+      List<MappedRange> ranges,
+      List<CallSite> sites,
+      boolean attached) {
+    ResidentSplit split = new ResidentSplit(jvm, malloc);
+    Pieces pieces = new Pieces(memory, withReservations(mappings));
+    MappedChunks chunks = new MappedChunks(memory, MOST_PLACES, new MappedChunks.Searched());
+    List<Mapping> rough = split.separate(pieces, chunks, memory);
+    List<Range> bounds = new ArrayList<>(ranges.size());
+    for (MappedRange range : ranges) {
+      bounds.add(new Range(range.start(), range.end()));
+    }
+    Map<Long, Kind> kindsByStart = new HashMap<>();
+    MappingKinds kinds = split.kinds(rough);
+    for (int i = 0; i < rough.size(); i++) {
+      kindsByStart.put(rough.get(i).start(), kinds.of(i));
+    }
+    pieces.cut(bounds);
+    return ResidentOrigins.of(
+        pieces.all(), kindsOfParts(pieces.all(), kindsByStart), ranges, sites, malloc, attached);
+  }
+
+  /** Returns the kind of each piece: that of the larger piece which it was cut from. */
+  private static List<Kind> kindsOfParts(List<Mapping> parts, Map<Long, Kind> kindsByStart) {
+    List<Kind> kinds = new ArrayList<>(parts.size());
+    Kind latest = Kind.UNKNOWN;
+    for (Mapping part : parts) {
+      latest = kindsByStart.getOrDefault(part.start(), latest);
+      kinds.add(latest);
+    }
+    return kinds;
   }
 
   /**

@@ -1025,7 +1025,8 @@ class DiagnosisTest {
                 0.01,
                 1,
                 13_000_000,
-                SelfReport.SlotPages.NONE));
+                SelfReport.SlotPages.NONE,
+                SelfReport.Ranges.NONE));
 
     assertThat(few.diagnosis().findings()).noneMatch(found -> found.topic().equals("missed"));
     assertThat(many.diagnosis().state()).isEqualTo(State.HEALTHY);

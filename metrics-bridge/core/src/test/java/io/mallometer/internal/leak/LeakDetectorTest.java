@@ -129,9 +129,8 @@ class LeakDetectorTest {
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
                 + " observed objects were not accessed since they were allocated, up to 4 min;"
                 + " random"
-                + " use more often than every 39 min is excluded; a timeout, scan or swap later"
-                + " than"
-                + " 4 min is not excluded");
+                + " use more often than every 39 min is excluded; a timeout, scan or swap after"
+                + " more than 4 min is possible");
     assertThat(verdict.grows()).isFalse();
   }
 
@@ -300,7 +299,7 @@ class LeakDetectorTest {
     assertThat(settled(6 * MINUTE, 1).sentence())
         .endsWith(
             ": 60 of 60 observed objects were not accessed for up to 3 min; a timeout, scan or swap"
-                + " later than 3 min is not excluded; has not grown since 00:01 UTC");
+                + " after more than 3 min is possible; has not grown since 00:01 UTC");
   }
 
   @Test
@@ -1380,7 +1379,7 @@ class LeakDetectorTest {
                 + " 13:02:00 UTC, lost), and is unused again: ")
         .contains(
             " observed objects were not accessed since they were allocated, up to 5 min;",
-            "; a timeout, scan or swap later than 5 min is not excluded; +");
+            "; a timeout, scan or swap after more than 5 min is possible; +");
     assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
   }
 

@@ -218,8 +218,7 @@ class FileCacheTest {
       }
       mapped.get(0); // the written pages are cached, and hardly any of them is resident
       Files.delete(data.resolve("deleted.log"));
-      FileCache cache =
-          FileCache.ofThisProcess(new ProcessFiles(), ProcessMemorySource::processorNanos);
+      FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;
       // The first readings are interpreted, and may not reach all files.
       for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {

@@ -52,7 +52,7 @@ final class Holdings {
       new ProcessMemorySource(
           new ProcessFiles(),
           () -> hours.getAndIncrement() * 3_600_000_000_000L,
-          ProcessMemorySource::processorNanos);
+          Pause::processorNanos);
   private final List<Object> held = new ArrayList<>();
   private final List<Long> smallObjects = new ArrayList<>();
   private long foreign;

@@ -55,7 +55,7 @@ class ManyMappingsTest {
           new ProcessMemorySource(
               new ProcessFiles(),
               () -> hours[0]++ * ProcessMemorySource.LONGEST_SPLIT_NANOS,
-              ProcessMemorySource::processorNanos);
+              Pause::processorNanos);
       Snapshot nothing =
           Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
       for (int i = 0; i < 3; i++) {

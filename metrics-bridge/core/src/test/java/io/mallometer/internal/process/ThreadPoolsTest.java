@@ -145,9 +145,9 @@ class ThreadPoolsTest {
       start("application-pool-three-", 10, 512 << 10);
       TOUCHED.await();
       List<Mapping> mappings = new ProcessFiles().mappings().orElseThrow();
-      long begin = ProcessMemorySource.processorNanos();
+      long begin = Pause.processorNanos();
       ThreadStacks stacks = ThreadPools.read(mappings);
-      System.out.println("took " + (ProcessMemorySource.processorNanos() - begin) / 1000 + " us");
+      System.out.println("took " + (Pause.processorNanos() - begin) / 1000 + " us");
       System.out.println("reason " + stacks.reason());
       for (ThreadPool pool : stacks.pools()) {
         System.out.println("pool," + pool.name() + "," + pool.threads() + "," + pool.stackBytes());

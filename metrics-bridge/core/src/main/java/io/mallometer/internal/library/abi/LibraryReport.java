@@ -55,6 +55,11 @@ final class LibraryReport {
                 read.slotsAddress(),
                 read.slotsReservedBytes(),
                 read.slotsTakenBytes(),
-                read.slotsExcessBytes()));
+                read.slotsExcessBytes()),
+            new SelfReport.Ranges(
+                read.ranges(),
+                read.rangesForgotten(),
+                read.rangesMissed(),
+                read.rangesWithoutSite()));
   }
 }

@@ -3,6 +3,7 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.WatchedAccess;
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.internal.library.OwnerSearch;
@@ -261,6 +262,11 @@ public final class LoadedLibrary implements NativeLibrary {
       check(callProcess(), "mallometer_snapshot");
       return read.since(report(time, texts(), Double.NaN), LibraryCounters.process(process));
     }
+  }
+
+  @Override
+  public List<MappedRange> mappedRanges() {
+    return callSites.ranges();
   }
 
   private Map<String, Long> dropped() {

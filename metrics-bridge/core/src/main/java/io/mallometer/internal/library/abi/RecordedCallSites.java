@@ -1,5 +1,6 @@
 package io.mallometer.internal.library.abi;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.ProcFiles;
 import io.mallometer.internal.symbol.MappedModules;
 import io.mallometer.internal.symbol.ModuleImages;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,6 +47,7 @@ final class RecordedCallSites {
   private static final int NO_JVM = -3;
   private static final int UNSUPPORTED = -95;
   private static final int BUSY = -16;
+  private static final int TRY_AGAIN = -11;
 
   private static final String NOT_RECORDED = "call sites are not recorded";
 
@@ -55,6 +58,11 @@ final class RecordedCallSites {
 
   private static final int SITES_AT_ONCE = 512;
   private static final int MODULES_AT_ONCE = 16;
+  private static final int RANGES_AT_ONCE = 512;
+
+  /** The most times that a reading of ranges meets a change that takes a millisecond. */
+  private static final int MOST_RETRIES = 100;
+
   private static final int MOST_OBJECTS = 65_536;
 
   /**
@@ -312,6 +320,10 @@ final class RecordedCallSites {
     if (numbers.isEmpty()) {
       return;
     }
+    nameAll(numbers, stacks);
+  }
+
+  private void nameAll(List<Integer> numbers, List<long[]> stacks) {
     // Modules are read after the stacks, which contain none that is noted later.
     boolean complete = addNewModules();
     List<List<StackFrame>> frames = symbolized(stacks);
@@ -329,6 +341,53 @@ final class RecordedCallSites {
     long[] stack = new long[Math.max(0, count)];
     frames.asLongBuffer().get(stack);
     return stack;
+  }
+
+  /** Returns the ranges that the process mapped, with the stacks of the calls. */
+  synchronized List<MappedRange> ranges() {
+    attach();
+    List<RangeOfSite> read = readRanges();
+    Map<Integer, long[]> unnamed = new LinkedHashMap<>();
+    for (RangeOfSite range : read) {
+      if (range.site() != Abi.NONE && !named.contains(range.site())) {
+        unnamed.computeIfAbsent(range.site(), this::stack);
+      }
+    }
+    if (!unnamed.isEmpty()) {
+      nameAll(List.copyOf(unnamed.keySet()), List.copyOf(unnamed.values()));
+    }
+    List<MappedRange> ranges = new ArrayList<>(read.size());
+    for (RangeOfSite range : read) {
+      ranges.add(
+          new MappedRange(
+              range.start(),
+              range.end(),
+              named.contains(range.site()) ? named.frames(range.site()) : List.of(),
+              range.ofAllocator()));
+    }
+    return ranges;
+  }
+
+  /** A range and the number of its call site, or {@link Abi#NONE}. */
+  private record RangeOfSite(long start, long end, int site, boolean ofAllocator) {}
+
+  private static List<RangeOfSite> readRanges() {
+    List<RangeOfSite> read = new ArrayList<>();
+    ByteBuffer rows = Structs.allocate(RANGES_AT_ONCE * Abi.Range.BYTES);
+    long from = 0;
+    int retries = 0;
+    int count;
+    do {
+      count = LibraryFunctions.mallometer_ranges(Structs.address(rows), RANGES_AT_ONCE, from);
+      for (int i = 0; i < count; i++) {
+        Abi.Range row = Abi.Range.row(rows, i);
+        from = row.address() + row.length();
+        read.add(
+            new RangeOfSite(
+                row.address(), from, row.site(), row.owner() == Abi.RANGE_OF_ALLOCATOR));
+      }
+    } while (count > 0 || (count == TRY_AGAIN && ++retries < MOST_RETRIES));
+    return read;
   }
 
   /** Returns the frames of a stack that the library recorded, innermost first. */

@@ -4,6 +4,7 @@ import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.WatchedAccess;
 import io.mallometer.internal.library.AbsentLibrary;
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OpenScope;
 import io.mallometer.internal.library.OwnerSearch;
@@ -125,6 +126,11 @@ public final class ProcessLibrary implements NativeLibrary {
   @Override
   public Optional<List<Class<?>>> initializedClasses(List<String> endings) {
     return current.initializedClasses(endings);
+  }
+
+  @Override
+  public List<MappedRange> mappedRanges() {
+    return current.mappedRanges();
   }
 
   @Override

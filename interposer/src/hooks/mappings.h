@@ -1,0 +1,52 @@
+/*
+ * Replacements of mmap, munmap and mremap, which keep the map of ranges (account/ranges.h).
+ *
+ * Each calls the next function of its name, and notes what it did after it has succeeded. Nothing is noted before call
+ * sites are recorded, while counting is off, and in a child of vfork, which shares the map and may end at any time.
+ * mprotect, madvise, shmat and brk are not replaced: they change neither who reserved the addresses nor, but for the
+ * last two, which addresses are mapped.
+ *
+ * A new range gets the call site of the call. The walk of the stack takes microseconds, so a budget limits it: 4,000
+ * walks at once and 50 a second, of which the last thousand are for mappings of 256 KiB or more. Other ranges have no
+ * site, and are counted. There is no walk for memory that is mapped over a known range, which keeps its site, nor for
+ * the allocator's own mappings.
+ */
+#ifndef MALLOMETER_HOOKS_MAPPINGS_H
+#define MALLOMETER_HOOKS_MAPPINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "platform/visibility.h"
+
+/* Under other C names, so that the C library's declarations do not bind them. */
+EXPORT void *program_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset) __asm__("mmap");
+EXPORT void *program_mmap64(void *wish, size_t bytes, int protection, int flags, int file,
+                            off_t offset) __asm__("mmap64");
+EXPORT int program_munmap(void *memory, size_t bytes) __asm__("munmap");
+EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ...) __asm__("mremap");
+
+/*
+ * Reserves the map of ranges and begins to note. `is_late`: the process ran before without being counted, so the large
+ * mappings that it has already are noted as such, and commits inside them walk no stack. From any thread; keeps errno.
+ */
+void mappings_start(bool is_late);
+
+/* Returns why nothing is noted once call sites are recorded; NULL if it is. */
+const char *mappings_missing(void);
+
+/*
+ * Finds the next functions, for the first time before the program runs: in a process that is not counted its calls pass
+ * this library too. Enters the loader.
+ */
+void mappings_find_next(void);
+
+/* Lets the child of a fork note what it maps. */
+void mappings_forked(void);
+
+/* Returns the number of mappings whose stack was not walked, because the budget was used up. */
+uint64_t mappings_not_walked(void);
+
+#endif

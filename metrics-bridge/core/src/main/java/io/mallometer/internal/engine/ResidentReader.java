@@ -1,0 +1,135 @@
+package io.mallometer.internal.engine;
+
+import io.mallometer.internal.history.SiteReadings;
+import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.process.Pause;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.model.Snapshot;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads the resident set by the code that asked for it, on the poller's thread and on request only.
+ * All requests share one reading, and wait ten seconds for it at most. A request gets the latest
+ * reading where a new one would take more than a thousandth of a processor by its own CPU time,
+ * counted over all readings so far; two readings may be ahead of that.
+ */
+public final class ResidentReader implements SnapshotReader {
+
+  private static final long FRESH_NANOS = 1_000_000_000L;
+  private static final long LONGEST_NANOS = 3_600_000_000_000L;
+  private static final long LONGEST_WAIT_NANOS = 10_000_000_000L;
+  private static final int AHEAD = 2;
+
+  private final MemorySource memory;
+  private final NativeLibrary library;
+  private final SiteReadings sites;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+
+  /** The latest reading. Guarded by this, like the fields below. */
+  private Optional<ResidentStacks> latest = Optional.empty();
+
+  private String missing = "the resident set was not read within 10 s; ask again";
+  private boolean wanted;
+  private boolean asked;
+  private int readings;
+  private long readAt;
+
+  /** When the readings so far have taken their share of the time. */
+  private long paidAt;
+
+  private long pause;
+
+  ResidentReader(
+      MemorySource memory,
+      NativeLibrary library,
+      SiteReadings sites,
+      Clock clock,
+      LongSupplier nanoTime) {
+    this.memory = memory;
+    this.library = library;
+    this.sites = sites;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Returns a reading; one without stacks has the reason. An interrupt ends the wait. */
+  public synchronized ResidentStacks read() {
+    if (memory.present() && isDue(nanoTime.getAsLong())) {
+      wanted = true;
+      asked = true;
+      awaitReading(readings);
+    }
+    String reason = memory.present() ? missing : "this system does not tell the resident set";
+    return latest.orElseGet(() -> new ResidentStacks(clock.instant(), 0, List.of(), reason));
+  }
+
+  private synchronized void awaitReading(int before) {
+    long start = System.nanoTime();
+    long left = LONGEST_WAIT_NANOS;
+    try {
+      while (readings == before && left > 0) {
+        wait(left / 1_000_000, (int) (left % 1_000_000));
+        left = LONGEST_WAIT_NANOS - (System.nanoTime() - start);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean isDue(long now) {
+    return readings == 0 || (now - readAt >= FRESH_NANOS && paidAt - now <= AHEAD * pause);
+  }
+
+  @Override
+  public String failure() {
+    return "The resident set cannot be read by the code that asked for it";
+  }
+
+  @Override
+  public synchronized boolean isAsked() {
+    boolean before = asked;
+    asked = false;
+    return before;
+  }
+
+  @Override
+  public void read(Snapshot soFar) {
+    if (takeWish()) {
+      long begin = Pause.processorNanos();
+      Optional<ResidentStacks> read = Optional.empty();
+      String reason = "the resident set cannot be read: /proc/self/smaps is missing";
+      try {
+        read =
+            memory.origins(
+                library.read(clock.instant()), library.mappedRanges(), sites.callSites());
+      } catch (RuntimeException | LinkageError e) {
+        reason = "the resident set cannot be read: " + e;
+        throw e;
+      } finally {
+        finish(read, reason, Pause.processorNanos() - begin);
+      }
+    }
+  }
+
+  private synchronized boolean takeWish() {
+    boolean before = wanted;
+    wanted = false;
+    return before;
+  }
+
+  /** Keeps a reading and lets those go on who wait for it. The first reading loads classes. */
+  private synchronized void finish(Optional<ResidentStacks> read, String reason, long cost) {
+    latest = read;
+    missing = reason;
+    readAt = nanoTime.getAsLong();
+    pause = Pause.after(readings == 0 ? 0 : cost, FRESH_NANOS, LONGEST_NANOS);
+    paidAt = (readings == 0 ? readAt : Math.max(paidAt, readAt)) + pause;
+    readings++;
+    notifyAll();
+  }
+}

@@ -1,0 +1,175 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.CallSite;
+import io.mallometer.model.ResidentPart;
+import io.mallometer.model.ResidentStacks.ResidentStack;
+import io.mallometer.model.StackFrame;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Names the code behind each resident byte.
+ *
+ * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
+ * mapped. A piece in a range with a call site has the stack of that call, below the kind that the
+ * split found. Files have their names, and other pieces only their kind.
+ *
+ * <p>Malloc's memory is divided among its call sites by their live bytes: the sites' live bytes
+ * together, or all of malloc's resident memory if that is less. What no sampled site explains, and
+ * what the allocator retains, are stacks of their own.
+ */
+final class ResidentOrigins {
+
+  /** The frame of mappings with a call site whose kind no rule knows. */
+  private static final String MAPPED = "mapped";
+
+  private static final String WITHOUT_SITE = "without a call site";
+
+  /** The kind of malloc's call sites: an estimate, since not all live bytes are resident. */
+  private static final String BY_LIVE_BYTES = ResidentPart.MALLOC.tag() + ", by live bytes";
+
+  private static final String RETAINED = "free or unsampled";
+  private static final String BEFORE = "mapped before counting began";
+
+  private final Map<List<StackFrame>, Long> bytes = new LinkedHashMap<>();
+  private final long ownBytes;
+  private final boolean attached;
+  private long malloc;
+  private long slots;
+  private long unknown;
+
+  private ResidentOrigins(long ownBytes, boolean attached) {
+    this.ownBytes = ownBytes;
+    this.attached = attached;
+  }
+
+  /**
+   * Returns the stacks, most bytes first.
+   *
+   * @param pieces the mappings, cut at the bounds of the ranges
+   * @param kinds the kinds of the pieces
+   * @param ranges what the process mapped, ascending by address
+   * @param sites malloc's call sites
+   * @param facts the facts that the split had
+   * @param attached whether earlier mappings are unknown
+   */
+  static List<ResidentStack> of(
+      List<Mapping> pieces,
+      List<Kind> kinds,
+      List<MappedRange> ranges,
+      List<CallSite> sites,
+      MallocFacts facts,
+      boolean attached) {
+    long counters = facts.footprintBytes() - facts.tableBytes() - facts.slots().excessBytes();
+    ResidentOrigins origins = new ResidentOrigins(Math.max(0, counters), attached);
+    int next = 0;
+    for (int i = 0; i < pieces.size(); i++) {
+      Mapping piece = pieces.get(i);
+      while (next < ranges.size() && ranges.get(next).end() <= piece.start()) {
+        next++;
+      }
+      boolean known = next < ranges.size() && ranges.get(next).start() <= piece.start();
+      if (piece.residentBytes() > 0) {
+        origins.add(piece, kinds.get(i), known ? List.of(ranges.get(next)) : List.of(), facts);
+      }
+    }
+    origins.divideSlots(facts.slots().excessBytes());
+    origins.divideUnknown();
+    origins.divideMalloc(sites);
+    return origins.stacks();
+  }
+
+  private void add(Mapping piece, Kind kind, List<MappedRange> range, MallocFacts facts) {
+    long resident = piece.residentBytes();
+    boolean ofAllocator = !range.isEmpty() && range.get(0).ofAllocator();
+    if (kind == Kind.MALLOMETER) {
+      add(resident, ResidentPart.MALLOMETER.tag(), List.of());
+    } else if (kind == Kind.SLOTS) {
+      slots += resident;
+    } else if (kind == Kind.MALLOC || ofAllocator) {
+      malloc += resident;
+    } else if (!range.isEmpty()) {
+      List<StackFrame> frames = range.get(0).frames();
+      add(resident, nameOf(kind), frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+    } else if (kind == Kind.FILE || kind == Kind.SHARED_MEMORY) {
+      String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
+      add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
+    } else if (kind != Kind.UNKNOWN) {
+      add(resident, nameOf(kind), attached ? List.of(frame(BEFORE)) : List.of());
+    } else if (facts.glibc()) {
+      unknown += resident;
+    } else {
+      malloc += resident;
+    }
+  }
+
+  private static String nameOf(Kind kind) {
+    return switch (kind) {
+      case JAVA_HEAP -> ResidentPart.JAVA_HEAP.tag();
+      case CLASS_SPACE -> ResidentPart.CLASS_SPACE.tag();
+      case METASPACE -> ResidentPart.METASPACE.tag();
+      case CODE_CACHE -> ResidentPart.CODE_CACHE.tag();
+      case THREAD_STACK -> ResidentPart.THREAD_STACKS.tag();
+      case FILE -> ResidentPart.MAPPED_FILES.tag();
+      case SHARED_MEMORY -> ResidentPart.SHARED_MEMORY.tag();
+      case STRUCTURE -> ResidentPart.GC_AND_JVM.tag();
+      case MALLOMETER -> ResidentPart.MALLOMETER.tag();
+      case MALLOC, SLOTS -> ResidentPart.MALLOC.tag();
+      case UNKNOWN -> MAPPED;
+    };
+  }
+
+  /** The bytes of the objects are malloc's, the rest of their pages the library's. */
+  private void divideSlots(long excessBytes) {
+    long excess = Math.min(slots, excessBytes);
+    add(excess, ResidentPart.MALLOMETER.tag(), List.of());
+    malloc += slots - excess;
+  }
+
+  /** The library maps its counters past its own hooks. */
+  private void divideUnknown() {
+    long own = Math.min(unknown, ownBytes);
+    add(own, ResidentPart.MALLOMETER.tag(), List.of());
+    add(unknown - own, attached ? BEFORE : ResidentPart.UNEXPLAINED.tag(), List.of());
+  }
+
+  private void divideMalloc(List<CallSite> sites) {
+    double live = 0;
+    for (CallSite site : sites) {
+      live += site.liveBytes().value();
+    }
+    double share = live > malloc ? malloc / live : 1;
+    long rest = malloc;
+    for (CallSite site : sites) {
+      long ofSite = Math.min(rest, Math.round(share * site.liveBytes().value()));
+      List<StackFrame> frames = site.frames();
+      add(ofSite, BY_LIVE_BYTES, frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+      rest -= ofSite;
+    }
+    add(rest, ResidentPart.MALLOC.tag(), List.of(frame(RETAINED)));
+  }
+
+  private static StackFrame frame(String name) {
+    return StackFrame.ofLibrary("[" + name + "]", "", 0);
+  }
+
+  private void add(long resident, String kind, List<StackFrame> frames) {
+    if (resident > 0) {
+      List<StackFrame> stack = new ArrayList<>(frames);
+      stack.add(frame(kind));
+      bytes.merge(stack, resident, Long::sum);
+    }
+  }
+
+  private List<ResidentStack> stacks() {
+    List<ResidentStack> stacks = new ArrayList<>();
+    bytes.forEach((frames, resident) -> stacks.add(new ResidentStack(frames, resident)));
+    stacks.sort(Comparator.comparingLong((ResidentStack stack) -> -stack.bytes()));
+    return stacks;
+  }
+}

@@ -1,0 +1,136 @@
+package io.mallometer.preload;
+
+import com.sun.jna.Function;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import io.mallometer.Mallometer;
+import io.mallometer.model.ResidentStacks;
+import io.mallometer.report.ReportFormat;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Maps and touches memory by a foreign function, and prints the resident set by the code that asked
+ * for it: before, with the memory, and after it was unmapped. The foreign function is called by
+ * JNA, or with the argument {@code linker} by the interface of JDK 22 and later. With {@code
+ * attach} it attaches first, and detaches at the end while another thread maps.
+ */
+final class MapsMemory {
+
+  static final long BYTES = 120L << 20;
+
+  private static final int READ_AND_WRITE = 3;
+  private static final int PRIVATE_AND_ANONYMOUS = 0x22;
+
+  private static ResidentStacks latest = new ResidentStacks(Instant.EPOCH, 0, List.of(), "");
+
+  private MapsMemory() {}
+
+  public static void main(String[] arguments) throws Throwable {
+    try (Mallometer mallometer = Mallometer.open()) {
+      boolean attaches = List.of(arguments).contains("attach");
+      boolean links = List.of(arguments).contains("linker");
+      if (attaches) {
+        System.out.println(mallometer.counting().attach());
+      }
+      print("before", mallometer);
+      Pointer memory = links ? new Pointer(mapLinked()) : mapMemory();
+      memory.clear(BYTES);
+      print("mapped", mallometer);
+      unmap(memory);
+      print("unmapped", mallometer);
+      if (attaches) {
+        detachWhileAThreadMaps(mallometer);
+        Pointer after = mapMemory();
+        after.clear(BYTES);
+        System.out.println("detached and mapped " + (after.getByte(0) == 0));
+      }
+    }
+  }
+
+  /** Ends and begins counting several times; a thread is nearly always in the walk of a stack. */
+  private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
+    AtomicLong mapped = new AtomicLong();
+    AtomicBoolean ends = new AtomicBoolean();
+    Thread thread =
+        new Thread(
+            () -> {
+              while (!ends.get()) {
+                unmap(mapMemory());
+                mapped.incrementAndGet();
+              }
+            });
+    thread.start();
+    for (int i = 0; i < 20; i++) {
+      awaitMore(mapped);
+      System.out.println("detach " + mallometer.counting().detach().state());
+      awaitMore(mapped);
+      if (i < 19) {
+        System.out.println("attach " + mallometer.counting().attach().state());
+      }
+    }
+    ends.set(true);
+    thread.join();
+  }
+
+  private static void awaitMore(AtomicLong mapped) {
+    long before = mapped.get();
+    while (mapped.get() < before + 10) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long mapLinked() throws Throwable {
+    return (long)
+        ForeignCalls.function("mmap", 6)
+            .invokeExact(0L, BYTES, (long) READ_AND_WRITE, (long) PRIVATE_AND_ANONYMOUS, -1L, 0L);
+  }
+
+  private static void unmap(Pointer memory) {
+    function("munmap").invokeInt(new Object[] {memory, BYTES});
+  }
+
+  private static Pointer mapMemory() {
+    return function("mmap")
+        .invokePointer(
+            new Object[] {Pointer.NULL, BYTES, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L});
+  }
+
+  private static Function function(String name) {
+    return NativeLibrary.getProcess().getFunction(name);
+  }
+
+  /** Returns the resident set as the kernel sums it up. */
+  private static long apart() throws Exception {
+    for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
+      if (line.startsWith("Rss:")) {
+        return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+      }
+    }
+    throw new IllegalStateException("smaps_rollup has no Rss");
+  }
+
+  private static void print(String moment, Mallometer mallometer) throws Exception {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long begin = threads.getCurrentThreadCpuTime();
+    ResidentStacks read = mallometer.sites().resident();
+    while (read == latest) { // a reading is returned again for as long as its cost says
+      TimeUnit.MILLISECONDS.sleep(100);
+      read = mallometer.sites().resident();
+    }
+    latest = read;
+    System.out.println("CPU time " + (threads.getCurrentThreadCpuTime() - begin) / 1000 + " us");
+    long apart = apart();
+    System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
+    System.out.println("apart " + moment + " " + apart);
+    ReportFormat.COLLAPSED.write(read, System.out);
+    System.out.flush();
+  }
+}
