@@ -9,9 +9,11 @@ import contextlib
 import dataclasses
 import datetime
 import glob
+import math
 import os
 import pathlib
 import platform
+import random
 import resource
 import statistics
 import subprocess
@@ -24,7 +26,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 TARGET = HERE / "target"
 LIBRARY = ROOT / "interposer/target/native/linux-x86-64/libmallometer.so"
+AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
+# The output of build().
+CLASSES, LIBRARIES = TARGET / "classes", TARGET / "lib"
+CLASS_PATH = f"{CLASSES}:{LIBRARIES}/*"
 ASYNC_PROFILER_VERSION = "4.6"
+# The number of draws of a bootstrap, and the confidence of its intervals.
+RESAMPLES = 1000
+CONFIDENCE = 0.95
 
 
 class Unavailable(Exception):
@@ -159,6 +168,21 @@ def compile_c(source, output, *options):
     subprocess.run([*command, str(source), *options, "-o", str(output)], check=True)
 
 
+def build():
+    """Compiles the Java programs that pom.xml names, with what they need of the project."""
+    command = ["mvn", "-q", "-B", "-ntp", "-P", "soak", "-pl", "benchmarks", "-am", "package", "-DskipTests", "-Dnative.tests.skip=true"]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+
+
+def compile_java(home, sources, directory, class_path=""):
+    """Compiles a program that needs nothing of the project for JDK 17."""
+    directory = pathlib.Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    command = [pathlib.Path(home) / "bin/javac", "-nowarn", "--release", "17", "-cp", class_path, "-d", directory, *sources]
+    if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        subprocess.run(command, check=True)
+
+
 def fields(line):
     """Turns `a=1 b=2` into a dictionary of integers."""
     return {name: int(value) for name, value in (field.split("=") for field in line.split())}
@@ -192,6 +216,36 @@ def fetched(coordinates):
     return jar
 
 
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <parent>
+    <groupId>io.mallometer</groupId>
+    <artifactId>mallometer-parent</artifactId>
+    <version>0.1.0-SNAPSHOT</version>
+    <relativePath>../../../../pom.xml</relativePath>
+  </parent>
+  <artifactId>mallometer-benchmark-{name}</artifactId>
+  <packaging>pom</packaging>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+
+
+def artifacts(name, coordinates):
+    """The class path of artifacts and of all that they need, fetched by Maven once; versions may be properties of the project."""
+    directory = TARGET / "artifacts" / name
+    pom, class_path = directory / "pom.xml", directory / "class-path"
+    text = POM.format(name=name, dependencies="".join(DEPENDENCY.format(*one.split(":")) for one in coordinates))
+    if not class_path.exists() or pom.read_text() != text:
+        directory.mkdir(parents=True, exist_ok=True)
+        class_path.unlink(missing_ok=True)
+        pom.write_text(text)
+        command = ["mvn", "-q", "-B", "-ntp", "-f", pom, "dependency:build-classpath", "-DincludeScope=runtime", f"-Dmdep.outputFile={class_path}"]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+    return class_path.read_text().strip()
+
+
 def async_profiler():
     """The library that the Maven artifact of async-profiler carries."""
     library = TARGET / "rivals" / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
@@ -207,6 +261,11 @@ def java_version(home):
         if line.startswith("JAVA_VERSION="):
             return int(line.split('"')[1].split(".")[0])
     raise Unavailable(f"{home} names no version")
+
+
+def access_options(version):
+    """What keeps a JVM from warnings about JNI and Unsafe."""
+    return ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow") if version >= 24 else ()
 
 
 def find_jdks(wanted):
@@ -270,3 +329,89 @@ def describe_machine():
     today = datetime.date.today().isoformat()
     system = f"{os.cpu_count()} processors, Linux {platform.release()}, {libc}"
     return f"{today}, {model}, {system}, load {load()} at the start"
+
+
+# ---- Ratios of paired turns
+#
+# A turn of a part of the load is run twice, in the state to be measured and in the reference state, one after the other.
+# The logarithms of the ratios of such turns have a narrow middle and wide tails: a neighbour on the same core, an interrupt
+# or a collection hits one of the two. So the figure of a part is the interquartile mean of these logarithms, and that of the
+# whole load is the mean of its parts, weighted with the time that each takes. Costs that come in rare bursts lie in the tails
+# and would be cut off; the ratio of the sums has them, and a wider interval. Both are reported.
+#
+# Intervals are percentiles of a bootstrap over pairs of slices, each with all of its turns, since turns of one slice are not
+# independent of each other.
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """What a turn took in the measured state and in the reference state."""
+
+    pair: int
+    part: str
+    time: float
+    reference: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratio:
+    """An estimate with its interval."""
+
+    mid: float
+    low: float
+    high: float
+
+    def __str__(self):
+        return f"{self.mid:.3f} ({self.low:.3f}-{self.high:.3f})"
+
+
+def interquartile_mean(values):
+    ordered = sorted(values)
+    cut = len(ordered) // 4
+    return statistics.fmean(ordered[cut : len(ordered) - cut])
+
+
+def by_part(turns):
+    parts = {}
+    for turn in turns:
+        parts.setdefault(turn.part, []).append(turn)
+    return parts
+
+
+def middle(turns):
+    """The interquartile mean of each part, weighted with the part's usual time."""
+    total = weights = 0.0
+    for of_part in by_part(turns).values():
+        weight = len(of_part) * statistics.median(turn.reference for turn in of_part)
+        total += weight * math.exp(interquartile_mean([math.log(turn.time / turn.reference) for turn in of_part]))
+        weights += weight
+    return total / weights
+
+
+def of_sums(turns):
+    return sum(turn.time for turn in turns) / sum(turn.reference for turn in turns)
+
+
+def bootstrap(groups, estimate, seed=1):
+    """The estimate of all groups' members together, and its interval if the groups had been others of their kind."""
+    chance = random.Random(seed)
+    estimates = []
+    for _ in range(RESAMPLES):
+        chosen = chance.choices(groups, k=len(groups))
+        estimates.append(estimate([member for group in chosen for member in group]))
+    estimates.sort()
+    tail = round(RESAMPLES * (1 - CONFIDENCE) / 2)
+    everything = [member for group in groups for member in group]
+    return Ratio(estimate(everything), estimates[tail], estimates[-1 - tail])
+
+
+def ratio(turns, estimate=middle):
+    pairs = {}
+    for turn in turns:
+        pairs.setdefault(turn.pair, []).append(turn)
+    return bootstrap(list(pairs.values()), estimate)
+
+
+def ratio_of_runs(logarithms):
+    """The mean of logarithms of ratios, one of each pair of processes."""
+    return bootstrap([[one] for one in logarithms], lambda chosen: math.exp(statistics.fmean(chosen)))

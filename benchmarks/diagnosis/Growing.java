@@ -1,33 +1,67 @@
+import ai.onnxruntime.OnnxTensor;
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtSession;
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import groovy.lang.GroovyShell;
+import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import org.conscrypt.Conscrypt;
+import org.fusesource.leveldbjni.JniDBFactory;
+import org.iq80.leveldb.DB;
+import org.iq80.leveldb.Options;
+import org.iq80.leveldb.WriteBatch;
+import org.lmdbjava.Dbi;
+import org.lmdbjava.DbiFlags;
+import org.lmdbjava.Env;
+import org.lmdbjava.EnvFlags;
+import org.lmdbjava.Txn;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Scalar;
+import org.rocksdb.RocksDB;
 import sun.misc.Unsafe;
 
-/** Programs whose memory grows in one known way. */
+/** Programs whose memory grows in one known way, most of them in a library, as users reported it. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Growing {
   private static final int MIB = 1 << 20;
   private static final int PAGE = 4096;
-  private static final Unsafe UNSAFE = OffHeap.UNSAFE;
+  private static final Unsafe UNSAFE = Situation.UNSAFE;
 
   private static final List<Object> KEPT = new ArrayList<>();
 
   private Growing() {}
 
   /** Starts five threads a second that never end. */
-  static void threads() throws InterruptedException {
+  private static void threads() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     while (true) {
       RepairTask.execute(never);
@@ -41,7 +75,7 @@ final class Growing {
       Thread thread = new Thread(() -> await(event));
       thread.setDaemon(true);
       thread.start();
-      Planted.add("count:threads", 1);
+      Situation.Planted.add("count:threads", 1);
     }
 
     private static void await(CountDownLatch event) {
@@ -54,7 +88,7 @@ final class Growing {
   }
 
   /** Allocates small objects on 32 threads, a few more each time, and frees all of them every 15 s. */
-  static void bursts() throws InterruptedException {
+  private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {
       Thread thread = new Thread(() -> burst(together));
@@ -84,15 +118,15 @@ final class Growing {
   }
 
   /** Appends 100 KiB a second to a buffer that is doubled by realloc. */
-  static void realloc() throws InterruptedException {
+  private static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);
-    Planted.add("site:Growing.realloc", capacity);
+    Situation.Planted.add("site:Growing.realloc", capacity);
     long size = 0;
     while (true) {
       for (int i = 0; i < 25; i++, size += PAGE) {
         if (size + PAGE > capacity) {
-          Planted.add("site:Growing.realloc", capacity);
+          Situation.Planted.add("site:Growing.realloc", capacity);
           capacity *= 2;
           address = UNSAFE.reallocateMemory(address, capacity);
         }
@@ -103,7 +137,7 @@ final class Growing {
   }
 
   /** 80 threads of four pools lose objects of six kinds, 12 MiB a minute together, and fill three caches by 14 MiB a minute, which are read. */
-  static void manyLeaks() throws InterruptedException {
+  private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
     for (String name : List.of("http", "jobs", "mail", "index")) {
       AtomicInteger number = new AtomicInteger();
@@ -126,32 +160,32 @@ final class Growing {
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.session", bytes);
+      Situation.Planted.add("site:Lost.session", bytes);
     }
 
     static void header(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.header", bytes);
+      Situation.Planted.add("site:Lost.header", bytes);
     }
 
     static void page(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.page", bytes);
+      Situation.Planted.add("site:Lost.page", bytes);
     }
 
     static void image(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.image", bytes);
+      Situation.Planted.add("site:Lost.image", bytes);
     }
 
     static void chunk(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.chunk", bytes);
+      Situation.Planted.add("site:Lost.chunk", bytes);
     }
 
     static void file(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Lost.file", bytes);
+      Situation.Planted.add("site:Lost.file", bytes);
     }
   }
 
@@ -172,12 +206,12 @@ final class Growing {
       }
       entries.add(entry);
       entries.forEach(one -> one.put(0, (byte) (one.get(0) + 1)));
-      Planted.add("site:Cached.add", ENTRY);
+      Situation.Planted.add("site:Cached.add", ENTRY);
     }
   }
 
   /** Holds 240 MiB, and loses 10 MiB a minute. */
-  static void nearLimit() throws InterruptedException {
+  private static void nearLimit() throws InterruptedException {
     for (int i = 0; i < 240; i++) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
     }
@@ -192,7 +226,7 @@ final class Growing {
     static void receive() {
       int bytes = 64 << 10;
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
-      Planted.add("site:Uploads.receive", bytes);
+      Situation.Planted.add("site:Uploads.receive", bytes);
     }
   }
 
@@ -200,7 +234,7 @@ final class Growing {
    * A service that processes streams: 400 MiB outside of the heap from the start, and a heap that grows by 70 MiB a minute towards its
    * maximum of 1 GiB.
    */
-  static void streams() throws InterruptedException {
+  private static void streams() throws InterruptedException {
     for (int i = 0; i < 400; i++) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
     }
@@ -217,7 +251,7 @@ final class Growing {
   }
 
   /** Maps a file and reads 30 MiB more of it each minute. */
-  static void readOnlyMapping(Path file) throws Exception {
+  private static void readOnlyMapping(Path file) throws Exception {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
       for (int i = 0; i < 400; i++) {
@@ -229,7 +263,7 @@ final class Growing {
       for (int at = 0; ; at = (at + PAGE) % mapped.capacity()) {
         sum += mapped.get(at);
         if (at / PAGE % 64 == 0) {
-          Planted.add("file:" + file.getFileName(), MIB / 4);
+          Situation.Planted.add("file:" + file.getFileName(), MIB / 4);
           Thread.sleep(500);
         }
         if (sum == Integer.MIN_VALUE) {
@@ -240,14 +274,14 @@ final class Growing {
   }
 
   /** Defines a class by a loader of its own ten times a second and keeps an instance and 10 KiB. */
-  static void classes() throws Exception {
+  private static void classes() throws Exception {
     byte[] code;
     try (InputStream in = Growing.class.getResourceAsStream("Growing$Script.class")) {
       code = in.readAllBytes();
     }
     while (true) {
       KEPT.add(new Loader().define(code).getDeclaredConstructor().newInstance());
-      Planted.add("count:classes", 1);
+      Situation.Planted.add("count:classes", 1);
       Thread.sleep(100);
     }
   }
@@ -261,5 +295,275 @@ final class Growing {
   /** A script that was compiled. */
   public static final class Script {
     final byte[] result = new byte[10 << 10];
+  }
+
+  /** Runs a program until the JVM is ended; returns false if there is none of this name. */
+  static boolean run(String name, Path file) throws Exception {
+    switch (name) {
+      case "threads" -> threads();
+      case "bursts" -> bursts();
+      case "realloc" -> realloc();
+      case "many-leaks" -> manyLeaks();
+      case "near-limit" -> nearLimit();
+      case "streams" -> streams();
+      case "read-only-mapping" -> readOnlyMapping(file);
+      case "classes" -> classes();
+      case "onnxruntime" -> onnxruntime();
+      case "groovy" -> groovy();
+      case "duckdb" -> duckdb();
+      case "lmdb" -> lmdb(file);
+      case "jna" -> jnaAndDeflater();
+      case "conscrypt" -> conscrypt();
+      case "opencv" -> opencv();
+      case "leveldb" -> leveldb(file);
+      case "rocksdb" -> rocksdb();
+      case "zstd" -> zstd();
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Keeps a result of 4 MiB every 12 s. */
+  private static void onnxruntime() throws Exception {
+    OrtEnvironment environment = OrtEnvironment.getEnvironment();
+    OrtSession session = environment.createSession(Onnx.constantOfShape());
+    while (true) {
+      try (OnnxTensor shape = OnnxTensor.createTensor(environment, new long[] {MIB})) {
+        Inference.infer(session, shape);
+      }
+      Thread.sleep(12_000);
+    }
+  }
+
+  /** Runs a model and never closes the result. */
+  private static final class Inference {
+    static void infer(OrtSession session, OnnxTensor shape) throws Exception {
+      KEPT.add(session.run(Map.of("shape", shape)));
+    }
+  }
+
+  /** Writes a model in the format of ONNX. */
+  private static final class Onnx {
+    /** Returns a model whose input is a shape, and whose output is a tensor of zeros of that shape. */
+    static byte[] constantOfShape() {
+      byte[] node = join(text(1, "shape"), text(2, "zeros"), text(4, "ConstantOfShape"));
+      byte[] graph = join(bytes(1, node), text(2, "graph"), bytes(11, value("shape", 7)), bytes(12, value("zeros", 1)));
+      return join(number(1, 8), bytes(7, graph), bytes(8, number(2, 13)));
+    }
+
+    /** Returns a vector's name and type. The length is unknown if it holds floats. */
+    private static byte[] value(String name, int type) {
+      byte[] dimension = type == 7 ? number(1, 1) : text(2, "n");
+      byte[] tensor = join(number(1, type), bytes(2, bytes(1, dimension)));
+      return join(text(1, name), bytes(2, bytes(1, tensor)));
+    }
+
+    private static byte[] number(int field, int value) {
+      return new byte[] {(byte) (field << 3), (byte) value};
+    }
+
+    private static byte[] text(int field, String value) {
+      return bytes(field, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns a field of fewer than 128 bytes. */
+    private static byte[] bytes(int field, byte[] value) {
+      return join(new byte[] {(byte) (field << 3 | 2), (byte) value.length}, value);
+    }
+
+    private static byte[] join(byte[]... parts) {
+      ByteArrayOutputStream joined = new ByteArrayOutputStream();
+      for (byte[] part : parts) {
+        joined.writeBytes(part);
+      }
+      return joined.toByteArray();
+    }
+  }
+
+  /** Compiles a script twice a second and keeps it. */
+  private static void groovy() throws Exception {
+    GroovyShell shell = new GroovyShell();
+    for (int i = 0; ; i++) {
+      KEPT.add(shell.parse("def total = 0; (1.." + i + ").each { total += it * factor }; [total, '" + i + "']"));
+      Thread.sleep(500);
+    }
+  }
+
+  /** Keeps the result of a query of 1 MiB every four seconds. */
+  @SuppressWarnings("resource")
+  private static void duckdb() throws Exception {
+    Connection connection = DriverManager.getConnection("jdbc:duckdb:");
+    while (true) {
+      KEPT.add(connection.createStatement().executeQuery("SELECT range AS id, range * 2 AS twice FROM range(65536)"));
+      Thread.sleep(4_000);
+    }
+  }
+
+  /** Reads 30 MiB more of a database each minute. */
+  private static void lmdb(Path directory) throws Exception {
+    Files.createDirectories(directory);
+    byte[] random = new byte[8_000];
+    new Random(1).nextBytes(random);
+    ByteBuffer value = ByteBuffer.allocateDirect(random.length).put(random).flip();
+    ByteBuffer key = ByteBuffer.allocateDirect(4);
+    int count = 300 * MIB / 8192;
+    try (Env<ByteBuffer> env = Env.create().setMapSize(600L * MIB).setMaxDbs(1).open(directory.toFile(), EnvFlags.MDB_NOSYNC)) {
+      Dbi<ByteBuffer> table = env.openDbi("table", DbiFlags.MDB_CREATE);
+      for (int from = 0; from < count; from += 1000) {
+        try (Txn<ByteBuffer> transaction = env.txnWrite()) {
+          for (int i = from; i < from + 1000; i++) {
+            table.put(transaction, key.putInt(0, i), value);
+          }
+          transaction.commit();
+        }
+      }
+      env.sync(true);
+    }
+    Env<ByteBuffer> env = Env.create().setMapSize(600L * MIB).setMaxDbs(1).open(directory.toFile(), EnvFlags.MDB_RDONLY_ENV);
+    Dbi<ByteBuffer> table = env.openDbi("table");
+    byte[] read = new byte[random.length];
+    for (int i = 0; ; i = (i + 1) % count) {
+      try (Txn<ByteBuffer> transaction = env.txnRead()) {
+        table.get(transaction, key.putInt(0, i)).get(read);
+      }
+      Thread.sleep(16);
+    }
+  }
+
+  /** Keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
+  private static void jnaAndDeflater() throws InterruptedException {
+    for (int tick = 0; ; tick++) {
+      Tokens.read();
+      if (tick % 4 == 0) {
+        Archive.pack();
+      }
+      Thread.sleep(100);
+    }
+  }
+
+  /** Packs by a Deflater that is never ended. */
+  private static final class Archive {
+    /** The bytes of zlib's deflate state with the default settings, see zconf.h. */
+    private static final int DEFLATER_BYTES = 268_200;
+
+    static void pack() {
+      Deflater deflater = new Deflater();
+      deflater.setInput(new byte[100]);
+      deflater.finish();
+      deflater.deflate(new byte[200]);
+      KEPT.add(deflater);
+      Situation.Planted.add("site:Archive.pack", DEFLATER_BYTES);
+    }
+  }
+
+  /** Reads a token by jna and loses its memory. */
+  private static final class Tokens {
+    private static final int BYTES = 11 << 10;
+
+    static void read() {
+      new Pointer(Native.malloc(BYTES)).setMemory(0, BYTES, (byte) 1);
+      Situation.Planted.add("site:Tokens.read", BYTES);
+    }
+  }
+
+  /** Makes 1 MiB of engines and buffers a second, which a collection frees every 75 s. */
+  private static void conscrypt() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS", Conscrypt.newProvider());
+    context.init(null, null, null);
+    for (int tick = 0; ; tick++) {
+      Deque<ByteBuffer> buffers = new ArrayDeque<>();
+      SSLEngine engine = context.createSSLEngine("localhost", 443);
+      engine.setUseClientMode(true);
+      engine.beginHandshake();
+      buffers.add(ByteBuffer.allocateDirect(engine.getSession().getPacketBufferSize()));
+      engine.wrap(ByteBuffer.allocate(0), buffers.peek());
+      buffers.add(ByteBuffer.allocateDirect(96 << 10));
+      for (ByteBuffer buffer : buffers) {
+        buffer.clear();
+        buffer.put(new byte[buffer.capacity()]);
+      }
+      if (tick % 600 == 599) {
+        System.gc();
+      }
+      Thread.sleep(125);
+    }
+  }
+
+  /** Copies an image of 120,000 bytes 75 times a minute and never releases the copy. */
+  private static void opencv() throws Exception {
+    nu.pattern.OpenCV.loadLocally();
+    Mat image = new Mat(200, 200, CvType.CV_8UC3, new Scalar(1, 2, 3));
+    while (true) {
+      Images.copy(image);
+      Thread.sleep(800);
+    }
+  }
+
+  /** Copies images. Frames of a stream lie between its own frame and the library. */
+  private static final class Images {
+    static void copy(Mat image) {
+      KEPT.addAll(Stream.of(image).map(Mat::clone).toList());
+      Situation.Planted.add("site:Images.copy", 120_000);
+    }
+  }
+
+  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  private static void leveldb(Path directory) throws Exception {
+    DB database = JniDBFactory.factory.open(directory.toFile(), new Options().createIfMissing(true));
+    byte[] value = new byte[100_000];
+    while (true) {
+      Batches.prepare(database, value);
+      Thread.sleep(750);
+    }
+  }
+
+  /** Prepares batches and never closes them. */
+  private static final class Batches {
+    static void prepare(DB database, byte[] value) {
+      WriteBatch batch = database.createWriteBatch();
+      Collections.singletonMap(new byte[] {1}, value).forEach(batch::put);
+      KEPT.add(batch);
+      Situation.Planted.add("site:Batches.prepare", value.length);
+    }
+  }
+
+  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  private static void rocksdb() throws Exception {
+    RocksDB.loadLibrary();
+    org.rocksdb.WriteBatch first = new org.rocksdb.WriteBatch();
+    first.put(new byte[] {1}, new byte[100_000]);
+    byte[] serialized = first.data();
+    while (true) {
+      Replicas.receive(serialized);
+      Thread.sleep(750);
+    }
+  }
+
+  /** Reads batches and never closes them. */
+  private static final class Replicas {
+    static void receive(byte[] serialized) {
+      KEPT.addAll(Stream.of(serialized).map(org.rocksdb.WriteBatch::new).toList());
+      Situation.Planted.add("site:Replicas.receive", serialized.length);
+    }
+  }
+
+  /** Keeps a context of about 500,000 bytes every three seconds. */
+  private static void zstd() throws InterruptedException {
+    byte[] report = new byte[21_000];
+    while (true) {
+      Storage.store(report);
+      Thread.sleep(3_000);
+    }
+  }
+
+  /** Stores compressed reports and never closes the context. */
+  private static final class Storage {
+    static void store(byte[] report) {
+      ZstdCompressCtx context = new ZstdCompressCtx();
+      KEPT.add(context);
+      KEPT.addAll(Stream.of(report).map(context::compress).toList());
+    }
   }
 }

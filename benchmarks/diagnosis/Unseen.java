@@ -28,7 +28,7 @@ import sun.misc.Unsafe;
 final class Unseen {
   private static final int MIB = 1 << 20;
   private static final int PAGE = 4096;
-  private static final Unsafe UNSAFE = OffHeap.UNSAFE;
+  private static final Unsafe UNSAFE = Situation.UNSAFE;
 
   private static final List<Object> KEPT = new ArrayList<>();
 
@@ -87,13 +87,13 @@ final class Unseen {
       for (int at = 0; at < BYTES; at += PAGE) {
         session.put(at, (byte) 1);
       }
-      Planted.add("site:Sessions.open", BYTES);
+      Situation.Planted.add("site:Sessions.open", BYTES);
       return session;
     }
 
     static void close(ByteBuffer session) {
       UNSAFE.invokeCleaner(session);
-      Planted.add("site:Sessions.open", -BYTES);
+      Situation.Planted.add("site:Sessions.open", -BYTES);
     }
   }
 
@@ -124,7 +124,7 @@ final class Unseen {
   private static Inflater inflate(Inflater inflater, byte[] packed, int length) throws Exception {
     inflater.setInput(packed, 0, length);
     inflater.inflate(new byte[32 << 10]);
-    Planted.add("site:Unseen.inflate", WINDOW_BYTES);
+    Situation.Planted.add("site:Unseen.inflate", WINDOW_BYTES);
     return inflater;
   }
 
@@ -132,7 +132,7 @@ final class Unseen {
   private static final class Mail {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));
-      Planted.add("site:Mail.read", STATE_BYTES);
+      Situation.Planted.add("site:Mail.read", STATE_BYTES);
     }
   }
 
@@ -140,7 +140,7 @@ final class Unseen {
   private static final class Invoice {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));
-      Planted.add("site:Invoice.read", STATE_BYTES);
+      Situation.Planted.add("site:Invoice.read", STATE_BYTES);
     }
   }
 
@@ -148,7 +148,7 @@ final class Unseen {
   private static final class Letter {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));
-      Planted.add("site:Letter.read", STATE_BYTES);
+      Situation.Planted.add("site:Letter.read", STATE_BYTES);
     }
   }
 
@@ -167,7 +167,7 @@ final class Unseen {
         Thread.sleep(1_000);
       }
       blocks.forEach(UNSAFE::freeMemory);
-      Planted.add("site:Nightly.load", -blocks.size() * (long) Nightly.BYTES);
+      Situation.Planted.add("site:Nightly.load", -blocks.size() * (long) Nightly.BYTES);
       blocks.clear();
       Thread.sleep(20_000);
     }
@@ -180,7 +180,7 @@ final class Unseen {
     static long load() {
       long block = UNSAFE.allocateMemory(BYTES);
       UNSAFE.setMemory(block, BYTES, (byte) 1);
-      Planted.add("site:Nightly.load", BYTES);
+      Situation.Planted.add("site:Nightly.load", BYTES);
       return block;
     }
   }
@@ -196,7 +196,7 @@ final class Unseen {
     try (InputStream in = process.getInputStream()) {
       for (int read = in.read(); read >= 0; read = in.read()) {
         if (read == 'x') {
-          Planted.add("others:other processes", MIB / 4);
+          Situation.Planted.add("others:other processes", MIB / 4);
         }
       }
     }
@@ -257,8 +257,8 @@ final class Unseen {
       for (long one : large) {
         ENTRIES.add(UNSAFE.reallocateMemory(one, ENTRY));
       }
-      Planted.add("site:Index.rebuild", large.length * (long) ENTRY);
-      Planted.add("retained:malloc retained", large.length * (long) (size - ENTRY));
+      Situation.Planted.add("site:Index.rebuild", large.length * (long) ENTRY);
+      Situation.Planted.add("retained:malloc retained", large.length * (long) (size - ENTRY));
     }
   }
 
@@ -284,7 +284,7 @@ final class Unseen {
               });
       for (int i = 0; i < 2; i++) {
         pool.execute(() -> new StringBuilder().append(number).reverse());
-        Planted.add("count:threads", 1);
+        Situation.Planted.add("count:threads", 1);
       }
       KEPT.add(pool);
     }
@@ -297,7 +297,7 @@ final class Unseen {
       for (int at = 0; ; at = (at + PAGE) % mapped.capacity()) {
         mapped.put(at, (byte) 1);
         if (at / PAGE % 64 == 0) {
-          Planted.add("file:" + file.getFileName(), MIB / 4);
+          Situation.Planted.add("file:" + file.getFileName(), MIB / 4);
           Thread.sleep(500);
         }
       }
@@ -313,7 +313,7 @@ final class Unseen {
       for (int i = 0; i < 20; i++) {
         buffer.clear();
         Files.write(file, new byte[MIB / 4], StandardOpenOption.APPEND);
-        Planted.add("tmpfs:files in tmpfs", MIB / 4);
+        Situation.Planted.add("tmpfs:files in tmpfs", MIB / 4);
         Thread.sleep(1_500);
       }
     }
@@ -351,7 +351,7 @@ final class Unseen {
     }
     while (true) {
       KEPT.add(MethodHandles.lookup().defineHiddenClass(code, true).lookupClass().getDeclaredConstructor().newInstance());
-      Planted.add("count:classes", 1);
+      Situation.Planted.add("count:classes", 1);
       Thread.sleep(100);
     }
   }
@@ -385,7 +385,7 @@ final class Unseen {
     static long replace() {
       long ring = UNSAFE.allocateMemory(4 * MIB);
       UNSAFE.setMemory(ring, 4 * MIB, (byte) 0);
-      Planted.add("site:Ring.replace", 4 * MIB);
+      Situation.Planted.add("site:Ring.replace", 4 * MIB);
       return ring;
     }
   }

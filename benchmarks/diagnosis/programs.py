@@ -1,8 +1,24 @@
 """The programs whose diagnosis is checked, each with what is so."""
 
 import dataclasses
+import pathlib
 
+import measure
+
+HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
+LIBRARIES = (
+    "com.microsoft.onnxruntime:onnxruntime:1.19.2",
+    "org.apache.groovy:groovy:4.0.24",
+    "org.duckdb:duckdb_jdbc:1.4.1.0",
+    "org.lmdbjava:lmdbjava:0.9.0",
+    "net.java.dev.jna:jna:${jna.version}",
+    "org.conscrypt:conscrypt-openjdk-uber:2.5.2",
+    "com.github.luben:zstd-jni:${zstd-jni.version}",
+    "org.rocksdb:rocksdbjni:${rocksdbjni.version}",
+    "org.fusesource.leveldbjni:leveldbjni-all:1.8",
+    "org.openpnp:opencv:4.9.0-0",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +100,7 @@ def reported(name, truth, states=GRAVE, heap=64, **other):
 
 # As users reported them, most of them with the real libraries.
 REPORTED = (
-    reported("onnxruntime", "results are not closed, 20 MiB/min, in blocks that double", limit=1024, says=(r"Inference\.infer \(Libraries\.java:\d+\)",),
+    reported("onnxruntime", "results are not closed, 20 MiB/min, in blocks that double", limit=1024, says=(r"Inference\.infer \(Growing\.java:\d+\)",),
              grows=("site",)),
     reported("groovy", "a script is compiled twice a second and kept", ("watch",), heap=256, limit=0, says=("classes/min",), grows=("metaspace",)),
     reported("duckdb", "results of 1 MiB are kept in memory of libduckdb's own allocator", limit=512, says=("[Aa]nonymous memory outside malloc",),
@@ -133,3 +149,10 @@ OTHERS = (
 )
 
 SITUATIONS = (*UNSEEN, *REPORTED, *OTHERS)
+
+
+def compile_programs(home, directory):
+    """Compiles the programs into a directory, and returns their class path."""
+    libraries = measure.artifacts("diagnosis", LIBRARIES)
+    measure.compile_java(home, HERE.glob("*.java"), directory, libraries)
+    return f"{directory}:{libraries}"

@@ -12,6 +12,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import datetime
+import gzip
 import json
 import os
 import pathlib
@@ -28,12 +29,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e
 
 import measure
 from processes import JAVA, MemoryLimit, free_port, get
-from programs import MIB, SITUATIONS
+from programs import MIB, SITUATIONS, compile_programs
 from truth import COMMANDS, print_tables, read
 
 ROOT = HERE.parents[1]
 RESULTS = measure.TARGET / "diagnosis"
-LIBRARIES = measure.TARGET / "diagnosis-libraries"
 EVERY_SECONDS = 15
 # The first JVMs start so long after one another: starts take most of the processor time.
 APART_SECONDS = 12
@@ -41,6 +41,10 @@ APART_SECONDS = 12
 WHOLE_MINUTES = (3, 5, 9.5)
 LOGGED = re.compile(r"Native memory, (act|watch): (.*)")
 OOM_KILLED = -9
+# Call sites that never held so much are left out of the files for RecordedDiagnosisTest; the account has them under malloc without a
+# sampled call site.
+LEAST_BYTES = 32 << 10
+SUSPECTED = ("LEAK", "UNUSED", "GROWING")
 
 
 class Unlimited:
@@ -54,8 +58,8 @@ class Unlimited:
 class Beans:
     """One JVM that reads MBeans of others."""
 
-    def __init__(self, classes):
-        self._process = subprocess.Popen([JAVA, "-Xmx32m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", str(classes), "Beans"],
+    def __init__(self, class_path):
+        self._process = subprocess.Popen([JAVA, "-Xmx32m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", class_path, "Situation$Inputs$Beans"],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._lock = threading.Lock()
 
@@ -73,12 +77,12 @@ class Beans:
 class Run:
     """One situation from its start to its end, with its restarts."""
 
-    def __init__(self, situation, home, classes, beans, arguments):
+    def __init__(self, situation, home, class_path, beans, arguments):
         self.arguments = arguments
         self.situation = situation
         self.java = str(home / "bin/java")
         self.agent = arguments.build / "metrics-bridge/agent/target/mallometer-agent.jar"
-        self.classes = classes
+        self.class_path = class_path
         self.beans = beans
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="mallometer-diagnosis-"))
         self.file = arguments.results / f"{situation.file}.jsonl"
@@ -148,7 +152,7 @@ class Run:
             name, *minutes = situation.program
             if self.arguments.inputs:
                 command.append(f"-Dinputs={self.arguments.results.resolve() / situation.file}")
-            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{self.agent}=port={self.port},recording={record}", "-cp", f"{self.classes}:{LIBRARIES}/*",
+            return [*command, "-XX:MaxDirectMemorySize=400m", f"-javaagent:{self.agent}=port={self.port},recording={record}", "-cp", self.class_path,
                     "Situation", name, *(minutes or ["0"]), str(self.directory / "file")]
         jar = next((self.arguments.build / "samples/leaky-service/target").glob("mallometer-leaky-service-*.jar"))
         return [*command, "-jar", str(jar), f"--server.port={self.port}", f"--mallometer.recording={record}", *situation.properties]
@@ -281,6 +285,40 @@ def shape(sentence):
     return re.sub(r"\d+(\.\d+)?( ?(B|KiB|MiB|GiB|%|s|min|h|days?|minutes?|hours?|seconds?))?", "#", sentence)
 
 
+# ---- Files for RecordedDiagnosisTest
+
+
+def shortened(recorded):
+    """The input without healthy verdicts, small sites, and all stacks of a site but the first."""
+    recorded["leaks"]["sites"] = [site for site in recorded["leaks"]["sites"] if site["verdict"] in SUSPECTED]
+    sites = recorded["sites"]
+    if sites:
+        sites["groups"] = [{**group, "largest": group["largest"][:1]} for group in sites["groups"] if max(group["history"], default=0) >= LEAST_BYTES]
+    return recorded
+
+
+def write_fixtures(results, chosen, directory):
+    """A file has the input of the rules, without what they do not read, and what is right at that minute."""
+    for situation in chosen:
+        for minute in (5, 9):
+            file = results / f"{situation.file}-{minute}.json.gz"
+            if not file.exists():
+                continue
+            with gzip.open(file) as stream:
+                recorded = json.load(stream)
+            fixture = {
+                "truth": situation.truth,
+                "states": situation.late if minute == 9 and situation.late else situation.states,
+                "says": situation.says + situation.always_says,
+                "alwaysSays": situation.always_says,
+                "notSays": situation.not_says,
+                "attributed": situation.attributed,
+                "input": shortened(recorded),
+            }
+            with gzip.GzipFile(directory / file.name, "wb", 9, mtime=0) as stream:
+                stream.write(json.dumps(fixture, separators=(",", ":")).encode())
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="benchmarks/diagnosis/run.py", description=__doc__.splitlines()[0])
     parser.add_argument("--situation", choices=[situation.name for situation in SITUATIONS], action="append", help="only this one (repeatable)")
@@ -292,30 +330,23 @@ def parse_arguments():
     parser.add_argument("--again", action="store_true", help="measure also what has a complete result")
     parser.add_argument("--command-seconds", type=float, default=EVERY_SECONDS, help=f"how often a command is asked ({EVERY_SECONDS})")
     parser.add_argument("--inputs", action="store_true", help="also keep what the rules read at minutes 3, 5 and 9")
+    parser.add_argument("--fixtures", type=pathlib.Path, help="run nothing: make files for RecordedDiagnosisTest in this directory of what --inputs kept")
     parser.add_argument("--page-only", action="store_true", help="ask the page alone, which needs little of the machine")
     parser.add_argument("--table", action="store_true", help="only the tables of what was recorded before")
     return parser.parse_args()
-
-
-def compile_programs(home, classes):
-    """Compiles Situation.java and what it needs into a directory, with the JDK of a home."""
-    subprocess.run(["mvn", "-q", "-B", "-ntp", "-f", HERE / "pom.xml", "dependency:copy-dependencies", "-DincludeScope=runtime",
-                    f"-DoutputDirectory={LIBRARIES}"], check=True, stdout=sys.stderr)
-    subprocess.run([home / "bin/javac", "-nowarn", "--release", "17", "-cp", f"{LIBRARIES}/*", "-d", classes, *HERE.glob("*.java")],
-                   check=True, stderr=subprocess.DEVNULL)
 
 
 def measure_all(arguments, chosen, homes):
     """Returns the names of those that could not be measured."""
     arguments.results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
-        compile_programs(homes[0], classes)
-        beans = Beans(classes)
+        class_path = compile_programs(homes[0], classes)
+        beans = Beans(class_path)
         with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
             runs = {}
             for situation in chosen:
                 home = homes[next(i for i, one in enumerate(SITUATIONS) if one.name == situation.name) % len(homes)]
-                runs[situation] = together.submit(lambda one=situation, its=home: Run(one, its, classes, beans, arguments).watch())
+                runs[situation] = together.submit(lambda one=situation, its=home: Run(one, its, class_path, beans, arguments).watch())
                 if len(runs) < arguments.together:
                     time.sleep(APART_SECONDS)
         beans.close()
@@ -327,9 +358,12 @@ def measure_all(arguments, chosen, homes):
 
 def main():
     arguments = parse_arguments()
-    print(f"## Diagnoses\n\n{measure.describe_machine()}")
     homes = arguments.jdk or [pathlib.Path(JAVA).resolve().parents[1]]
     chosen = [situation for situation in SITUATIONS if not arguments.situation or situation.name in arguments.situation]
+    if arguments.fixtures:
+        write_fixtures(arguments.results, chosen, arguments.fixtures)
+        return
+    print(f"## Diagnoses\n\n{measure.describe_machine()}")
     missing = [situation for situation in chosen if arguments.again or not any(
         record["face"] == "complete" for record in read(arguments.results, situation))]
     if arguments.minutes:

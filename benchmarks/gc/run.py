@@ -15,9 +15,12 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPOSITORY = HERE.parents[1]
-LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
-CORE = REPOSITORY / "metrics-bridge/core/target/classes"
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+
+CORE = measure.ROOT / "metrics-bridge/core/target/classes"
+LIBRARIES = ("net.java.dev.jna:jna:${jna.version}", "org.jspecify:jspecify:${jspecify.version}")
 COLLECTORS = ("G1GC", "ZGC", "ParallelGC", "SerialGC")
 # Name: what is made, how it is kept, and whether the verdict waits_for_gc is true.
 PROGRAMS = {
@@ -44,10 +47,7 @@ TOTALS = []
 
 
 def classpath(classes):
-    repository = pathlib.Path.home() / ".m2/repository"
-    jars = [sorted(repository.glob(f"{group}/*/*.jar"))[-1]
-            for group in ("net/java/dev/jna/jna", "org/jspecify/jspecify")]
-    return ":".join(map(str, (CORE, classes, *jars)))
+    return f"{CORE}:{classes}:{measure.artifacts('gc', LIBRARIES)}"
 
 
 def run(home, collector, program, seconds, classes, record):
@@ -59,7 +59,7 @@ def run(home, collector, program, seconds, classes, record):
                *([] if collector == "ZGC" else ["-Xmn8m", "-XX:MaxTenuringThreshold=0"]),
                "-XX:+IgnoreUnrecognizedVMOptions", "--enable-native-access=ALL-UNNAMED", "-cp", classpath(classes),
                "Garbage", what, how, str(seconds)] + (["without collections"] if program == "no collection" else [])
-    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_OVERHEAD_TARGET="off", MALLOMETER_SAMPLE_INTERVAL="32768")
+    environment = dict(os.environ, LD_PRELOAD=str(measure.LIBRARY), MALLOMETER_OVERHEAD_TARGET="off", MALLOMETER_SAMPLE_INTERVAL="32768")
     text = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=seconds + 120, check=False).stdout
     record.with_suffix(".part").write_text(text)
@@ -126,7 +126,7 @@ def main(arguments):
     results, homes = pathlib.Path(arguments[0]), arguments[1:]
     results.mkdir(parents=True, exist_ok=True)
     classes = results / "classes"
-    subprocess.run([f"{homes[0]}/bin/javac", "-proc:none", "-cp", classpath(classes), "-d", classes, HERE / "Garbage.java"], check=True)
+    measure.compile_java(homes[0], [HERE / "Garbage.java"], classes, classpath(classes))
     runs = [(home, collector, program, results / f"{pathlib.Path(home).name}-{collector}-{program.replace(' ', '_')}.txt")
             for program in programs for collector in collectors for home in homes]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

@@ -24,7 +24,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e
 import measure
 from processes import free_port, get
 
-AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
+CLASSES = measure.TARGET / "growth"
 LEAK = re.compile(r'new Leak\("(\w+)", \S+, [^,]+, (\d+)\)')
 TRUTH = {name: int(rate) * (1 << 20) * 60 for name, rate in LEAK.findall((HERE / "Growing.java").read_text())}
 EVERY_SECONDS = 15
@@ -37,7 +37,7 @@ def verdicts(home, arguments, mib, directory):
     preload = arguments.preload
     options = f"port={port}" + ("" if arguments.preload else ",attach=off")
     command = [home / "bin/java", "-Xmx256m", f"-Djava.io.tmpdir={directory}", f"-javaagent:{arguments.agent}={options}",
-               "-cp", HERE.parent / "target/growth", "Growing", mib]
+               "-cp", CLASSES, "Growing", mib]
     environment = {"LD_PRELOAD": str(measure.LIBRARY), "MALLOMETER_ONLY": "java"} if arguments.preload else {}
     rates, pool = [], []
     with open(directory / "log", "w+", encoding="utf-8") as log:
@@ -87,7 +87,7 @@ def row(home, arguments, mib):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--agent", type=pathlib.Path, default=AGENT)
+    parser.add_argument("--agent", type=pathlib.Path, default=measure.AGENT)
     parser.add_argument("--jdk", type=pathlib.Path, action="append", help="a JDK's directory; may be repeated. Default: JAVA_HOME")
     parser.add_argument("--minutes", type=float, default=12)
     parser.add_argument("--mib", type=float, nargs="+", default=[102, 1024, 4096], help="live memory at the attach")
@@ -95,10 +95,7 @@ def main():
     parser.add_argument("--rates", action="store_true", help="print each rate")
     arguments = parser.parse_args()
     homes = arguments.jdk or [pathlib.Path(os.environ["JAVA_HOME"])]
-    classes = HERE.parent / "target/growth"
-    classes.mkdir(parents=True, exist_ok=True)
-    subprocess.run([homes[0] / "bin/javac", "-nowarn", "--release", "17", "-d", classes, HERE / "Growing.java"], check=True,
-                   stderr=subprocess.DEVNULL)
+    measure.compile_java(homes[0], [HERE / "Growing.java"], CLASSES)
     all_pass = True
     with concurrent.futures.ThreadPoolExecutor(len(arguments.mib)) as pool:
         for home in homes:

@@ -3,7 +3,7 @@
 The full run takes 35 minutes for each JDK on an idle machine, of which the ten rounds by process take 15; --quick takes 4.
 
 One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the processor time of
-the thread that works is compared (slices.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
+the thread that works is compared (measure.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
 `forward only` in `bin/bench native` is what that costs. What HotSpot's compilers and collector take is not the thread's: the
 column `process` has it. Threads that wake every 5 to 15 s are not in any slice: their share is taken over the last seconds,
 in which everything is on.
@@ -18,7 +18,6 @@ import argparse
 import dataclasses
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -26,10 +25,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import measure
-import slices
 from measure import Target, Unavailable
 
-AGENT = HERE.parents[1] / "metrics-bridge/agent/target/mallometer-agent.jar"
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 HEAPTRACK = "/usr/lib/heaptrack/libheaptrack_preload.so"
 
@@ -42,6 +39,7 @@ PARTS = {
     "direct": 3_000,
     "unsafe": 150_000,
 }
+LIBRARIES = ("jna", "sqlite-jdbc", "zstd-jni", "rocksdbjni", "slf4j-api")
 TURN_MILLISECONDS, LONG_TURN_MILLISECONDS = 10, 200
 # In each state.
 SLICE_MILLISECONDS = 500
@@ -56,7 +54,6 @@ PROCESSES = 10
 PROCESS_PAIRS = 10
 # The serial collector and a fixed heap: as little as possible that depends on the moment.
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
-OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
 # By the beginnings of their names.
 THREADS = {
     "the work": ("java",),
@@ -100,7 +97,7 @@ def variants(library):
                 "MALLOMETER_OVERHEAD_TARGET": "0.25%"}
 
     def agent():
-        return [f"-javaagent:{measure.existing(AGENT, 'none: built by bin/bench')}"]
+        return [f"-javaagent:{measure.existing(measure.AGENT, 'none: built by bin/bench')}"]
 
     def preloaded(name, quick, kinds, options=tuple, **more):
         return Variant(name, kinds, "mallometer", options, lambda: preload() | more, evidence="counting", quick=quick)
@@ -164,9 +161,10 @@ class Result:
     threads: dict = dataclasses.field(default_factory=dict)
 
 
-def build():
-    command = ["mvn", "-q", "-B", "-f", str(HERE / "pom.xml"), "package", "-DskipTests"]
-    subprocess.run(command, check=True, stdout=sys.stderr)
+def class_path():
+    """What the work needs, and nothing of mallometer: the agent brings its own."""
+    jars = (jar for name in LIBRARIES for jar in measure.LIBRARIES.glob(f"{name}-[0-9]*.jar"))
+    return ":".join(map(str, (measure.CLASSES, *jars)))
 
 
 def group_of(thread):
@@ -194,9 +192,9 @@ def run_slices(variant, version, home, parts, pairs, tail, directory, threads=No
         "warm": WARM_SECONDS,
         "tail": tail,
     }
-    command = [home / "bin/java", *OPTIONS, *(OPTIONS_SINCE_24 if version >= 24 else ()), *variant.options()]
-    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
-    command += ["io.mallometer.benchmarks.Slices", *(f"{name}={value}" for name, value in words.items())]
+    command = [home / "bin/java", *OPTIONS, *measure.access_options(version), *variant.options()]
+    command += [f"-Djava.io.tmpdir={directory}", "-cp", class_path()]
+    command += ["io.mallometer.benchmarks.jvm.Slices", *(f"{name}={value}" for name, value in words.items())]
     threads = threads or measure.ThreadTimes()
     output, errors = measure.run(command, variant.environment(), directory, timeout=7200, threads=threads)
     if variant.evidence not in errors:
@@ -217,8 +215,8 @@ def read(output, kinds, variant):
             kind, pair, part = kinds[int(words[1])], int(words[2]), words[3]
             time, reference, all_time, all_reference, events, without = map(int, words[4:])
             check_events(variant, variant.kinds.get(kind), events, without)
-            result.times.setdefault(kind, []).append(slices.Turn(pair, part, time, reference))
-            result.of_process.setdefault(kind, []).append(slices.Turn(pair, part, all_time, all_reference))
+            result.times.setdefault(kind, []).append(measure.Turn(pair, part, time, reference))
+            result.of_process.setdefault(kind, []).append(measure.Turn(pair, part, all_time, all_reference))
         elif words[:2] == ["thread", "tail"]:
             tail.append((line.split(maxsplit=4)[4], int(words[2]) / 1e9))
     result.tail = in_groups(tail)
@@ -251,14 +249,14 @@ def run_comparisons(chosen, version, home, arguments):
                 rows.append([variant.name, f"not available: {reason}"])
                 continue
         for kind, turns in result.times.items():
-            parts = slices.by_part(turns)
-            ratios[kind] = {"all": slices.ratio(turns)}
-            ratios[kind] |= {part: slices.ratio(of_part) for part, of_part in parts.items()}
+            parts = measure.by_part(turns)
+            ratios[kind] = {"all": measure.ratio(turns)}
+            ratios[kind] |= {part: measure.ratio(of_part) for part, of_part in parts.items()}
             own = result.tail["mallometer's own"]
             share = own / result.tail["the work"] if own else 0
             ratios[kind]["share"] = share
-            rows.append([kind, ratios[kind]["all"], slices.ratio(turns, slices.of_sums),
-                         slices.ratio(result.of_process[kind]), f"{share:.1%}" if share else "",
+            rows.append([kind, ratios[kind]["all"], measure.ratio(turns, measure.of_sums),
+                         measure.ratio(result.of_process[kind]), f"{share:.1%}" if share else "",
                          *(ratios[kind][part] for part in arguments.part)])
     return rows, ratios
 
@@ -279,8 +277,8 @@ def run_processes(chosen, version, home, arguments):
                     missing[variant.name] = str(reason)
                     continue
             turns = result.times["steady"]
-            usual = sum(slices.interquartile_mean([time for turn in of_part for time in (turn.time, turn.reference)])
-                        for of_part in slices.by_part(turns).values())
+            usual = sum(measure.interquartile_mean([time for turn in of_part for time in (turn.time, turn.reference)])
+                        for of_part in measure.by_part(turns).values())
             plain = plain or usual
             ratios.setdefault(variant.name, []).append(math.log(usual / plain))
             threads.setdefault(variant.name, []).append(result.threads)
@@ -295,7 +293,7 @@ def print_processes(title, chosen, ratios, threads, missing):
             continue
         of_all = threads[variant.name]
         medians = (measure.spread([one[group] for one in of_all]).median for group in THREADS)
-        rows.append([variant.name, slices.ratio_of_runs(ratios[variant.name]), *(f"{one:.2f} s" for one in medians)])
+        rows.append([variant.name, measure.ratio_of_runs(ratios[variant.name]), *(f"{one:.2f} s" for one in medians)])
     measure.print_table(title, ["by process", "the work, warm", *THREADS], padded(rows, 2 + len(THREADS)))
 
 
@@ -380,7 +378,7 @@ def main():
     switched = [variant for variant in variants(library)
                 if is_chosen(variant) and (variant.quick or not arguments.quick)]
     by_process = [variant for variant in processes(library) if variant.name == REFERENCE or is_chosen(variant)]
-    build()
+    measure.build()
     if arguments.threads:
         return run_threads(jdks, library, arguments.threads)
     print(f"## bin/bench jvm\n\n{measure.describe_machine()}")

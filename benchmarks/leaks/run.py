@@ -1,6 +1,6 @@
 """Which of many pieces of a program leak, by mallometer's verdicts and by what other tools say of the same program.
 
-One JVM runs all kernels of src/main side by side: some leak, some only look so. `Leaking` and `Healthy` in their names
+One JVM runs the kernels of Leaking and Healthy side by side: some leak, some only look so. `Leaking` and `Healthy` in their names
 say which; nothing else knows. A tool names a kernel if its class is in a stack that the tool reports. Beside the kernels
 there is all that a JVM and its libraries allocate themselves, so a report of none of the kernels is wrong as well.
 """
@@ -9,6 +9,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import datetime
+import gzip
 import json
 import pathlib
 import re
@@ -24,14 +25,14 @@ from measure import Unavailable
 
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 CONVERTER = "tools.profiler:jfr-converter:4.2"
-OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
-KERNEL = re.compile(r"leaks[./](StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](\w+)")
-SOURCES = HERE / "src/main/java/io/mallometer/benchmarks/leaks"
+SHORTENED_MOMENTS = 6
+KERNEL = re.compile(r"leaks[./](?:Leaks\$)?(StatedLeaks|StatedLookAlikes|Leaking|Losing|Healthy|LookAlikes)[$.](?!LookAlike\b)(\w+)")
 
 
 def kernels(kind):
     """The names of a list of kernels in their source."""
-    source = (SOURCES / f"{kind}.java").read_text()
+    file = HERE / f"{'Leaks' if kind in ('Leaking', 'Losing') else kind}.java"
+    _, _, source = file.read_text().partition(f"class {kind} ")
     listed = source[source.index("ALL ="):source.index(");", source.index("ALL ="))]
     return [f"{kind}.{name or method}" for name, method in re.findall(r"(\w+)\.class|LookAlikes::(\w+)", listed)]
 
@@ -62,8 +63,8 @@ class Findings:
 
 
 def java(version, home, arguments, options, directory):
-    command = [home / "bin/java", "-Xmx256m", *(OPTIONS_SINCE_24 if version >= 24 else ()), *options]
-    command += [f"-Djava.io.tmpdir={directory}", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
+    command = [home / "bin/java", "-Xmx256m", *measure.access_options(version), *options]
+    command += [f"-Djava.io.tmpdir={directory}", "-cp", measure.CLASS_PATH]
     return command + ["io.mallometer.benchmarks.leaks.Kernels", arguments.minutes, arguments.scale, *arguments.kernel]
 
 
@@ -78,7 +79,8 @@ def mallometer(version, home, arguments, directory):
     if arguments.trace:
         options.append(f"-Dtrace={arguments.trace.resolve() / f'kernels-jdk{version}.jsonl.gz'}")
     run(java(version, home, arguments, options, directory), {"LD_PRELOAD": library, "MALLOMETER_ONLY": "java"}, directory, arguments)
-    moments = [json.loads(line) for line in log.read_text().splitlines()]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    moments = [line for line in lines if "sites" in line]
     if not moments:
         raise Unavailable("there were no verdicts")
     first = {}
@@ -126,6 +128,41 @@ def jemalloc(version, home, arguments, directory):
 
 
 TOOLS = {"mallometer": mallometer, "unfreed": unfreed, "jemalloc": jemalloc}
+
+
+# ---- Traces ---------------------------------------------------------------------------------------------
+
+
+def shortened(moments, programs=()):
+    """The last moments, with the sites of which anything is known then and of which one of the programs is in the stack.
+
+    Names and frames of a site are in the first moment that has it.
+    """
+    known = {}
+    for moment in moments:
+        known.update((site["number"], site) for site in moment["sites"] if "frames" in site)
+    named = set()
+    for moment in moments[-SHORTENED_MOMENTS:]:
+        kept = {number for number, site in known.items() if not programs or any(f"${program}" in str(site["frames"]) for program in programs)}
+        objects = [row for row in moment["objects"] if row[0] in kept]
+        uses = {number: use for number, use in moment["uses"].items() if int(number) in kept}
+        observed = {row[0] for row in objects} | {int(number) for number in uses}
+        sites = []
+        for site in moment["sites"]:
+            number = site["number"]
+            if number in observed:
+                sites.append(site if number in named else known[number] | site)
+                named.add(number)
+        yield moment | {"sites": sites, "objects": objects, "uses": uses}
+
+
+def shorten(trace, short, *programs):
+    """Tests judge short traces again (RecordedKernelsTest). A whole one of forty minutes takes 5 MB."""
+    with gzip.open(trace, "rt") as lines:
+        moments = [json.loads(line) for line in lines]
+    text = "".join(json.dumps(moment, separators=(",", ":")) + "\n" for moment in shortened(moments, programs))
+    with gzip.GzipFile(short, "wb", 9, mtime=0) as file:
+        file.write(text.encode())
 
 
 # ---- Tables ---------------------------------------------------------------------------------------------
@@ -185,15 +222,20 @@ def parse_arguments():
     parser.add_argument("--kernel", action="append", default=[], help="such as Leaking.Deflaters (repeatable; all)")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
     parser.add_argument("--trace", type=pathlib.Path, help="a folder for what the verdicts were made of")
+    parser.add_argument("--shorten", nargs="+", metavar=("TRACE SHORT", "PROGRAM"),
+                        help="run nothing: write the last moments of a trace, of programs such as PartRead or of all")
     return parser.parse_args()
 
 
 def main():
     arguments = parse_arguments()
+    if arguments.shorten:
+        shorten(*arguments.shorten)
+        return
     jdks = measure.find_jdks(arguments.jdk or (17, 25))
     if not jdks:
         sys.exit("no JDK 17 or 25 in JAVA_HOME, JDK_HOMES or /usr/lib/jvm")
-    chosen = arguments.kernel or kernels("Leaking") + kernels("Healthy")
+    chosen = arguments.kernel = arguments.kernel or kernels("Leaking") + kernels("Healthy")
     print(f"## Leaks: {arguments.minutes:g} minutes, {arguments.scale:g} times as fast\n\n{measure.describe_machine()}")
     tools = arguments.tool or list(TOOLS)
     # At the world's pace a run hardly uses a processor.

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import measure
-from run import OPTIONS_SINCE_24, kernel_of, kernels
+from run import kernel_of, kernels
 
 # What Java still holds, and what nobody does.
 HELD = [f"Leaking.{name}" for name in ("Deflaters", "Inflaters", "ZstdContexts", "RocksOptions", "RocksIterators",
@@ -143,8 +143,8 @@ def listen(name, home, names, arguments, options=()):
 
 
 def run(home, names, arguments, options, directory):
-    since_24 = OPTIONS_SINCE_24 if measure.java_version(home) >= 24 else ()
-    command = [home / "bin/java", f"-Xmx{arguments.heap}", f"-Dthreads={arguments.threads}", *since_24, *options, "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*"]
+    command = [home / "bin/java", f"-Xmx{arguments.heap}", f"-Dthreads={arguments.threads}", *measure.access_options(measure.java_version(home)),
+               *options, "-cp", measure.CLASS_PATH]
     command += ["io.mallometer.benchmarks.leaks.Kernels", arguments.minutes, 1, *names]
     environment = {"LD_PRELOAD": measure.existing(arguments.library, "none: built from interposer/"), "MALLOMETER_ONLY": "java"}
     measure.run(command, environment, directory, timeout=arguments.minutes * 60 + 300)

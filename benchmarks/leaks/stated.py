@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import measure
-from run import OPTIONS_SINCE_24, kernel_of
+from run import kernel_of
 
 LONGEST_TIMEOUT_MINUTES = 30
 # A leak should be called so within the longest timeout and five minutes. Two more are the epochs of use and the evaluation's turn.
@@ -290,8 +290,7 @@ def listen(name, jvm, home, arguments):
         options.append("-DopenAfter=20")
     else:
         environment = {"LD_PRELOAD": measure.existing(built / "libmallometer.so", "see --copy"), "MALLOMETER_ONLY": "java"}
-    if jvm.version >= 24:
-        options.extend(OPTIONS_SINCE_24)
+    options.extend(measure.access_options(jvm.version))
     with tempfile.TemporaryDirectory(prefix="mallometer-stated-") as directory:
         command = [home / "bin/java", *options, f"-Djava.io.tmpdir={directory}", "-cp", f"{built}/classes:{built}/lib/*"]
         command += ["io.mallometer.benchmarks.leaks.Kernels", arguments.minutes, 1, "Stated"]
@@ -321,8 +320,8 @@ def run_all(chosen, arguments):
 def copy_build(directory):
     """What a run needs, so that a later build does not disturb it."""
     directory.mkdir(parents=True)
-    shutil.copytree(HERE / "target/classes", directory / "classes")
-    shutil.copytree(HERE / "target/lib", directory / "lib")
+    shutil.copytree(measure.CLASSES, directory / "classes")
+    shutil.copytree(measure.LIBRARIES, directory / "lib")
     shutil.copy(measure.existing(measure.LIBRARY, "none: built from interposer/"), directory)
 
 

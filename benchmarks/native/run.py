@@ -66,6 +66,14 @@ EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
 
+# Numbers of live threads of the processes in which snapshot.c reads the counters, and the readings that it makes.
+READING_THREADS = (1, 100, 1000)
+READINGS = {
+    "warm": "mallometer_snapshot, back to back",
+    "cold": "mallometer_snapshot, caches overwritten",
+    "thread": "mallometer_thread_snapshot",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
@@ -124,9 +132,10 @@ def variants(library):
 
 
 def build():
-    measure.compile_c(HERE / "workload.c", BUILD / "workload", "-pthread")
-    for name in ("forward_only", "minimal_counters"):
-        measure.compile_c(HERE / f"{name}.c", BUILD / f"lib{name}.so", "-fPIC", "-shared", "-Wl,-z,now")
+    for name in ("workload", "snapshot"):
+        measure.compile_c(HERE / f"{name}.c", BUILD / name, "-pthread")
+    for name, options in (("forward_only", ()), ("minimal_counters", ("-DCOUNTERS",))):
+        measure.compile_c(HERE / "preloads.c", BUILD / f"lib{name}.so", "-fPIC", "-shared", "-Wl,-z,now", *options)
 
 
 # ---- One run --------------------------------------------------------------------------------------------
@@ -269,6 +278,17 @@ def count_all(chosen, workloads, missing, lengths, directory):
     return counted
 
 
+def read_all(threads, processes, readings, library, directory):
+    """Microseconds of a reading, by kind."""
+    samples = {kind: [] for kind in READINGS}
+    environment = {"LD_PRELOAD": measure.existing(library, "none: built from interposer/")}
+    for _ in range(processes):
+        output, _ = measure.run([BUILD / "snapshot", threads, readings], environment, directory)
+        for kind, *nanoseconds in map(str.split, output.splitlines()):
+            samples[kind] += (int(value) / 1000 for value in nanoseconds)
+    return {kind: measure.spread(values) for kind, values in samples.items()}
+
+
 # ---- Tables ---------------------------------------------------------------------------------------------
 
 
@@ -319,6 +339,17 @@ def print_threads(chosen, results):
     measure.print_table("`threads` over `pairs`, each as ratio to no preload", ["variant", "two against one"], rows)
 
 
+def print_readings(library, quick, directory):
+    """Prints what a reading of the counters costs, and returns its targets."""
+    processes, readings = (2, 200) if quick else (7, 1000)
+    results = {count: read_all(count, processes, readings, library, directory) for count in READING_THREADS}
+    header = ["microseconds, median (quartiles)", *(f"threads: {count:,}" for count in READING_THREADS)]
+    rows = [[text, *(results[count][kind] for count in READING_THREADS)] for kind, text in READINGS.items()]
+    measure.print_table(f"Time of a reading: {processes} processes, {readings:,} readings of each kind", header, rows)
+    most = results[READING_THREADS[-1]]
+    return [Target(f"{READINGS[kind]}, 1,000 threads", limit, most[kind].median, " us") for kind, limit in (("warm", 25), ("cold", 25), ("thread", 1))]
+
+
 def targets(results, counted):
     """The promises that these runs can check."""
     found = []
@@ -364,6 +395,7 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, help="rounds to run (9; 3 with --quick)")
     parser.add_argument("--workload", action="append", choices=WORKLOADS, help="only this one (repeatable)")
     parser.add_argument("--variant", action="append", help="only variants whose name holds this (repeatable)")
+    parser.add_argument("--readings", action="store_true", help="only what reading the counters costs: 1 minute")
     parser.add_argument("--library", type=pathlib.Path, default=measure.LIBRARY, help="another libmallometer.so")
     return parser.parse_args()
 
@@ -379,6 +411,13 @@ def main():
         chosen = [variant for variant in chosen if variant.name in QUICK]
     build()
     print(f"## bin/bench native\n\n{measure.describe_machine()}")
+    read = []
+    if arguments.readings or not (arguments.workload or arguments.variant):
+        with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
+            read = print_readings(arguments.library.resolve(), arguments.quick, directory)
+    if arguments.readings:
+        measure.print_targets(read)
+        return
     with tempfile.TemporaryDirectory(prefix="mallometer-bench-") as directory:
         results = time_all(chosen, workloads, rounds, directory)
         counting = [workload for workload in workloads if workload in COUNTED_BY_CALLGRIND]
@@ -391,7 +430,7 @@ def main():
         print_counts(chosen, counting, results, counted)
     if results.has("threads", MALLOMETER) and results.has("pairs", MALLOMETER):
         print_threads(chosen, results)
-    checked = targets(results, counted)
+    checked = targets(results, counted) + read
     measure.print_targets(checked)
     if not all(target.is_met() for target in checked if target.gate):
         sys.exit("bin/bench native: a gate is missed")

@@ -16,26 +16,31 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARY = HERE.parents[1] / "interposer/target/native/linux-x86-64/libmallometer.so"
-CLASS_PATH = f"{HERE}/target/classes:{HERE}/target/lib/*"
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+
 COLLECTORS = {"G1": "-XX:+UseG1GC", "ZGC": "-XX:+UseZGC", "Serial": "-XX:+UseSerialGC"}
 # Alone: other kernels would have the heap collected.
 ALONE = ["Forgotten", "Unclosed"]
 PACKAGE = "io.mallometer.benchmarks.owner"
-SERVICES = HERE / f"target/classes/META-INF/services/{PACKAGE}.Kernel"
 CGROUP = pathlib.Path("/sys/fs/cgroup/cpu")
 
 
 def version(home):
-    text = (pathlib.Path(home) / "release").read_text()
-    return re.search(r'JAVA_VERSION="(\d+)', text).group(1)
+    return measure.java_version(pathlib.Path(home))
+
+
+def kernel_names():
+    source = (HERE / "Kernels.java").read_text()
+    return re.findall(r"new (\w+)\(\)", source[source.index("ALL ="):source.index(");\n", source.index("ALL ="))])
 
 
 def java(home, options, name, *arguments, before=(), timeout=300):
-    environment = dict(os.environ, LD_PRELOAD=str(LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096",
+    environment = dict(os.environ, LD_PRELOAD=str(measure.LIBRARY), MALLOMETER_ONLY="java", MALLOMETER_SAMPLE_INTERVAL="4096",
                        MALLOMETER_OVERHEAD_TARGET="off")
     command = [*before, f"{home}/bin/java", *options, "--enable-native-access=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions",
-               "-cp", CLASS_PATH, f"{PACKAGE}.{name}", *arguments]
+               "-cp", measure.CLASS_PATH, f"{PACKAGE}.{name}", *arguments]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
     return result.stdout
 
@@ -48,7 +53,7 @@ def configurations(homes):
 
 
 def kernels(homes):
-    names = [line.rsplit(".", 1)[1] for line in SERVICES.read_text().split()]
+    names = kernel_names()
     together = [name for name in names if name not in ALONE]
     found, complaints = {}, []
     for home, title, options in configurations(homes):
@@ -105,7 +110,7 @@ def pauses(homes, sizes):
                         if before is None or (share == "0.5" and mebibytes > 1024):
                             continue
                         load = os.getloadavg()[0]
-                        line = java(home, options, "Pauses", str(mebibytes), before=before, timeout=1500).strip()
+                        line = java(home, options, "Run$Pauses", str(mebibytes), before=before, timeout=1500).strip()
                         print(f"| {version(home)} {collector} | {share} | {line} | {load:.1f} |", flush=True)
     return 0
 

@@ -15,8 +15,11 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIBRARY = HERE.parents[1] / "interposer/target/native/linux-x86-64/libmallometer.so"
-SOURCE = HERE / "src/main/java/io/mallometer/benchmarks/pools/Handler.java"
+sys.path.insert(0, str(HERE.parent))
+
+import measure
+
+SOURCE = HERE / "Handler.java"
 NAMED_SECONDS = 300
 BEHAVIOURS = ("leaking", "120", "600")
 MOST_PERCENT = 0.5
@@ -28,14 +31,14 @@ def kept_line():
 
 
 def version(home):
-    return re.search(r'JAVA_VERSION="(\d+)', (pathlib.Path(home) / "release").read_text()).group(1)
+    return str(measure.java_version(pathlib.Path(home)))
 
 
 def start(home, behaviour, kind, minutes):
     command = [f"{home}/bin/java", "-Xmx128m", "-XX:MaxDirectMemorySize=300m", "-XX:+IgnoreUnrecognizedVMOptions",
-               "--enable-native-access=ALL-UNNAMED", "-cp", f"{HERE}/target/classes:{HERE}/target/lib/*",
+               "--enable-native-access=ALL-UNNAMED", "-cp", measure.CLASS_PATH,
                "io.mallometer.benchmarks.pools.Handler", behaviour, kind, str(minutes)]
-    return subprocess.Popen(command, env=dict(os.environ, LD_PRELOAD=str(LIBRARY)), stdout=subprocess.PIPE,
+    return subprocess.Popen(command, env=dict(os.environ, LD_PRELOAD=str(measure.LIBRARY)), stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True)
 
 

@@ -25,7 +25,6 @@ sys.path.insert(0, str(HERE.parent))
 import measure
 from measure import Target
 
-AGENT = measure.ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
 OPTIONS_SINCE_24 = ("--enable-native-access=ALL-UNNAMED",)
 
@@ -92,8 +91,8 @@ def variants(library, empty):
         REFERENCE: ((), {}),
         PRELOAD: ((), preload),
         EMPTY: ((f"-javaagent:{empty}",), {}),
-        WITH_AGENT: ((f"-javaagent:{AGENT}",), preload),
-        WITH_SERVER: ((f"-javaagent:{AGENT}=port={free_port()}",), preload),
+        WITH_AGENT: ((f"-javaagent:{measure.AGENT}",), preload),
+        WITH_SERVER: ((f"-javaagent:{measure.AGENT}=port={free_port()}",), preload),
         CONTROL: ((), {}),
     }
 
@@ -105,7 +104,7 @@ def run_once(version, home, classes, options, environment):
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         program.stdout.readline()
         main = time.monotonic() - began
-        if str(AGENT) in " ".join(options):
+        if str(measure.AGENT) in " ".join(options):
             line = program.stderr.readline()
             if "counts native memory" not in line:
                 program.kill()

@@ -27,15 +27,15 @@ import time
 
 DASHBOARDS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = DASHBOARDS.parent
-sys.path[:0] = [str(ROOT / "benchmarks/diagnosis"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/diagnosis"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
 import expressions  # noqa: E402
 from processes import JAVA, Prometheus  # noqa: E402
-from programs import MIB, Situation  # noqa: E402
-from run import Run, compile_programs  # noqa: E402
+from programs import MIB, Situation, compile_programs  # noqa: E402
+from run import Run  # noqa: E402
 
+JDK = pathlib.Path(shutil.which(JAVA)).resolve().parents[1]
 KEPT = DASHBOARDS / "target/recorded"
 RECORDED = DASHBOARDS / "prometheus/tests/recorded"
-HOME = pathlib.Path(shutil.which(JAVA)).resolve().parents[1]
 SCRAPE_SECONDS = 15
 HANG_SECONDS = 90
 # Their values are times of day.
@@ -76,9 +76,8 @@ SITUATIONS = (
 class Recorded(Run):
     """A situation whose faces nobody asks; only Prometheus does."""
 
-    def __init__(self, situation, directory):
-        arguments = argparse.Namespace(build=ROOT, results=directory, inputs=False)
-        super().__init__(situation, HOME, directory, None, arguments)
+    def __init__(self, situation, class_path, directory):
+        super().__init__(situation, JDK, class_path, None, argparse.Namespace(build=ROOT, results=directory, inputs=False))
         self.events = []
         self.end = time.monotonic() + situation.minutes * 60
 
@@ -120,8 +119,8 @@ class Recorded(Run):
 def record(situations, keep):
     began, commit = time.time(), head()
     with tempfile.TemporaryDirectory() as classes:
-        compile_programs(HOME, classes)
-        runs = [Recorded(situation, pathlib.Path(classes)) for situation in situations]
+        class_path = compile_programs(JDK, classes)
+        runs = [Recorded(situation, class_path, pathlib.Path(classes)) for situation in situations]
         jobs = [
             {
                 "job_name": run.situation.name,

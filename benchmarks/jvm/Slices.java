@@ -1,0 +1,591 @@
+package io.mallometer.benchmarks.jvm;
+
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.sun.jna.Function;
+import com.sun.jna.Memory;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.zip.Deflater;
+import org.rocksdb.Env;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksMemEnv;
+import org.rocksdb.WriteOptions;
+
+/**
+ * Runs slices of fixed work in one warm JVM and switches a tool between them.
+ *
+ * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
+ * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
+ * core with a busy neighbour works at half of its speed for some tenths of a second: of two turns
+ * in succession both are slow, of two slices one. In each turn one part of the load runs; the state
+ * that is first alternates, and a seeded coin decides how that begins. Pairs of all kinds take
+ * turns, too.
+ *
+ * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
+ * reading the clock: a known cost, which the method must find.
+ *
+ * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code
+ * name:measured:reference,...}), {@code parts} ({@code name:amount,...}), {@code pairs} of slices,
+ * {@code turns} of each part in a slice, {@code turn} (milliseconds to which the amounts are scaled
+ * on average; 0: they are left alone), {@code warm} and {@code tail} (seconds), {@code seed}.
+ * Output, each a line, in nanoseconds of processor time:
+ *
+ * <pre>
+ * turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS REFERENCE_EVENTS
+ * thread STAGE TIME NUMBER NAME
+ * peak BYTES
+ * </pre>
+ *
+ * <p>{@code TIME} is that of the thread that works, {@code PROCESS} that of all threads. Stage
+ * {@code tail} is work in the measured state of the last kind without a change of state.
+ */
+public final class Slices {
+  private static final String PLANTED = "planted";
+  private static final int PLANTED_PART = 100;
+  private static final int ROUNDS_OF_SCALING = 9;
+  private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+  private final ProcessClock process = new ProcessClock();
+  private final Map<String, String> arguments;
+  private final Switch tool;
+  private final List<Kind> kinds = new ArrayList<>();
+  private final List<Part> parts = new ArrayList<>();
+
+  /** States of the two slices of a pair. */
+  private record Kind(String name, String measured, String reference) {}
+
+  /** Work of one turn, and nanoseconds that it takes. */
+  private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
+
+  /** The cost of a turn: nanoseconds of the thread and of the process, and events of the tool. */
+  private record Turn(long time, long all, long events) {}
+
+  private Slices(Map<String, String> arguments) {
+    this.arguments = arguments;
+    tool = Switch.of(arguments.get("tool"), arguments.getOrDefault("path", ""));
+    for (String kind : arguments.get("kinds").split(",")) {
+      String[] names = kind.split(":");
+      kinds.add(new Kind(names[0], names[1], names[2]));
+    }
+    for (String part : arguments.get("parts").split(",")) {
+      String[] words = part.split(":");
+      parts.add(new Part(words[0], NativeLoad.part(words[0]), Integer.parseInt(words[1]), 0));
+    }
+  }
+
+  /** Runs as the arguments say. */
+  public static void main(String[] words) throws Exception {
+    Map<String, String> arguments = new TreeMap<>();
+    for (String word : words) {
+      String[] nameAndValue = word.split("=", 2);
+      arguments.put(nameAndValue[0], nameAndValue[1]);
+    }
+    new Slices(arguments).run();
+  }
+
+  private void run() throws Exception {
+    String last = kinds.get(kinds.size() - 1).measured;
+    warmUp();
+    scale();
+    Map<String, Long> begin = ProcessClock.ofThreads();
+    runPairs();
+    printThreads("pairs", begin);
+    tool.to(last);
+    begin = ProcessClock.ofThreads();
+    for (long end = System.nanoTime() + seconds("tail"); System.nanoTime() < end; ) {
+      for (Part part : parts) {
+        turn(part, last);
+      }
+    }
+    printThreads("tail", begin);
+    System.out.println("peak " + ProcessClock.peakResidentBytes());
+  }
+
+  private long number(String name) {
+    return Long.parseLong(arguments.getOrDefault(name, "0"));
+  }
+
+  private long seconds(String name) {
+    return number(name) * 1_000_000_000;
+  }
+
+  private void warmUp() throws Exception {
+    long end = System.nanoTime() + seconds("warm");
+    for (int i = 0; System.nanoTime() < end; i++) {
+      Kind kind = kinds.get(i / 2 % kinds.size());
+      enter(i % 2 == 0 ? kind.measured : kind.reference);
+      for (Part part : parts) {
+        turn(part, kind.reference);
+      }
+    }
+  }
+
+  /** Scales the amounts of all parts by one factor. */
+  private void scale() throws Exception {
+    enter(kinds.get(0).reference);
+    long[] usual = new long[parts.size()];
+    for (int i = 0; i < usual.length; i++) {
+      long[] times = new long[ROUNDS_OF_SCALING];
+      for (int round = 0; round < times.length; round++) {
+        times[round] = turn(parts.get(i), "").time;
+      }
+      Arrays.sort(times);
+      usual[i] = times[times.length / 2];
+    }
+    double sum = Arrays.stream(usual).sum();
+    double factor = number("turn") == 0 ? 1 : number("turn") * 1e6 * usual.length / sum;
+    for (int i = 0; i < usual.length; i++) {
+      Part part = parts.get(i);
+      int amount = (int) Math.max(1, part.amount * factor);
+      parts.set(i, new Part(part.name, part.work, amount, (long) (usual[i] * factor)));
+    }
+  }
+
+  private void runPairs() throws Exception {
+    Random coin = new Random(number("seed"));
+    for (int pair = 0; pair < number("pairs"); pair++) {
+      Collections.shuffle(kinds, coin);
+      for (Kind kind : kinds) {
+        boolean firstOrder = coin.nextBoolean();
+        for (int i = 0; i < number("turns") * parts.size(); i++) {
+          Part part = parts.get(i % parts.size());
+          boolean measuredFirst = firstOrder == (i / parts.size() % 2 == 0);
+          Turn first = turnIn(measuredFirst ? kind.measured : kind.reference, part);
+          Turn second = turnIn(measuredFirst ? kind.reference : kind.measured, part);
+          print(kind, pair, part, measuredFirst ? first : second, measuredFirst ? second : first);
+        }
+      }
+    }
+  }
+
+  private static void print(Kind kind, int pair, Part part, Turn measured, Turn reference) {
+    String times = measured.time + " " + reference.time + " " + measured.all + " " + reference.all;
+    String events = measured.events + " " + reference.events;
+    System.out.println(String.join(" ", "turn", kind.name, "" + pair, part.name, times, events));
+  }
+
+  private Turn turnIn(String state, Part part) throws Exception {
+    enter(state);
+    return turn(part, state);
+  }
+
+  private void enter(String state) {
+    tool.to(state.equals(PLANTED) ? "off" : state);
+  }
+
+  private Turn turn(Part part, String state) throws Exception {
+    long events = tool.events();
+    long all = process.nanoseconds();
+    long begin = threads.getCurrentThreadCpuTime();
+    part.work.run(part.amount);
+    long end = threads.getCurrentThreadCpuTime();
+    if (state.equals(PLANTED)) {
+      long enough = end + part.usual / PLANTED_PART;
+      while (end < enough) {
+        end = threads.getCurrentThreadCpuTime();
+      }
+    }
+    return new Turn(end - begin, process.nanoseconds() - all, tool.events() - events);
+  }
+
+  private static void printThreads(String stage, Map<String, Long> begin) throws IOException {
+    ProcessClock.ofThreads()
+        .forEach(
+            (thread, end) -> {
+              long spent = end - begin.getOrDefault(thread, 0L);
+              System.out.println("thread " + stage + " " + spent + " " + thread);
+            });
+  }
+
+  /** A tool whose states can be changed in the running process. */
+  private interface Switch {
+    /**
+     * Changes the state.
+     *
+     * @throws IllegalStateException if the tool refuses
+     */
+    void to(String state);
+
+    /**
+     * Returns how many events the tool has seen since the process started; 0 if it does not say.
+     */
+    default long events() {
+      return 0;
+    }
+
+    /** Returns the tool of a name; {@code path} is its library's. */
+    static Switch of(String tool, String path) {
+      return switch (tool) {
+        case "none" -> state -> {};
+        case "mallometer" -> new Mallometer(NativeLibrary.getProcess());
+        case "async-profiler" -> new AsyncProfiler(NativeLibrary.getInstance(path));
+        case "jemalloc" -> new Jemalloc(NativeLibrary.getProcess());
+        default -> throw new IllegalArgumentException("no tool " + tool);
+      };
+    }
+
+    /**
+     * The states {@code off}, {@code counting} (without samples) and {@code on} (as configured).
+     */
+    final class Mallometer implements Switch {
+      private static final int SAMPLE_INTERVAL = 2;
+      private static final long DEFAULT_INTERVAL = 512 << 10;
+      private static final int COUNTERS_BYTES = 184;
+      private static final int ALLOCATIONS = 24;
+      private static final int SIZE_CLASSES = 20;
+      private final Function enable;
+      private final Function disable;
+      private final Function configure;
+      private final Function snapshot;
+      private final Memory counters = new Memory(COUNTERS_BYTES);
+
+      Mallometer(NativeLibrary process) {
+        enable = process.getFunction("mallometer_enable");
+        disable = process.getFunction("mallometer_disable");
+        configure = process.getFunction("mallometer_configure");
+        snapshot = process.getFunction("mallometer_snapshot");
+      }
+
+      @Override
+      public void to(String state) {
+        switch (state) {
+          case "off" -> check(disable.invokeInt(new Object[0]));
+          case "counting" -> count(0);
+          case "on" -> count(DEFAULT_INTERVAL);
+          default -> throw new IllegalArgumentException(state);
+        }
+      }
+
+      private void count(long interval) {
+        check(configure.invokeInt(new Object[] {SAMPLE_INTERVAL, interval}));
+        check(enable.invokeInt(new Object[0]));
+      }
+
+      @Override
+      public long events() {
+        counters.setInt(0, COUNTERS_BYTES);
+        check(snapshot.invokeInt(new Object[] {counters, 0}));
+        long sum = 0;
+        for (int i = 0; i < SIZE_CLASSES; i++) {
+          sum += counters.getLong(ALLOCATIONS + 8L * i);
+        }
+        return sum;
+      }
+
+      private static void check(int result) {
+        if (result != 0) {
+          throw new IllegalStateException("libmallometer answers " + result);
+        }
+      }
+    }
+
+    /** The state {@code off}, and others which are options such as {@code nativemem=512k}. */
+    final class AsyncProfiler implements Switch {
+      private final Function execute;
+      private final Function message;
+      private boolean runs;
+
+      AsyncProfiler(NativeLibrary library) {
+        library.getFunction("asprof_init").invokeVoid(new Object[0]);
+        execute = library.getFunction("asprof_execute");
+        message = library.getFunction("asprof_error_str");
+      }
+
+      @Override
+      public void to(String state) {
+        if (runs) {
+          execute("stop");
+        }
+        runs = !state.equals("off");
+        if (runs) {
+          execute("start," + state.replace('+', ',') + ",file=profile.jfr");
+        }
+      }
+
+      private void execute(String command) {
+        Pointer error = execute.invokePointer(new Object[] {command, Pointer.NULL});
+        if (error != null) {
+          throw new IllegalStateException(
+              command + ": " + message.invokeString(new Object[] {error}, false));
+        }
+      }
+    }
+
+    /** The states {@code off} and {@code on} of jemalloc's profiler. */
+    final class Jemalloc implements Switch {
+      private final Function control;
+      private final Memory value = new Memory(1);
+
+      Jemalloc(NativeLibrary process) {
+        control = process.getFunction("mallctl");
+      }
+
+      @Override
+      public void to(String state) {
+        value.setByte(0, (byte) (state.equals("on") ? 1 : 0));
+        Object[] arguments = {"prof.active", Pointer.NULL, Pointer.NULL, value, 1L};
+        int error = control.invokeInt(arguments);
+        if (error != 0) {
+          throw new IllegalStateException("mallctl(prof.active) answers " + error);
+        }
+      }
+    }
+  }
+
+  /** CPU time of this process, in total and by thread. */
+  private static final class ProcessClock {
+    private static final int CLOCK_PROCESS_CPUTIME_ID = 2;
+    private final Function clock = NativeLibrary.getProcess().getFunction("clock_gettime");
+    private final Memory timespec = new Memory(16);
+
+    /** Returns user and system time in nanoseconds. JDK 17 itself measures in steps of 10 ms. */
+    long nanoseconds() {
+      clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});
+      return timespec.getLong(0) * 1_000_000_000 + timespec.getLong(8);
+    }
+
+    /** Returns nanoseconds by "number name" of each live thread. */
+    static Map<String, Long> ofThreads() throws IOException {
+      Map<String, Long> found = new TreeMap<>();
+      try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
+        for (Path task : tasks) {
+          try {
+            String name = task.getFileName() + " " + Files.readString(task.resolve("comm")).trim();
+            String spent = Files.readString(task.resolve("schedstat"));
+            found.put(name, Long.parseLong(spent.substring(0, spent.indexOf(' '))));
+          } catch (NoSuchFileException ended) {
+            continue;
+          }
+        }
+      }
+      return found;
+    }
+
+    /** Returns the peak of the resident set of the process so far. */
+    static long peakResidentBytes() throws IOException {
+      for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+        if (line.startsWith("VmHWM:")) {
+          return 1024 * Long.parseLong(line.replaceAll("\\D", ""));
+        }
+      }
+      throw new IOException("/proc/self/status has no VmHWM");
+    }
+  }
+
+  /**
+   * Work in the native libraries that Java services load. The amount of a part is the number of
+   * repetitions of its smallest unit. Random numbers have fixed seeds, so equal amounts are equal
+   * work. The work touches no disk.
+   */
+  private static final class NativeLoad {
+    private static final Map<String, Part> PARTS =
+        Map.of(
+            "sqlite", NativeLoad::sqlite,
+            "zstd", NativeLoad::zstd,
+            "rocksdb", NativeLoad::rocksdb,
+            "deflate", NativeLoad::deflate,
+            "direct", NativeLoad::directBuffers,
+            "unsafe", NativeLoad::unsafe);
+
+    /** A part's work. */
+    interface Part {
+      void run(int amount) throws Exception;
+    }
+
+    private NativeLoad() {}
+
+    /**
+     * Returns a part by its name.
+     *
+     * @throws IllegalArgumentException if there is no part of that name
+     */
+    static Part part(String name) {
+      Part part = PARTS.get(name);
+      if (part == null) {
+        throw new IllegalArgumentException(name + " is not one of " + PARTS.keySet());
+      }
+      return part;
+    }
+
+    /** Inserts rows and reads them, with new statements for each hundred. */
+    private static void sqlite(int rows) throws SQLException {
+      try (Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:")) {
+        connection.setAutoCommit(false);
+        try (var statement = connection.createStatement()) {
+          statement.execute("create table entry (id integer primary key, name text, value real)");
+        }
+        for (int first = 0; first < rows; first += 100) {
+          insert(connection, first);
+          select(connection, first);
+        }
+      }
+    }
+
+    private static void insert(Connection connection, int first) throws SQLException {
+      try (PreparedStatement insert =
+          connection.prepareStatement("insert into entry (id, name, value) values (?, ?, ?)")) {
+        for (int id = first; id < first + 100; id++) {
+          insert.setInt(1, id);
+          insert.setString(2, "entry number " + id);
+          insert.setDouble(3, id * 0.5);
+          insert.executeUpdate();
+        }
+      }
+    }
+
+    private static void select(Connection connection, int first) throws SQLException {
+      try (PreparedStatement select =
+          connection.prepareStatement("select name, value from entry where id >= ? and id < ?")) {
+        select.setInt(1, first);
+        select.setInt(2, first + 100);
+        try (ResultSet found = select.executeQuery()) {
+          while (found.next()) {
+            consume(found.getString(1).length());
+          }
+        }
+      }
+    }
+
+    /** Compresses and decompresses messages of 8 KiB, each in a new context. */
+    private static void zstd(int messages) {
+      byte[] message = text(8192);
+      for (int i = 0; i < messages; i++) {
+        try (var compressor = new ZstdCompressCtx();
+            var decompressor = new ZstdDecompressCtx()) {
+          byte[] compressed = compressor.compress(message);
+          consume(decompressor.decompress(compressed, message.length).length);
+        }
+      }
+    }
+
+    /** Puts a value of 100 bytes and gets another one, in a database in memory. */
+    private static void rocksdb(int values) throws RocksDBException {
+      RocksDB.loadLibrary();
+      Random random = new Random(1);
+      byte[] value = text(100);
+      try (var environment = new RocksMemEnv(Env.getDefault());
+          var options =
+              new Options()
+                  .setCreateIfMissing(true)
+                  .setEnv(environment)
+                  .setDisableAutoCompactions(true);
+          var writing = new WriteOptions().setDisableWAL(true);
+          var database = RocksDB.open(options, "/load")) {
+        for (int i = 0; i < values; i++) {
+          database.put(writing, key(i), value);
+          byte[] found = database.get(key(random.nextInt(i + 1)));
+          consume(found.length);
+        }
+      }
+    }
+
+    private static byte[] key(int number) {
+      return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Compresses a page of 16 KiB by a new Deflater. */
+    private static void deflate(int pages) {
+      byte[] page = text(16384);
+      byte[] output = new byte[page.length];
+      for (int i = 0; i < pages; i++) {
+        Deflater deflater = new Deflater(Deflater.BEST_SPEED);
+        deflater.setInput(page);
+        deflater.finish();
+        consume(deflater.deflate(output));
+        deflater.end();
+      }
+    }
+
+    /**
+     * Allocates direct buffers of 256 bytes to 16 KiB. The collector frees those beyond the last
+     * 256.
+     */
+    private static void directBuffers(int buffers) {
+      ByteBuffer[] window = new ByteBuffer[256];
+      Random random = new Random(2);
+      for (int i = 0; i < buffers; i++) {
+        ByteBuffer buffer = ByteBuffer.allocateDirect(256 + random.nextInt(16128));
+        buffer.put(0, (byte) i);
+        window[i % window.length] = buffer;
+      }
+      consume(window.length);
+    }
+
+    /** Allocates and frees 64 to 1,087 bytes: measures only the hook and the allocator. */
+    private static void unsafe(int pairs) throws Exception {
+      try {
+        for (int i = 0; i < pairs; i++) {
+          long address = (long) UnsafeMemory.ALLOCATE.invokeExact(64L + (i & 1023));
+          UnsafeMemory.FREE.invokeExact(address);
+        }
+      } catch (Throwable failed) {
+        throw new IllegalStateException("sun.misc.Unsafe", failed);
+      }
+    }
+
+    /**
+     * Constant handles compile to direct calls. A direct use of the class would give a compiler
+     * warning.
+     */
+    private static final class UnsafeMemory {
+      static final MethodHandle ALLOCATE;
+      static final MethodHandle FREE;
+
+      static {
+        try {
+          Class<?> type = Class.forName("sun.misc.Unsafe");
+          Field field = type.getDeclaredField("theUnsafe");
+          field.setAccessible(true);
+          Object unsafe = field.get(null);
+          MethodHandles.Lookup lookup = MethodHandles.lookup();
+          ALLOCATE = lookup.unreflect(type.getMethod("allocateMemory", long.class)).bindTo(unsafe);
+          FREE = lookup.unreflect(type.getMethod("freeMemory", long.class)).bindTo(unsafe);
+        } catch (ReflectiveOperationException missing) {
+          throw new ExceptionInInitializerError(missing);
+        }
+      }
+    }
+
+    /** Returns a compressible text, the same in each run. */
+    private static byte[] text(int bytes) {
+      Random random = new Random(3);
+      StringBuilder words = new StringBuilder();
+      while (words.length() < bytes) {
+        words.append(Integer.toString(random.nextInt(1000), 36)).append(' ');
+      }
+      return words.substring(0, bytes).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static volatile int consumed;
+
+    private static void consume(int value) {
+      consumed = value;
+    }
+  }
+}

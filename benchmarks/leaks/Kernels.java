@@ -1,0 +1,479 @@
+package io.mallometer.benchmarks.leaks;
+
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.sun.jna.Native;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import java.util.zip.Deflater;
+
+/**
+ * Runs kernels side by side for a time.
+ *
+ * <p>Arguments: the minutes of the kernels' time, the factor by which it is faster than the real
+ * time, and names such as {@code Leaking.Deflaters}. Without names all kernels without a stated
+ * truth run; {@code Stated} runs all with one. Property {@code verdicts} names a file for
+ * mallometer's verdicts, {@code trace} one for their evidence. Property {@code threads} is a number
+ * of additional threads that wait for work. Kernels with a stated truth run with {@code liveMiB} of
+ * Java objects that are replaced in turn, and without requests for collections.
+ */
+public final class Kernels {
+
+  /**
+   * The time between requests for a collection. With the kernels' little garbage none would run by
+   * itself, and memory of dead classes and buffers would stay, unlike in real programs.
+   */
+  private static final Duration COLLECTED = Duration.ofMinutes(3);
+
+  private Kernels() {}
+
+  public static void main(String[] arguments) throws InterruptedException {
+    Duration duration = Duration.ofMillis((long) (60_000 * Double.parseDouble(arguments[0])));
+    double scale = Double.parseDouble(arguments[1]);
+    Pace pace = new Pace(scale);
+    List<String> names = Arrays.asList(arguments).subList(2, arguments.length);
+    boolean stated = names.contains("Stated");
+    List<Stated> stating = new CopyOnWriteArrayList<>();
+    String verdicts = System.getProperty("verdicts");
+    String trace = System.getProperty("trace");
+    addWaitingThreads(Integer.getInteger("threads", 0));
+    if (stated) {
+      new KernelThread("live objects", LiveObjects::new, pace).start();
+      startStated(stating, pace);
+    }
+    all()
+        .forEach(
+            (name, maker) -> {
+              if (names.isEmpty() || names.contains(name)) {
+                new KernelThread(name, maker, pace).start();
+              }
+            });
+    new KernelThread("requests", Requests::new, pace).start();
+    pace.until(Duration.ofSeconds(Integer.getInteger("openAfter", 0)));
+    VerdictLog log =
+        verdicts == null ? null : new VerdictLog(Path.of(verdicts), pace, scale, stating);
+    VerdictLog.Trace recorder =
+        trace == null ? null : VerdictLog.Trace.start(Path.of(trace), pace, scale);
+    for (Duration next = COLLECTED;
+        !stated && next.compareTo(duration) < 0;
+        next = next.plus(COLLECTED)) {
+      pace.until(next);
+      System.gc();
+    }
+    pace.until(duration);
+    pace.end();
+    if (recorder != null) {
+      recorder.join();
+    }
+    if (log != null) {
+      log.close();
+    }
+  }
+
+  private static void startStated(List<Stated> stating, Pace pace) {
+    Stream.of(StatedLeaks.ALL, StatedLookAlikes.ALL)
+        .flatMap(List::stream)
+        .forEach(
+            type ->
+                new KernelThread(
+                        name(type),
+                        () -> {
+                          Stated kernel = type.getDeclaredConstructor().newInstance();
+                          stating.add(kernel);
+                          return kernel;
+                        },
+                        pace)
+                    .start());
+  }
+
+  private static void addWaitingThreads(int count) {
+    if (count > 0) {
+      ThreadPoolExecutor pool =
+          new ThreadPoolExecutor(
+              count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), KernelThread::daemon);
+      pool.prestartAllCoreThreads();
+    }
+  }
+
+  private static Map<String, Callable<Kernel>> all() {
+    Map<String, Callable<Kernel>> kernels = new LinkedHashMap<>();
+    Stream.of(Leaks.Leaking.ALL, Leaks.Losing.ALL, Healthy.ALL)
+        .flatMap(List::stream)
+        .forEach(
+            type -> kernels.put(name(type), () -> type.getDeclaredConstructor().newInstance()));
+    LookAlikes.ALL.forEach(
+        plan -> kernels.put("LookAlikes." + plan.name(), () -> new LookAlikes.LookAlike(plan)));
+    return kernels;
+  }
+
+  static String name(Class<? extends Kernel> kernel) {
+    return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
+  }
+
+  /** Makes garbage like requests; otherwise the heap would keep its first content for ever. */
+  private static final class Requests implements Kernel {
+    private volatile byte[] latest = {};
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(20);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i < 20; i++) {
+        latest = new byte[10_000];
+      }
+    }
+  }
+
+  /** Replaces Java objects within an hour; otherwise old objects would never be collected. */
+  private static final class LiveObjects implements Kernel {
+    private static final int BYTES = 10_000;
+
+    private final byte[][] objects = new byte[Integer.getInteger("liveMiB", 32) * 105][];
+    private int next;
+
+    LiveObjects() {
+      Arrays.setAll(objects, i -> new byte[BYTES]);
+    }
+
+    @Override
+    public Duration period() {
+      return Duration.ofMillis(50);
+    }
+
+    @Override
+    public void step(Duration age) {
+      for (int i = 0; i <= objects.length / 72_000; i++) {
+        objects[next] = new byte[BYTES];
+        next = (next + 1) % objects.length;
+      }
+    }
+  }
+
+  /**
+   * A piece of a program that allocates native memory again and again, with a certain mistake or a
+   * certain good habit.
+   *
+   * <p>Each kernel is a class of its own, so that its name is in the stacks of its allocations.
+   */
+  interface Kernel {
+
+    /** Returns the time from the start of one step to that of the next. */
+    Duration period();
+
+    /**
+     * Does one piece of work, on the kernel's own thread.
+     *
+     * @param age the kernel's age, in the time of {@link #period()}
+     */
+    void step(Duration age) throws Throwable;
+  }
+
+  /** Runs one kernel, step after step, until the process ends. */
+  static final class KernelThread extends Thread {
+
+    private final Callable<Kernel> maker;
+    private final Pace pace;
+
+    KernelThread(String name, Callable<Kernel> maker, Pace pace) {
+      super(name);
+      this.maker = maker;
+      this.pace = pace;
+      setDaemon(true);
+    }
+
+    /** Creates a thread that does not keep the process alive. */
+    static Thread daemon(Runnable work) {
+      Thread thread = new Thread(work);
+      thread.setDaemon(true);
+      return thread;
+    }
+
+    @Override
+    public void run() {
+      try {
+        Kernel kernel = maker.call();
+        Duration begin = pace.age();
+        for (long steps = 1; ; steps++) {
+          kernel.step(pace.age().minus(begin));
+          pace.until(begin.plus(kernel.period().multipliedBy(steps)));
+        }
+      } catch (Throwable e) {
+        if (!pace.isOver()) {
+          // A failed kernel would make the results wrong: the JVM ends at once.
+          e.printStackTrace();
+          Runtime.getRuntime().halt(3);
+        }
+      }
+    }
+  }
+
+  /**
+   * A clock that may run faster than the real time, so that an hour of a program passes in minutes.
+   * The kernels do the same between two moments at any scale.
+   */
+  static final class Pace {
+
+    private final double scale;
+    private final long start = System.nanoTime();
+    private volatile boolean over;
+
+    Pace(double scale) {
+      this.scale = scale;
+    }
+
+    Duration age() {
+      return Duration.ofNanos((long) ((System.nanoTime() - start) * scale));
+    }
+
+    /** Ends the run; later failures are ignored. */
+    void end() {
+      over = true;
+    }
+
+    boolean isOver() {
+      return over;
+    }
+
+    /** Sleeps until an age; returns at once if it has passed. */
+    void until(Duration age) throws InterruptedException {
+      long nanos = (long) (age.minus(age()).toNanos() / scale);
+      if (nanos > 0) {
+        Thread.sleep(nanos / 1_000_000, (int) (nanos % 1_000_000));
+      }
+    }
+  }
+
+  /**
+   * A kernel that states the truth about itself: the right verdict, the longest idle time of an
+   * object, and at any moment the bytes that it has leaked.
+   */
+  abstract static class Stated implements Kernel {
+
+    /** The kinds of kernels, by the use of their memory. */
+    enum Truth {
+      /** All memory is used or freed within the longest idle time, and has a bound. */
+      LOOK_ALIKE,
+      /** All memory is used again within the longest idle time, and has no bound. */
+      GROWING,
+      /** Java holds objects that it never uses or frees. */
+      LEAK,
+      /** The last address of the objects is lost. */
+      LOST
+    }
+
+    private final Truth truth;
+    private final Duration longestIdle;
+    private final double bytesPerMinute;
+    private final AtomicLong leaked = new AtomicLong();
+
+    /**
+     * States the truth.
+     *
+     * @param longestIdle the longest time between two uses of an object that is not leaked, or from
+     *     its last use to its end
+     * @param bytesPerMinute the bytes that the kernel leaks in a minute; for kernels without a
+     *     leak, the bytes that it allocates
+     */
+    Stated(Truth truth, Duration longestIdle, double bytesPerMinute) {
+      this.truth = truth;
+      this.longestIdle = longestIdle;
+      this.bytesPerMinute = bytesPerMinute;
+    }
+
+    /** Adds bytes that will never be used again. */
+    final void leaked(long bytes) {
+      leaked.addAndGet(bytes);
+    }
+
+    /** Returns the bytes leaked so far, as a member of a JSON object. */
+    final String leakedNow() {
+      return String.format("\"%s\":%d", Kernels.name(getClass()), leaked.get());
+    }
+
+    /** Returns the stated truth, as a member of a JSON object. */
+    final String statement() {
+      return String.format(
+          Locale.ROOT,
+          "\"%s\":{\"truth\":\"%s\",\"idleSeconds\":%d,\"bytesPerMinute\":%.0f}",
+          Kernels.name(getClass()),
+          truth.name().toLowerCase(Locale.ROOT),
+          longestIdle.toSeconds(),
+          bytesPerMinute);
+    }
+  }
+
+  /** Native memory that a program holds, uses and frees. The caller allocates if possible. */
+  interface Held {
+
+    void use() throws Exception;
+
+    void free() throws Exception;
+
+    /** Memory of malloc. */
+    static Held block(long address, int bytes) {
+      Block block = Block.of(address, bytes).filled();
+      return new Held() {
+        @Override
+        public void use() {
+          block.read();
+        }
+
+        @Override
+        public void free() {
+          block.free();
+        }
+      };
+    }
+
+    /** A direct buffer, which the collector frees. */
+    static Held buffer(ByteBuffer buffer) {
+      return new Held() {
+        @Override
+        public void use() {
+          buffer.putInt(0, buffer.getInt(0) + 1);
+        }
+
+        @Override
+        public void free() {
+          // The caller drops the buffer.
+        }
+      };
+    }
+
+    /** A compressor of the JDK. */
+    static Held deflater(Deflater deflater, byte[] input) {
+      byte[] output = new byte[input.length];
+      return new Held() {
+        @Override
+        public void use() {
+          deflater.reset();
+          deflater.setInput(input);
+          deflater.finish();
+          deflater.deflate(output);
+        }
+
+        @Override
+        public void free() {
+          deflater.end();
+        }
+      };
+    }
+
+    /** A context of zstd. */
+    static Held zstd(byte[] input) {
+      ZstdCompressCtx context = new ZstdCompressCtx().setLevel(1);
+      context.compress(input);
+      return new Held() {
+        @Override
+        public void use() {
+          context.compress(input);
+        }
+
+        @Override
+        public void free() {
+          context.close();
+        }
+      };
+    }
+
+    /** A statement of SQLite. */
+    static Held statement(Connection connection) throws SQLException {
+      PreparedStatement statement =
+          connection.prepareStatement("select name from entry where value > ? order by name");
+      return new Held() {
+        @Override
+        public void use() throws SQLException {
+          statement.setDouble(1, 1);
+          statement.executeQuery().close();
+        }
+
+        @Override
+        public void free() throws SQLException {
+          statement.close();
+        }
+      };
+    }
+  }
+
+  /** Memory of malloc, with the time until which it is needed. */
+  record Block(long address, int bytes, Duration until) {
+
+    /** Returns memory without a time. */
+    static Block of(long address, int bytes) {
+      return new Block(address, bytes, Duration.ZERO);
+    }
+
+    /** Writes to all of the block. */
+    Block filled() {
+      new Pointer(address).setMemory(0, bytes, (byte) 1);
+      return this;
+    }
+
+    /** Reads a byte of the block. */
+    byte read() {
+      return new Pointer(address).getByte(bytes / 2);
+    }
+
+    void free() {
+      Native.free(address);
+    }
+  }
+
+  /** A method through which code with and without a leak allocates. */
+  static final class SharedWrapper {
+
+    private SharedWrapper() {}
+
+    static Block allocate(int bytes) {
+      return Block.of(Native.malloc(bytes), bytes).filled();
+    }
+  }
+
+  /** Content that is the same in each run. */
+  static final class Texts {
+
+    private Texts() {}
+
+    static byte[] compressible(int bytes) {
+      Random random = new Random(3);
+      StringBuilder words = new StringBuilder();
+      while (words.length() < bytes) {
+        words.append(Integer.toString(random.nextInt(1000), 36)).append(' ');
+      }
+      return words.substring(0, bytes).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static byte[] deflated(byte[] text) {
+      byte[] output = new byte[2 * text.length];
+      Deflater deflater = new Deflater();
+      try {
+        deflater.setInput(text);
+        deflater.finish();
+        return Arrays.copyOf(output, deflater.deflate(output));
+      } finally {
+        deflater.end();
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/*
+ * The least cost of any LD_PRELOAD: a library that does nothing. Each function jumps to the next one through a pointer
+ * that is resolved before main(), or by the first call if that is earlier.
+ *
+ * With COUNTERS, the least cost of counting: the numbers and bytes of allocations and frees of the calling thread. Size
+ * classes, readers, the ends of threads and allocators other than glibc are missing: mallometer's additional cost pays
+ * for these. The bytes are read from the word before the object, where glibc keeps a chunk's size and three flags.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static void *resolve_malloc(size_t size);
+static void resolve_free(void *object);
+static void *resolve_calloc(size_t count, size_t size);
+static void *resolve_realloc(void *object, size_t size);
+
+static void *(*next_malloc)(size_t) = resolve_malloc;
+static void (*next_free)(void *) = resolve_free;
+static void *(*next_calloc)(size_t, size_t) = resolve_calloc;
+static void *(*next_realloc)(void *, size_t) = resolve_realloc;
+
+/* glibc's dlsym allocates nothing when it finds the symbol. */
+__attribute__((constructor)) static void resolve(void) {
+  next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+  next_free = (void (*)(void *))dlsym(RTLD_NEXT, "free");
+  next_calloc = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc");
+  next_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
+}
+
+static void *resolve_malloc(size_t size) {
+  resolve();
+  return next_malloc(size);
+}
+
+static void resolve_free(void *object) {
+  resolve();
+  next_free(object);
+}
+
+static void *resolve_calloc(size_t count, size_t size) {
+  resolve();
+  return next_calloc(count, size);
+}
+
+static void *resolve_realloc(void *object, size_t size) {
+  resolve();
+  return next_realloc(object, size);
+}
+
+#ifdef COUNTERS
+
+static __thread struct {
+  uint64_t allocations, allocated_bytes, frees, freed_bytes;
+} counters __attribute__((tls_model("initial-exec")));
+
+static inline size_t chunk_bytes(const void *object) { return ((const size_t *)object)[-1] & ~(size_t)7; }
+
+static inline void *counted(void *object) {
+  if (__builtin_expect(object != NULL, 1)) {
+    counters.allocations++;
+    counters.allocated_bytes += chunk_bytes(object);
+  }
+  return object;
+}
+
+static inline void count_free(size_t bytes) {
+  counters.frees++;
+  counters.freed_bytes += bytes;
+}
+
+void *malloc(size_t size) { return counted(next_malloc(size)); }
+
+void free(void *object) {
+  if (__builtin_expect(!object, 0)) return;
+  count_free(chunk_bytes(object));
+  next_free(object);
+}
+
+void *calloc(size_t count, size_t size) { return counted(next_calloc(count, size)); }
+
+void *realloc(void *object, size_t size) {
+  size_t old_bytes = object ? chunk_bytes(object) : 0;
+  void *moved = next_realloc(object, size);
+  if (object && (moved || size == 0)) count_free(old_bytes);
+  return counted(moved);
+}
+
+#else
+
+void *malloc(size_t size) { return next_malloc(size); }
+void free(void *object) { next_free(object); }
+void *calloc(size_t count, size_t size) { return next_calloc(count, size); }
+void *realloc(void *object, size_t size) { return next_realloc(object, size); }
+
+#endif

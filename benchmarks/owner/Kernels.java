@@ -1,0 +1,577 @@
+package io.mallometer.benchmarks.owner;
+
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.sun.jna.Memory;
+import com.sun.jna.Native;
+import io.mallometer.model.OwnerReport.Holding;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.lang.ref.SoftReference;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/**
+ * Pieces of programs, each of which keeps native memory in a known way. To add one, write a class
+ * here and name it in {@link #ALL}.
+ */
+final class Kernels {
+
+  static final List<Kernel> ALL =
+      List.of(
+          new StaticCache(),
+          new ThreadLocals(),
+          new Listeners(),
+          new LostInC(),
+          new QueuedPool(),
+          new NettyChunks(),
+          new ForeignArenas(),
+          new RocksBatches(),
+          new ZstdContexts(),
+          new SqliteConnections(),
+          new Forgotten(),
+          new ShutdownHooks(),
+          new WeakKeys(),
+          new SoftCache(),
+          new NeverCompleted(),
+          new StuckRequests(),
+          new Unclosed(),
+          new LiveThreads());
+
+  private Kernels() {}
+
+  /**
+   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
+   * of 8 KiB or more, all in {@link #plant}, from its own class or below, so that its stack
+   * identifies its call site.
+   */
+  abstract static class Kernel {
+    /** The right kind of holding for the first of the search's ways. */
+    final Holding holding;
+
+    /**
+     * Words that the first way must have, in the holder or in a path, such as {@code static
+     * ReportCache.open}; none if the memory has no holder.
+     */
+    final List<String> words;
+
+    Kernel(Holding holding, String... words) {
+      this.holding = holding;
+      this.words = List.of(words);
+    }
+
+    final String name() {
+      return getClass().getSimpleName();
+    }
+
+    /**
+     * Allocates. Reachable memory is in a static field, a thread, or another owner of the kernel,
+     * not in the kernel itself.
+     *
+     * @throws Exception if this JVM lacks a feature: then the kernel is left out
+     */
+    abstract void plant() throws Exception;
+  }
+
+  /**
+   * Deflaters that are never ended, in a static list. Java refers to the z_stream, which refers to
+   * zlib's windows.
+   */
+  static final class StaticCache extends Kernel {
+    private static final List<Deflater> OPEN = new ArrayList<>();
+
+    StaticCache() {
+      super(
+          Holding.KEPT,
+          "DeflaterZStreamRef.address",
+          "Deflater.zsRef",
+          "static Kernels$StaticCache.OPEN");
+    }
+
+    @Override
+    void plant() {
+      byte[] out = new byte[256];
+      for (int i = 0; i < 200; i++) {
+        Deflater deflater = new Deflater();
+        deflater.setInput(new byte[5_000]);
+        deflater.finish();
+        deflater.deflate(out);
+        OPEN.add(deflater);
+      }
+    }
+  }
+
+  /** A buffer in a thread local of each of many threads that never end. */
+  static final class ThreadLocals extends Kernel {
+    private static final ThreadLocal<ByteBuffer> SCRATCH = new ThreadLocal<>();
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+    ThreadLocals() {
+      super(Holding.KEPT, "DirectByteBuffer.address", "ThreadLocal", "live thread");
+    }
+
+    @Override
+    void plant() throws InterruptedException {
+      for (int i = 0; i < 100; i++) {
+        CountDownLatch ready = new CountDownLatch(1);
+        Thread worker = new Thread(() -> work(ready), "kernel-worker-" + i);
+        worker.setDaemon(true);
+        worker.start();
+        ready.await();
+      }
+    }
+
+    private static void work(CountDownLatch ready) {
+      SCRATCH.set(ByteBuffer.allocateDirect(64 << 10));
+      ready.countDown();
+      try {
+        NEVER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Listeners that are never removed, each with memory of JNA. */
+  static final class Listeners extends Kernel {
+    private static final List<Consumer<String>> SUBSCRIBED = new CopyOnWriteArrayList<>();
+
+    private record Listener(Memory memory) implements Consumer<String> {
+      @Override
+      public void accept(String event) {
+        memory.setString(0, event);
+      }
+    }
+
+    Listeners() {
+      super(Holding.KEPT, "Memory.peer", "Listener.memory", "static Kernels$Listeners.SUBSCRIBED");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        SUBSCRIBED.add(new Listener(new Memory(20_000)));
+      }
+    }
+  }
+
+  /** Memory whose address is stored nowhere. */
+  static final class LostInC extends Kernel {
+    LostInC() {
+      super(Holding.NOBODY);
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        Native.malloc(12_000);
+      }
+    }
+  }
+
+  /** A pool whose queue keeps all returned buffers; it hands out slices of its buffers. */
+  static final class QueuedPool extends Kernel {
+    private static final QueuedPool POOL = new QueuedPool();
+
+    private final Queue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
+
+    QueuedPool() {
+      super(
+          Holding.KEPT,
+          "DirectByteBuffer.address",
+          "ConcurrentLinkedQueue",
+          "static Kernels$QueuedPool.POOL");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        POOL.idle.add(ByteBuffer.allocateDirect(32 << 10).position(8).slice());
+      }
+    }
+  }
+
+  /** Buffers of a pool of Netty that are never released: they keep slices of its chunks. */
+  static final class NettyChunks extends Kernel {
+    private static final List<ByteBuf> UNRELEASED = new ArrayList<>();
+
+    NettyChunks() {
+      super(Holding.KEPT, "static Kernels$NettyChunks.UNRELEASED");
+    }
+
+    @Override
+    void plant() {
+      PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
+      for (int i = 0; i < 120; i++) {
+        UNRELEASED.add(pool.directBuffer(1 << 20));
+      }
+    }
+  }
+
+  /**
+   * Arenas of the foreign-function interface, one per request, that are never closed. Uses
+   * reflection, as this is compiled for JDK 17.
+   */
+  static final class ForeignArenas extends Kernel {
+    private static final Map<String, Object> SEGMENTS = new ConcurrentHashMap<>();
+
+    ForeignArenas() {
+      super(Holding.KEPT, "static Kernels$ForeignArenas.SEGMENTS");
+    }
+
+    @Override
+    void plant() throws ReflectiveOperationException {
+      Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+      for (int i = 0; i < 150; i++) {
+        Object arena = arenas.getMethod("ofShared").invoke(null);
+        SEGMENTS.put(
+            "request-" + i,
+            arenas.getMethod("allocate", long.class, long.class).invoke(arena, 40_000L, 8L));
+      }
+    }
+  }
+
+  /** Batches of RocksDB that are never closed: handles to C++ objects with the data in a string. */
+  static final class RocksBatches extends Kernel {
+    private static final Queue<WriteBatch> PENDING = new ArrayDeque<>();
+
+    RocksBatches() {
+      super(Holding.KEPT, "WriteBatch.nativeHandle_", "static Kernels$RocksBatches.PENDING");
+    }
+
+    @Override
+    void plant() throws RocksDBException {
+      RocksDB.loadLibrary();
+      for (int i = 0; i < 150; i++) {
+        WriteBatch batch = new WriteBatch();
+        batch.put(new byte[] {(byte) i}, new byte[20_000]);
+        PENDING.add(batch);
+      }
+    }
+  }
+
+  /** Compressors of zstd that are never closed, in a map of the application. */
+  static final class ZstdContexts extends Kernel {
+    private static final Map<Integer, ZstdCompressCtx> BY_TENANT = new HashMap<>();
+
+    ZstdContexts() {
+      super(Holding.KEPT, "nativePtr", "static Kernels$ZstdContexts.BY_TENANT");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 120; i++) {
+        ZstdCompressCtx context = new ZstdCompressCtx();
+        context.setLevel(1);
+        context.compress(new byte[5_000]);
+        BY_TENANT.put(i, context);
+      }
+    }
+  }
+
+  /** Connections of SQLite that are never closed. Their page caches have most of the memory. */
+  static final class SqliteConnections extends Kernel {
+    private static final List<Connection> OPEN = new ArrayList<>();
+
+    SqliteConnections() {
+      super(Holding.KEPT, "static Kernels$SqliteConnections.OPEN");
+    }
+
+    @Override
+    void plant() throws SQLException {
+      for (int i = 0; i < 100; i++) {
+        Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:");
+        try (Statement statement = connection.createStatement()) {
+          statement.execute("create table t(x)");
+        }
+        OPEN.add(connection);
+      }
+    }
+  }
+
+  /** Buffers without a reference, in a heap that is too idle to be collected. */
+  static final class Forgotten extends Kernel {
+    Forgotten() {
+      super(Holding.GARBAGE, "DirectByteBuffer");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        ByteBuffer.allocateDirect(16 << 10).putInt(0, i);
+      }
+    }
+  }
+
+  /**
+   * Spools that each register a shutdown hook and never remove it. The hook is a lambda that refers
+   * to the spool. The table of hooks refers to a thread that was never started, and so is no root.
+   */
+  static final class ShutdownHooks extends Kernel {
+    private record Spool(Memory pages) {
+      void flush() {
+        pages.setByte(0, (byte) 1);
+      }
+    }
+
+    ShutdownHooks() {
+      super(Holding.KEPT, "Memory.peer", "Spool.pages", "static ApplicationShutdownHooks.hooks");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        Spool spool = new Spool(new Memory(24_000));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> spool.flush(), "spool-" + i));
+      }
+    }
+  }
+
+  /**
+   * Codecs in a weak map whose values refer to their keys, so that no key becomes weakly reachable.
+   * Nothing else refers to the connections, and yet they stay. Java refers to zstd's context, which
+   * refers to its tables.
+   */
+  static final class WeakKeys extends Kernel {
+    private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
+
+    private record Codec(Connection connection, ZstdCompressCtx context) {}
+
+    private static final class Connection {
+      private final int number;
+
+      private Connection(int number) {
+        this.number = number;
+      }
+
+      @Override
+      public String toString() {
+        return "connection " + number;
+      }
+    }
+
+    WeakKeys() {
+      super(
+          Holding.KEPT,
+          "ZstdCompressCtx.nativePtr",
+          "Codec.context",
+          "static Kernels$WeakKeys.CODECS");
+    }
+
+    @Override
+    void plant() {
+      byte[] message = new byte[20_000];
+      new Random(1).nextBytes(message);
+      for (int i = 0; i < 150; i++) {
+        Connection connection = new Connection(i);
+        ZstdCompressCtx context = new ZstdCompressCtx();
+        context.compress(message);
+        CODECS.put(connection, new Codec(connection, context));
+      }
+    }
+  }
+
+  /**
+   * Inflaters that have read half of their input, in a cache of soft references in an idle heap.
+   * Most bytes are zlib's windows: Java refers to the z_stream, that to the state, and that to the
+   * window.
+   */
+  static final class SoftCache extends Kernel {
+    private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
+
+    SoftCache() {
+      super(
+          Holding.SOFTLY,
+          "InflaterZStreamRef.address",
+          "Inflater.zsRef",
+          "static Kernels$SoftCache.OPEN_PAGES");
+    }
+
+    @Override
+    void plant() throws DataFormatException {
+      byte[] page = compressed();
+      byte[] beginning = new byte[5_000];
+      for (int i = 0; i < 200; i++) {
+        Inflater inflater = new Inflater();
+        inflater.setInput(page);
+        inflater.inflate(beginning);
+        OPEN_PAGES.put("page " + i, new SoftReference<>(inflater));
+      }
+    }
+
+    private static byte[] compressed() {
+      byte[] page = new byte[60_000];
+      for (int i = 0; i < page.length; i++) {
+        page[i] = (byte) (i * i >> 5);
+      }
+      Deflater deflater = new Deflater();
+      try {
+        deflater.setInput(page);
+        deflater.finish();
+        byte[] result = new byte[80_000];
+        deflater.deflate(result);
+        return result;
+      } finally {
+        deflater.end();
+      }
+    }
+  }
+
+  /**
+   * Requests whose replies never come. A table refers to a future, and the future to the action
+   * that would close the request's arena. The segment and its arena both have the address, and the
+   * action refers to both. Uses the foreign memory of JDK 22 by reflection, as this is compiled for
+   * 17.
+   */
+  static final class NeverCompleted extends Kernel {
+    private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
+
+    NeverCompleted() {
+      super(Holding.KEPT, "CompletableFuture", "static Kernels$NeverCompleted.AWAITED");
+    }
+
+    @Override
+    void plant() throws ReflectiveOperationException {
+      if (Runtime.version().feature() < 22) {
+        throw new UnsupportedOperationException("no foreign memory before JDK 22");
+      }
+      Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+      Method shared = arenas.getMethod("ofShared");
+      Method allocate = arenas.getMethod("allocate", long.class, long.class);
+      for (long i = 0; i < 200; i++) {
+        AutoCloseable arena = (AutoCloseable) shared.invoke(null);
+        Object segment = allocate.invoke(arena, 30_000L, 8L);
+        CompletableFuture<String> reply = new CompletableFuture<>();
+        reply.thenAccept(text -> finish(text, segment, arena));
+        AWAITED.put(i, reply);
+      }
+    }
+
+    private static void finish(String text, Object segment, AutoCloseable arena) {
+      try {
+        System.out.println(text + " for " + segment);
+        arena.close();
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /**
+   * Threads that wait for a service without an answer. Each has its request in a local variable
+   * that is used after the wait, and no field leads to the request.
+   */
+  static final class StuckRequests extends Kernel {
+    private static final CountDownLatch ANSWER = new CountDownLatch(1);
+
+    private record Request(ByteBuffer body) {}
+
+    StuckRequests() {
+      super(Holding.LOCAL_VARIABLE, "DirectByteBuffer.address", "Request.body");
+    }
+
+    @Override
+    void plant() throws InterruptedException {
+      int threads = 100;
+      CountDownLatch waiting = new CountDownLatch(threads);
+      for (int i = 0; i < threads; i++) {
+        Thread thread = new Thread(() -> serve(waiting), "http-" + i);
+        thread.setDaemon(true);
+        thread.start();
+      }
+      waiting.await();
+    }
+
+    private static void serve(CountDownLatch waiting) {
+      Request request = new Request(ByteBuffer.allocateDirect(48_000));
+      waiting.countDown();
+      try {
+        ANSWER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      request.body().put(0, (byte) 1);
+    }
+  }
+
+  /**
+   * A table of RocksDB's batches that is replaced by an empty one without closing the batches.
+   * RocksDB has no cleaners: only garbage refers to the batches, and nothing will free them. Java
+   * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
+   *
+   * <p>The old table is so large that it was never young. A young collection of G1 finds neither
+   * the table nor its content, which stay until the next marking. After that the addresses are
+   * nowhere.
+   */
+  static final class Unclosed extends Kernel {
+    private static final int SLOTS = 1 << 20;
+
+    private static WriteBatch[] table = new WriteBatch[SLOTS];
+
+    Unclosed() {
+      super(Holding.UNREACHABLE, "nativeHandle_");
+    }
+
+    @Override
+    void plant() throws RocksDBException {
+      RocksDB.loadLibrary();
+      byte[] key = {1, 2, 3};
+      byte[] value = new byte[18_000];
+      for (int i = 0; i < 200; i++) {
+        WriteBatch batch = new WriteBatch();
+        batch.put(key, value);
+        table[i] = batch;
+      }
+      table = new WriteBatch[SLOTS];
+    }
+  }
+
+  /** Threads that wait. Each Thread object has the address of the JVM's description of it. */
+  static final class LiveThreads extends Kernel {
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+    LiveThreads() {
+      super(Holding.KEPT, "Thread.eetop");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 150; i++) {
+        Thread thread = new Thread(LiveThreads::await);
+        thread.setDaemon(true);
+        thread.start();
+      }
+    }
+
+    private static void await() {
+      try {
+        NEVER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.mallometer.benchmarks.pools;
+
+import io.mallometer.Mallometer;
+import io.mallometer.model.PoolReport;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Handles 100 requests a second with a buffer of 8 KiB for each. One in 50 is kept: for ever by the
+ * leaking handler, for some seconds by a healthy one. A burst at the start makes chunks, and one
+ * buffer in 500 of it pins them.
+ *
+ * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled or adaptive, and the
+ * minutes to run. Prints what the report says every ten seconds, and at the end the CPU time of the
+ * looks, and of mallometer's poller with all that it does.
+ */
+public final class Handler {
+
+  private static final int REQUESTS_PER_SECOND = 100;
+  private static final int KEPT = 50;
+  private static final int BYTES = 8192;
+  private static final int BURST = 5_000;
+  private static final int PINNING = 500;
+
+  private Handler() {}
+
+  /** Keeps buffers. */
+  private static final class SessionStore {
+    private final Deque<ByteBuf> sessions = new ArrayDeque<>();
+
+    void keep(ByteBufAllocator allocator) {
+      sessions.add(allocator.directBuffer(BYTES)); // KEEP
+    }
+
+    void expire(int most) {
+      while (sessions.size() > most) {
+        sessions.remove().release();
+      }
+    }
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int most =
+        arguments[0].equals("leaking")
+            ? Integer.MAX_VALUE
+            : Integer.parseInt(arguments[0]) * REQUESTS_PER_SECOND / KEPT;
+    ByteBufAllocator allocator =
+        arguments[1].equals("pooled")
+            ? PooledByteBufAllocator.DEFAULT
+            : (ByteBufAllocator)
+                Class.forName("io.netty.buffer.AdaptiveByteBufAllocator")
+                    .getConstructor()
+                    .newInstance();
+    long minutes = Long.parseLong(arguments[2]);
+    List<ByteBuf> burst = new ArrayList<>();
+    List<ByteBuf> pinning = new ArrayList<>();
+    for (int i = 0; i < BURST; i++) {
+      (i % PINNING == 0 ? pinning : burst).add(allocator.directBuffer(BYTES));
+    }
+    burst.forEach(ByteBuf::release);
+    SessionStore store = new SessionStore();
+    long began = System.nanoTime();
+    Map<Instant, Double> looks = new HashMap<>();
+    try (Mallometer mallometer = Mallometer.open()) {
+      for (int request = 0; seconds(began) < 60 * minutes; request++) {
+        if (request % KEPT == 0) {
+          store.keep(allocator);
+        } else {
+          allocator.directBuffer(BYTES).release();
+        }
+        store.expire(most);
+        if (request % (10 * REQUESTS_PER_SECOND) == 0) {
+          print(mallometer, began, looks);
+        }
+        long due = began + (request + 1) * 1_000_000_000L / REQUESTS_PER_SECOND;
+        Thread.sleep(Math.max(0, (due - System.nanoTime()) / 1_000_000));
+      }
+      System.out.printf(
+          Locale.ROOT,
+          "end kept=%d looks=%.3f %% of a processor poller=%.3f %% longest-look=%.1f ms%n",
+          store.sessions.size() + pinning.size(),
+          100 * looks.values().stream().mapToDouble(Double::doubleValue).sum() / seconds(began),
+          100 * pollerSeconds() / seconds(began),
+          looks.values().stream().mapToDouble(Double::doubleValue).max().orElse(0) * 1e3);
+    }
+  }
+
+  private static void print(Mallometer mallometer, long began, Map<Instant, Double> looks) {
+    PoolReport report = mallometer.snapshot().pools().orElse(null);
+    if (report == null) {
+      System.out.printf("%4.0f s no pool%n", seconds(began));
+      return;
+    }
+    for (PoolReport.Pool pool : report.pools()) {
+      System.out.printf(Locale.ROOT, "%4.0f s %s%n", seconds(began), pool.sentence());
+      for (PoolReport.BufferSite site : pool.bufferSites()) {
+        if (site.tracks().oldestSeconds() >= 60) {
+          System.out.printf(
+              Locale.ROOT,
+              "%4.0f s held: %.0f buffers from %s%n",
+              seconds(began),
+              site.buffers().value(),
+              site.line());
+        }
+        if (site.hold().suspect()) {
+          System.out.printf(
+              Locale.ROOT, "%4.0f s suspect: %s%n", seconds(began), site.hold().sentence());
+        }
+      }
+    }
+    looks.put(report.time(), report.lookSeconds());
+  }
+
+  private static double seconds(long began) {
+    return (System.nanoTime() - began) / 1e9;
+  }
+
+  private static double pollerSeconds() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    double nanos = 0;
+    for (long id : threads.getAllThreadIds()) {
+      if (threads.getThreadInfo(id) != null
+          && threads.getThreadInfo(id).getThreadName().equals("mallometer-poller")) {
+        nanos += threads.getThreadCpuTime(id);
+      }
+    }
+    return nanos / 1e9;
+  }
+}
