@@ -108,7 +108,7 @@ final class LeakTest {
             && judged.verdict() != Verdict.LEAK
             && judged.verdict() != Verdict.POOL
             && !isOfOneStack(live)
-            && !Arrivals.arriveRepeatedly(live, window.endNanos());
+            && !AllocationTrend.arriveRepeatedly(live, window.endNanos());
     return isMadeOnce ? judged.asHealthy() : judged;
   }
 
@@ -197,20 +197,18 @@ final class LeakTest {
 
   private Assessment judge() {
     double lag = threshold + usualUse();
-    List<Arrivals.Birth> births = births(lag);
-    List<Arrivals.Birth> all = new ArrayList<>(births);
+    List<AllocationTrend.Birth> births = births(lag);
+    List<AllocationTrend.Birth> all = new ArrayList<>(births);
     all.replaceAll(birth -> birth.ofSite(0));
-    Arrivals arrivals = new Arrivals(all, threshold, lag);
+    AllocationTrend trend = new AllocationTrend(all, threshold, lag);
     boolean enough =
-        idleObjects.size() >= LeakThresholds.FEWEST_IDLE
-            && isLargeEnough()
-            && arrivals.isLongEnough();
+        idleObjects.size() >= LeakThresholds.FEWEST_IDLE && isLargeEnough() && trend.isLongEnough();
     long since = countYoungerThan(lag);
     boolean staying = IdleSurvival.of(live, use, threshold, window) >= LeakThresholds.STAYING_SHARE;
     boolean arriving =
         enough
             && staying
-            && arrivals.continues(since)
+            && trend.continues(since)
             && (isOfOneStack(live) || continueApart(births, lag, since));
     LeakTest part = arriving && haveOutlasted() ? testOfOutlasting() : null;
     boolean leaks = part != null && part.isLargeEnough();
@@ -219,8 +217,8 @@ final class LeakTest {
         enough ? verdict(leaks, staying) : Verdict.HEALTHY,
         leaking.idle(),
         leaking.suspected(),
-        enough && !arriving ? noLeakReason(arrivals.ceased(since), staying) : null,
-        !staying || arrivals.ended(since),
+        enough && !arriving ? noLeakReason(trend.ceased(since), staying) : null,
+        !staying || trend.ended(since),
         null,
         null,
         null);
@@ -235,12 +233,12 @@ final class LeakTest {
    * timeout. Old objects of one stack and new ones of another make no leak, and what one stack
    * alone has is judged without the others.
    */
-  private boolean continueApart(List<Arrivals.Birth> births, double lag, long since) {
+  private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
     births.removeIf(birth -> !sites.contains(birth.site()));
     return sites.size() > 1
         && !births.isEmpty()
-        && new Arrivals(births, threshold, lag).continues(since);
+        && new AllocationTrend(births, threshold, lag).continues(since);
   }
 
   /** Returns the stacks that have an object which outlasted the longest timeout. */
@@ -388,14 +386,14 @@ final class LeakTest {
   }
 
   /** Returns the births of the old enough idle objects, or of all if most of these are idle. */
-  private List<Arrivals.Birth> births(double lag) {
+  private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
     List<SampledObject> idle = filter(idleObjects, object -> isOlder(object, lag));
     boolean mostly = share(oldEnough, idle, LeakTest::one).share() >= LeakThresholds.MOSTLY_IDLE;
-    List<Arrivals.Birth> births = new ArrayList<>();
+    List<AllocationTrend.Birth> births = new ArrayList<>();
     for (SampledObject object : mostly ? observable(live, window, lag) : idle) {
       double weight = mostly ? object.weight() : object.slotWeight();
-      births.add(new Arrivals.Birth(object.site(), window.ageSeconds(object), weight));
+      births.add(new AllocationTrend.Birth(object.site(), window.ageSeconds(object), weight));
     }
     return births;
   }

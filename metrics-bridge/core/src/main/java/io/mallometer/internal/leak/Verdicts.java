@@ -496,7 +496,7 @@ final class Verdicts {
     Assessment grown =
         growth
             .increaseOf(numbers(sites), live)
-            .filter(increase -> Arrivals.arriveRepeatedly(live, evidence.nanos()))
+            .filter(increase -> AllocationTrend.arriveRepeatedly(live, evidence.nanos()))
             .map(used::withIncrease)
             .orElse(used);
     @Nullable SiteState earlier = sites.isEmpty() ? null : before.names().get(name(sites.get(0)));

@@ -206,7 +206,7 @@ final class WaitingGarbage {
 
     private double mostLeft(long count, long freed) {
       long met = count + freed;
-      return met == 0 ? 1 : Arrivals.wilsonBound((double) count / met, met, ERRORS);
+      return met == 0 ? 1 : AllocationTrend.wilsonBound((double) count / met, met, ERRORS);
     }
 
     /** Returns whether both collections freed nearly all that they met before they marked. */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * time of its own stack. Several stacks that allocated once, one after the other, look like a
  * steady leak only in the first way.
  */
-final class Arrivals {
+final class AllocationTrend {
 
   private static final int THIRDS = 3;
 
@@ -51,13 +51,13 @@ final class Arrivals {
   private final double seconds;
 
   /**
-   * Creates arrivals.
+   * Creates the trend.
    *
    * @param births at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
    * @param lag the least age of such an object: the threshold plus the usual time of use
    */
-  Arrivals(List<Birth> births, double threshold, double lag) {
+  AllocationTrend(List<Birth> births, double threshold, double lag) {
     List<Birth> oldestFirst = new ArrayList<>(births);
     oldestFirst.sort(Comparator.comparingDouble(Birth::age).reversed());
     this.firstAge = oldestFirst.get(0).age();
@@ -83,7 +83,8 @@ final class Arrivals {
       births.add(new Birth(object.site(), age, object.weight()));
     }
     return !births.isEmpty()
-        && new Arrivals(births, 0, 0).lowerBoundOfLateShare() >= LeakThresholds.ARRIVAL_SHARE;
+        && new AllocationTrend(births, 0, 0).lowerBoundOfLateShare()
+            >= LeakThresholds.ARRIVAL_SHARE;
   }
 
   /** Returns whether the time of arrivals is long enough for a verdict. */
