@@ -48,7 +48,7 @@ class PushTest {
         output = Files.readString(directory.resolve("output"));
       }
       assertThat(output)
-          .contains("io.mallometer.agent.payload.BridgeOptions ")
+          .contains("io.mallometer.agent.payload.AgentSettings ")
           .doesNotContain("io.mallometer.push.", "OtlpPush", "payload.Entry$$Lambda");
     } finally {
       application.destroyForcibly().waitFor();

@@ -65,7 +65,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     String version = others.remove("agent version");
     options = Map.copyOf(others);
     // Read first: nothing may be started if an option is wrong.
-    MallometerOptions settings = BridgeOptions.of(options, System.getenv());
+    MallometerOptions settings = AgentSettings.of(options, System.getenv());
     if (!settings.get(Setting.ENABLED)) {
       said.accept("not started: the option enabled is " + options.get(Setting.ENABLED.name()));
       return;

@@ -8,6 +8,6 @@ final class Given {
   private Given() {}
 
   static ServerOptions server(Map<String, String> options) {
-    return ServerOptions.of(BridgeOptions.of(options, Map.of()), options);
+    return ServerOptions.of(AgentSettings.of(options, Map.of()), options);
   }
 }

@@ -8,9 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the agent's settings from its options and from environment variables. */
-final class BridgeOptions {
+final class AgentSettings {
 
-  private BridgeOptions() {}
+  private AgentSettings() {}
 
   /**
    * Reads settings. An option takes precedence over the variable of the same setting.

@@ -15,17 +15,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks how the agent reads its settings from options and environment variables. */
-class BridgeOptionsTest {
+class AgentSettingsTest {
 
   @Test
   void noneAreTheDefaults() {
-    assertThat(BridgeOptions.of(Map.of(), Map.of())).isEqualTo(MallometerOptions.defaults());
+    assertThat(AgentSettings.of(Map.of(), Map.of())).isEqualTo(MallometerOptions.defaults());
   }
 
   @Test
   void eachIsPassedOn() {
     MallometerOptions options =
-        BridgeOptions.of(
+        AgentSettings.of(
             Map.of(
                 "recording", "/tmp/recording",
                 "limit", "512m",
@@ -57,13 +57,13 @@ class BridgeOptionsTest {
     Map<String, String> environment =
         Map.of("MALLOMETER_POLL_INTERVAL", "1s", "MALLOMETER_LIMIT", "1g", "MALLOMETER_HOST", "");
 
-    assertThat(BridgeOptions.of(Map.of("limit", "2g"), environment))
+    assertThat(AgentSettings.of(Map.of("limit", "2g"), environment))
         .isEqualTo(
             MallometerOptions.defaults()
                 .with(Setting.LIMIT, 2L << 30)
                 .with(Setting.POLL_INTERVAL, Duration.ofSeconds(1)));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> BridgeOptions.of(Map.of(), Map.of("MALLOMETER_LIMIT", "much")))
+        .isThrownBy(() -> AgentSettings.of(Map.of(), Map.of("MALLOMETER_LIMIT", "much")))
         .withMessageStartingWith("MALLOMETER_LIMIT is \"much\" and must be");
   }
 
@@ -71,7 +71,7 @@ class BridgeOptionsTest {
   @Test
   void variablesForOthersAreNotRead() {
     assertThat(
-            BridgeOptions.of(
+            AgentSettings.of(
                 Map.of(),
                 Map.of(
                     "MALLOMETER_ATTACH", "offf",
@@ -84,7 +84,7 @@ class BridgeOptionsTest {
   @ValueSource(strings = {"path", "max-scopes", "sample-interval", "leak.longestTimeout"})
   void anOptionThatTheAgentDoesNotHaveIsRefused(String name) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> BridgeOptions.of(Map.of(name, "1"), Map.of()))
+        .isThrownBy(() -> AgentSettings.of(Map.of(name, "1"), Map.of()))
         .withMessageContaining("unknown option \"" + name + "\"; the options are enabled, attach,");
   }
 
@@ -92,7 +92,7 @@ class BridgeOptionsTest {
   @ValueSource(strings = {"-1", "65536", "x"})
   void aPortIsANumber(String port) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> BridgeOptions.of(Map.of("port", port), Map.of()))
+        .isThrownBy(() -> AgentSettings.of(Map.of("port", port), Map.of()))
         .withMessageStartingWith("port is \"" + port + "\" and must be");
   }
 }
