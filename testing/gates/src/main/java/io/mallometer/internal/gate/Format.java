@@ -6,15 +6,15 @@ import java.util.function.Function;
 /** The formats of a comparison. */
 public enum Format {
   /** Lines for people: the differences and a summary. */
-  TEXT(TextReport::text),
+  TEXT(ComparisonText::text),
   /** A table for a pull request's description or a job summary. */
-  MARKDOWN(TextReport::markdown),
+  MARKDOWN(ComparisonText::markdown),
   /** A JSON object with every figure. */
   JSON(JsonReport::of),
   /** A JUnit test for each metric, for continuous integration. */
   JUNIT(JUnitReport::of),
   /** Workflow commands, which GitHub shows as annotations. */
-  GITHUB(TextReport::github);
+  GITHUB(ComparisonText::github);
 
   private final Function<Comparison, String> report;
 

@@ -69,7 +69,7 @@ final class JUnitReport {
   private static String lines(List<Figure> figures, FigureChange verdict) {
     return figures.stream()
         .filter(figure -> figure.verdict() == verdict)
-        .map(TextReport::line)
+        .map(ComparisonText::line)
         .collect(Collectors.joining("\n"));
   }
 

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * Writes the comparison of two measurements as lines of text. Figures without a difference are
  * counted, not listed.
  */
-final class TextReport {
+final class ComparisonText {
 
   private static final String HINT =
       "If the change is intended, accept it with mallometer thresholds update or baseline save,"
@@ -19,7 +19,7 @@ final class TextReport {
 
   private static final Comparator<Figure> BY_VERDICT = Comparator.comparing(Figure::verdict);
 
-  private TextReport() {}
+  private ComparisonText() {}
 
   static String text(Comparison comparison) {
     StringBuilder text = new StringBuilder();
@@ -88,7 +88,7 @@ final class TextReport {
                 String lines =
                     figures.stream()
                         .filter(figure -> figure.verdict() != FigureChange.EQUAL)
-                        .map(TextReport::line)
+                        .map(ComparisonText::line)
                         .collect(Collectors.joining("\n"));
                 text.append(
                     command(level(worst), "Native memory: " + worst.id(), key + "\n" + lines));
