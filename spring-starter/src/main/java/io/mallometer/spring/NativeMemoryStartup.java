@@ -33,10 +33,10 @@ public final class NativeMemoryStartup extends BufferingApplicationStartup {
 
   @Override
   public StartupStep start(String name) {
-    return new Measured(super.start(name), NativeScope.ofThread());
+    return new MeasuredStep(super.start(name), NativeScope.ofThread());
   }
 
-  private record Measured(StartupStep step, NativeScope open) implements StartupStep {
+  private record MeasuredStep(StartupStep step, NativeScope open) implements StartupStep {
 
     @Override
     public String getName() {
