@@ -37,7 +37,8 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
     setProxyTargetClass(true);
     advisor =
         new DefaultPointcutAdvisor(
-            new AnnotationMatchingPointcut(null, NativeScoped.class, true), new Measured(meters));
+            new AnnotationMatchingPointcut(null, NativeScoped.class, true),
+            new ScopeInterceptor(meters));
   }
 
   @Override
@@ -55,13 +56,13 @@ final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPos
     return true;
   }
 
-  private static final class Measured implements MethodInterceptor {
+  private static final class ScopeInterceptor implements MethodInterceptor {
     private final Supplier<@Nullable NativeScopeMeters> meters;
 
     /** Null until the first call; empty if there are no meters. */
     private volatile @Nullable Optional<NativeScopeMeters> found;
 
-    Measured(Supplier<@Nullable NativeScopeMeters> meters) {
+    ScopeInterceptor(Supplier<@Nullable NativeScopeMeters> meters) {
       this.meters = meters;
     }
 
