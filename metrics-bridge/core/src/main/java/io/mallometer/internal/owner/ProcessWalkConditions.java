@@ -15,14 +15,14 @@ public final class ProcessWalkConditions implements OwnerSearches.WalkConditions
   private final Supplier<Limit> limit;
   private final LongSupplier nanoTime;
   private final ProcessorShare share = new ProcessorShare();
-  private volatile Measured slowdown;
+  private volatile MeasuredSlowdown slowdown;
 
-  private record Measured(double slowdown, long nanos) {}
+  private record MeasuredSlowdown(double slowdown, long nanos) {}
 
   public ProcessWalkConditions(Supplier<Limit> limit, LongSupplier nanoTime) {
     this.limit = limit;
     this.nanoTime = nanoTime;
-    this.slowdown = new Measured(1, nanoTime.getAsLong() - SLOWDOWN_VALID_NANOS);
+    this.slowdown = new MeasuredSlowdown(1, nanoTime.getAsLong() - SLOWDOWN_VALID_NANOS);
   }
 
   @Override
@@ -32,10 +32,10 @@ public final class ProcessWalkConditions implements OwnerSearches.WalkConditions
   }
 
   private double slowdown() {
-    Measured latest = slowdown;
+    MeasuredSlowdown latest = slowdown;
     long now = nanoTime.getAsLong();
     if (now - latest.nanos() >= SLOWDOWN_VALID_NANOS) {
-      latest = new Measured(share.slowdown(), now);
+      latest = new MeasuredSlowdown(share.slowdown(), now);
       slowdown = latest;
     }
     return latest.slowdown();
