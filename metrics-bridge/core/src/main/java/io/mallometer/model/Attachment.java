@@ -4,7 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 import static io.mallometer.model.Figure.Unit.SECONDS;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,7 +50,7 @@ public record Attachment(
     if (drifts()) {
       gaps.add(
           "the live bytes that glibc reports differ by "
-              + Words.bytes(Math.abs(driftBytes))
+              + HumanText.bytes(Math.abs(driftBytes))
               + " from those counted");
     }
     return String.join(", ", gaps);

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import static io.mallometer.model.Figure.Unit.BYTES;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 
 /**
  * Memory that was live when mallometer attached to the process. It is part of {@link
@@ -42,9 +42,9 @@ public record Baseline(
    */
   @Figure("The same in words")
   public String sentence() {
-    String error = Words.bytes(errorBytes);
+    String error = HumanText.bytes(errorBytes);
     return known()
-        ? Words.bytes(bytes) + " ± " + error + " were allocated before the attach"
+        ? HumanText.bytes(bytes) + " ± " + error + " were allocated before the attach"
         : "the memory allocated before the attach is unknown, at most " + error;
   }
 

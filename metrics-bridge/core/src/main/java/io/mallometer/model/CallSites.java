@@ -3,7 +3,7 @@ package io.mallometer.model;
 import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
@@ -66,7 +66,7 @@ public record CallSites(
               since.map(time -> " at " + time.truncatedTo(ChronoUnit.SECONDS)).orElse(""),
               Double.isNaN(allocatedBeforeBytes)
                   ? ""
-                  : ", about " + Words.bytes(allocatedBeforeBytes) + " of live memory");
+                  : ", about " + HumanText.bytes(allocatedBeforeBytes) + " of live memory");
     }
   }
 

@@ -4,7 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 import static io.mallometer.model.Figure.Unit.SECONDS;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.time.Instant;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -49,7 +49,7 @@ public record ClassLoaders(
               classes,
               loaders == 1 ? "" : "%,d ".formatted(loaders),
               loader,
-              Words.bytes(metadataBytes),
+              HumanText.bytes(metadataBytes),
               oneClassEach() ? ", a loader for each class" : "");
     }
   }

@@ -3,7 +3,7 @@ package io.mallometer.model;
 import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.SECONDS;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +53,7 @@ public record PageCache(
       return "%s (%s%s)"
           .formatted(
               path.substring(path.lastIndexOf('/') + 1),
-              Words.bytes(cachedBytes),
+              HumanText.bytes(cachedBytes),
               deleted ? ", deleted" : "");
     }
   }
@@ -79,7 +79,7 @@ public record PageCache(
         cachedByKind.entrySet().stream()
             .sorted(Comparator.comparingLong((Map.Entry<String, Long> kind) -> -kind.getValue()))
             .limit(MOST_NAMED)
-            .map(kind -> kind.getKey() + " " + Words.bytes(kind.getValue()))
+            .map(kind -> kind.getKey() + " " + HumanText.bytes(kind.getValue()))
             .collect(Collectors.joining(", "));
     return allFiles.stream()
         .limit(MOST_NAMED)

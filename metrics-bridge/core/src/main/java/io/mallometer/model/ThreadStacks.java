@@ -3,7 +3,7 @@ package io.mallometer.model;
 import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -34,7 +34,7 @@ public record ThreadStacks(
     /** Returns the pool in words, such as {@code 200 http-nio-#-exec-# (24 MiB)}. */
     @Override
     public String toString() {
-      String bytes = Double.isNaN(stackBytes) ? "" : " (%s)".formatted(Words.bytes(stackBytes));
+      String bytes = Double.isNaN(stackBytes) ? "" : " (%s)".formatted(HumanText.bytes(stackBytes));
       return threads + " " + name + bytes;
     }
   }

@@ -1,6 +1,6 @@
 package io.mallometer.report;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.LastUse;
 import io.mallometer.model.LeakReport;
@@ -48,7 +48,7 @@ final class LeakText implements LeakFormat.Writing {
   /** Returns the line above another stack of a verdict. */
   static String heading(SiteVerdict.Stack stack) {
     return "site %d holds %s, allocated by"
-        .formatted(stack.number(), Words.bytes(stack.liveBytes()));
+        .formatted(stack.number(), HumanText.bytes(stack.liveBytes()));
   }
 
   /** Returns the time of the verdicts, and whether accesses were observed. */
@@ -95,9 +95,9 @@ final class LeakText implements LeakFormat.Writing {
           String.format(
               Locale.ROOT,
               "suspected %s (%s) of %s live",
-              Words.bytes(bytes.value()),
-              Words.interval(bytes.value(), bytes.low(), bytes.high()),
-              Words.bytes(verdict.growth().liveBytes())));
+              HumanText.bytes(bytes.value()),
+              HumanText.interval(bytes.value(), bytes.low(), bytes.high()),
+              HumanText.bytes(verdict.growth().liveBytes())));
     }
     facts.add("last access " + words(verdict.grounds().lastAccess()));
     facts.add("last write " + words(verdict.grounds().lastWrite()));

@@ -1,8 +1,8 @@
 package io.mallometer.view;
 
 import io.mallometer.Mallometer;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.internal.text.JsonWriter;
-import io.mallometer.internal.text.Words;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.RecordingStatus;
@@ -156,11 +156,12 @@ final class EvidenceBundle {
 
   private static void split(StringBuilder text, ResidentMemory resident) {
     line(text, "");
-    line(text, "Resident %s, of which", Words.bytes(resident.totalBytes()));
+    line(text, "Resident %s, of which", HumanText.bytes(resident.totalBytes()));
     resident.parts().entrySet().stream()
         .sorted(Map.Entry.<ResidentPart, Long>comparingByValue(Comparator.reverseOrder()))
         .forEach(
-            part -> line(text, "  %-24s %s", part.getKey().tag(), Words.bytes(part.getValue())));
+            part ->
+                line(text, "  %-24s %s", part.getKey().tag(), HumanText.bytes(part.getValue())));
   }
 
   private static void line(StringBuilder text, String format, Object... arguments) {

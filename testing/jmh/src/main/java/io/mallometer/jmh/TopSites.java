@@ -1,7 +1,7 @@
 package io.mallometer.jmh;
 
 import io.mallometer.Mallometer;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import java.time.Instant;
@@ -72,7 +72,7 @@ final class TopSites {
 
   private void add(CallSite site, StringBuilder text) {
     text.append(
-        "about %s/op  %s%n".formatted(Words.bytes(allocated(site) / operations), site.name()));
+        "about %s/op  %s%n".formatted(HumanText.bytes(allocated(site) / operations), site.name()));
     site.frames().stream()
         .limit(MOST_FRAMES)
         .forEach(frame -> text.append("    ").append(frame).append(System.lineSeparator()));

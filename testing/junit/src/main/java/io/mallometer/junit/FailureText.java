@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.List;
 import java.util.Map;
 import java.util.function.DoubleFunction;
@@ -43,9 +43,9 @@ final class FailureText {
     List<Kept> kept = measured.kept();
     return "Native memory: %s in %s objects are not freed, allowed are %s.\n%s.%s%s"
         .formatted(
-            Words.bytes(left),
-            Words.number(kept.stream().mapToDouble(Kept::objects).sum()),
-            Words.bytes(allowed),
+            HumanText.bytes(left),
+            HumanText.number(kept.stream().mapToDouble(Kept::objects).sum()),
+            HumanText.bytes(allowed),
             measured.watch().scope(),
             collected(left, measured.collect()),
             stacks("kept", kept, measured.test()));
@@ -89,18 +89,18 @@ final class FailureText {
         After %d runs to warm up, %d runs left %s. Of the last %d: least %s, median %s, most %s.
         %s.%s%s"""
         .formatted(
-            Words.bytes(growth.slope()),
+            HumanText.bytes(growth.slope()),
             where,
-            Words.bytes(growth.lower()),
-            Words.bytes(growth.upper()),
-            Words.bytes(expected.perIteration()),
+            HumanText.bytes(growth.lower()),
+            HumanText.bytes(growth.upper()),
+            HumanText.bytes(expected.perIteration()),
             warmups,
             2 * expected.iterations(),
-            Words.bytes(kept),
+            HumanText.bytes(kept),
             expected.iterations(),
-            Words.bytes(growth.smallest()),
-            Words.bytes(growth.median()),
-            Words.bytes(growth.largest()),
+            HumanText.bytes(growth.smallest()),
+            HumanText.bytes(growth.median()),
+            HumanText.bytes(growth.largest()),
             measured.watch().scope(),
             collected(kept, freed),
             stacks("kept", measured.kept(), measured.test()));
@@ -111,7 +111,7 @@ final class FailureText {
         ? ""
         : "\nA garbage collection freed %s of it%s."
             .formatted(
-                Words.bytes(Math.max(0, Math.min(kept, freed))),
+                HumanText.bytes(Math.max(0, Math.min(kept, freed))),
                 freed > 0 && freed * 2 >= kept
                     ? ": the objects are unreachable, but were not closed"
                     : "");

@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.ScopeCounts;
 import java.util.List;
 import java.util.function.DoubleFunction;
@@ -12,9 +12,9 @@ record Limits(long calls, long bytes, long peak) {
 
   /** Fails if the median exceeds a limit. HotSpot allocates in the thread now and then. */
   void check(List<ScopeCounts> uses, Measured measured) {
-    check("calls of malloc", calls, uses, ScopeCounts::calls, Words::number, measured);
-    check("requested", bytes, uses, ScopeCounts::requestedBytes, Words::bytes, measured);
-    check("at the peak", peak, uses, ScopeCounts::peakBytes, Words::bytes, measured);
+    check("calls of malloc", calls, uses, ScopeCounts::calls, HumanText::number, measured);
+    check("requested", bytes, uses, ScopeCounts::requestedBytes, HumanText::bytes, measured);
+    check("at the peak", peak, uses, ScopeCounts::peakBytes, HumanText::bytes, measured);
   }
 
   private static void check(

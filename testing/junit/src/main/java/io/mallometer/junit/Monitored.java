@@ -2,7 +2,7 @@ package io.mallometer.junit;
 
 import io.mallometer.Mallometer;
 import io.mallometer.NativeScope;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.junit.ThisProcess.Watch;
 import io.mallometer.model.MonitorEvent;
 import io.mallometer.model.MonitorOptions;
@@ -307,7 +307,7 @@ final class Monitored {
 
   private static String unknown(long limit, String happened, String reason) {
     return "Native memory: mallometer cannot tell whether more than %s %s: %s."
-        .formatted(Words.bytes(limit), happened, reason);
+        .formatted(HumanText.bytes(limit), happened, reason);
   }
 
   /**
@@ -341,10 +341,10 @@ final class Monitored {
                   found ->
                       "Temporary: %s in %s objects; retained: %s in %s objects."
                           .formatted(
-                              Words.bytes(found.temporaryBytes()),
-                              Words.number(found.temporaryCalls()),
-                              Words.bytes(found.retainedBytes()),
-                              Words.number(found.retainedCalls())))
+                              HumanText.bytes(found.temporaryBytes()),
+                              HumanText.number(found.temporaryCalls()),
+                              HumanText.bytes(found.retainedBytes()),
+                              HumanText.number(found.retainedCalls())))
               .orElse("Temporary and retained memory are not known: " + figures.reason()));
     }
     if (wanted.sizes()) {
@@ -364,7 +364,7 @@ final class Monitored {
         "Native memory: %d requests above %s%s."
             .formatted(
                 requests.size(),
-                Words.bytes(wanted.threshold()),
+                HumanText.bytes(wanted.threshold()),
                 requests.size() > MOST_REQUESTS ? ", of which the first follow" : ""));
     for (MonitorEvent event : requests.subList(0, Math.min(MOST_REQUESTS, requests.size()))) {
       lines.add("  " + event.sentence());
@@ -382,7 +382,7 @@ final class Monitored {
     lines.add(
         "Native memory: more than %s became live.%s"
             .formatted(
-                Words.bytes(wanted.liveSize()),
+                HumanText.bytes(wanted.liveSize()),
                 sawExceeded ? "" : " They were freed before the call sites could be read."));
     addStacks(lines, "Stacks that held most" + (sawExceeded ? "" : " at the end"), holders);
   }
@@ -398,13 +398,13 @@ final class Monitored {
   static String maximum(ScopeCounts counts) {
     return "Maximum: peak %s above the beginning, %s kept; %s allocations of %s requested, %s frees, %s failed; largest request %s."
         .formatted(
-            Words.bytes(counts.peakBytes()),
-            Words.change(counts.netBytes()),
-            Words.number(counts.calls()),
-            Words.bytes(counts.requestedBytes()),
-            Words.number(counts.frees()),
-            Words.number(counts.failed()),
-            Words.bytes(counts.largestBytes()));
+            HumanText.bytes(counts.peakBytes()),
+            HumanText.change(counts.netBytes()),
+            HumanText.number(counts.calls()),
+            HumanText.bytes(counts.requestedBytes()),
+            HumanText.number(counts.frees()),
+            HumanText.number(counts.failed()),
+            HumanText.bytes(counts.largestBytes()));
   }
 
   private static void addSizes(
@@ -420,7 +420,7 @@ final class Monitored {
                 .formatted(
                     i == SizeDistribution.CLASSES - 1
                         ? "more"
-                        : "up to " + Words.bytes(SizeDistribution.upperBound(i)),
+                        : "up to " + HumanText.bytes(SizeDistribution.upperBound(i)),
                     asked,
                     returned.isPresent() ? Long.toString(got) : "unknown"));
       }

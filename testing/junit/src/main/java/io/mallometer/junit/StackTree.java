@@ -1,6 +1,6 @@
 package io.mallometer.junit;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -40,7 +40,7 @@ final class StackTree {
     }
 
     String figures() {
-      return "%10s %8s x  ".formatted(Words.bytes(bytes), Words.number(objects));
+      return "%10s %8s x  ".formatted(HumanText.bytes(bytes), HumanText.number(objects));
     }
   }
 

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -124,9 +124,9 @@ final class DiffCommand implements Callable<Integer> {
     }
     for (Line line : lines) {
       out.line(
-          Text.right(Words.change(line.growth()), 12)
-              + Text.right(Words.bytes(line.before()), 12)
-              + Text.right(Words.bytes(line.after()), 12)
+          Text.right(HumanText.change(line.growth()), 12)
+              + Text.right(HumanText.bytes(line.before()), 12)
+              + Text.right(HumanText.bytes(line.after()), 12)
               + "  "
               + Text.plain(line.name()));
     }

@@ -1,7 +1,7 @@
 package io.mallometer.agent.command;
 
 import io.mallometer.internal.library.load.BundledLibrary;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -194,7 +194,9 @@ final class DoctorCommand implements Callable<Integer> {
     tell(
         Double.isNaN(space),
         "limits",
-        Double.isNaN(space) ? "no limit of address space" : "address space " + Words.bytes(space),
+        Double.isNaN(space)
+            ? "no limit of address space"
+            : "address space " + HumanText.bytes(space),
         "ulimit -v unlimited");
     try (Source source = Target.open(Long.toString(process.pid()), "", limit)) {
       asked(process, source);
@@ -286,7 +288,7 @@ final class DoctorCommand implements Callable<Integer> {
         normal == 0 && drift == 0
             ? "the difference from glibc's own figure is not known"
             : "glibc's own figure differs by %s, up to %s is normal"
-                .formatted(Words.bytes(drift), Words.bytes(normal));
+                .formatted(HumanText.bytes(drift), HumanText.bytes(normal));
     tell(
         complete,
         "attachment",

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -102,7 +102,7 @@ final class LeaksCommand implements Callable<Integer> {
   private static String onlyWhileAsked(String name, Duration observed) {
     return Text.plain(name)
         + " was started without the agent and is observed only during this command, so far for "
-        + Words.duration(observed)
+        + HumanText.duration(observed)
         + ". Watch for longer with --duration 10m, or start it with"
         + " -javaagent:mallometer-agent.jar or the starter to observe it from the start.";
   }
@@ -144,12 +144,12 @@ final class LeaksCommand implements Callable<Integer> {
             .formatted(
                 site.at("verdict").text(),
                 name,
-                Words.bytes(suspected.at("value").number()),
-                Words.interval(
+                HumanText.bytes(suspected.at("value").number()),
+                HumanText.interval(
                     suspected.at("value").number(),
                     suspected.at("low").number(),
                     suspected.at("high").number()),
-                Words.share(site.at("grounds", "confidence").number())));
+                HumanText.share(site.at("grounds", "confidence").number())));
     out.line("         " + Text.plain(site.at("sentence").text()));
     for (String frame : Text.stack(site.at("site", "frames").texts(), name, FRAMES)) {
       out.line("           " + Text.plain(frame));

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -62,9 +62,9 @@ final class OverviewText {
     if (counters.present()) {
       line(
           "malloc live %s%s, peak %s; %s allocations, %s frees",
-          Words.bytes(counters.at("liveBytes").number()),
+          HumanText.bytes(counters.at("liveBytes").number()),
           objects(counters.at("liveObjects").number()),
-          Words.bytes(counters.at("peakBytes").number()),
+          HumanText.bytes(counters.at("peakBytes").number()),
           Text.number(counters.at("allocations").number()),
           Text.number(counters.at("frees").number()));
     }
@@ -102,7 +102,7 @@ final class OverviewText {
     }
     double total = breakdown.at("totalBytes").number();
     line("");
-    line("Resident %s, of which", Words.bytes(total));
+    line("Resident %s, of which", HumanText.bytes(total));
     parts(breakdown.at("parts"), total);
     Json huge = breakdown.at("hugePages");
     if (huge.at("bytes").number() > 0) {
@@ -126,8 +126,8 @@ final class OverviewText {
                 line(
                     "  %s%s%s",
                     Text.left(part, NAME),
-                    Text.right(Words.bytes(parts.at(part).number()), FIGURE),
-                    Text.right(Words.share(parts.at(part).number() / total), FIGURE)));
+                    Text.right(HumanText.bytes(parts.at(part).number()), FIGURE),
+                    Text.right(HumanText.share(parts.at(part).number() / total), FIGURE)));
   }
 
   private void cgroup() {
@@ -137,8 +137,8 @@ final class OverviewText {
       line("");
       line(
           "Charged to the cgroup %s, limit %s",
-          Words.bytes(cgroup.at("chargedBytes").number()),
-          Words.bytes(cgroup.at("limitBytes").number()));
+          HumanText.bytes(cgroup.at("chargedBytes").number()),
+          HumanText.bytes(cgroup.at("limitBytes").number()));
       parts(cgroup.at("parts"), cgroup.at("chargedBytes").number());
     }
     if (budget.at("verdict").present()) {
@@ -156,10 +156,10 @@ final class OverviewText {
     line(
         "Allocator %s: %s from the system, %s live, %s retained, at least %s could be trimmed",
         overview.view(Overview.ROOT).at("self", "allocator").text(),
-        Words.bytes(allocator.at("systemBytes").number()),
-        Words.bytes(allocator.at("usedBytes").number()),
-        Words.bytes(allocator.at("retainedBytes").number()),
-        Words.bytes(allocator.at("trimmableBytes").number()));
+        HumanText.bytes(allocator.at("systemBytes").number()),
+        HumanText.bytes(allocator.at("usedBytes").number()),
+        HumanText.bytes(allocator.at("retainedBytes").number()),
+        HumanText.bytes(allocator.at("trimmableBytes").number()));
     for (Json advice : allocator.at("advice").list()) {
       line("  %s: %s", advice.at("reason").text(), advice.at("setting").text());
     }
@@ -201,8 +201,8 @@ final class OverviewText {
     for (Json site : sites.at("sites").list()) {
       line(
           "%s%s%s  %s",
-          Text.right(Words.bytes(site.at("liveBytes").estimate()), FIGURE),
-          Text.right(Words.bytes(site.at("bytesPerSecond").number()), FIGURE + 2),
+          Text.right(HumanText.bytes(site.at("liveBytes").estimate()), FIGURE),
+          Text.right(HumanText.bytes(site.at("bytesPerSecond").number()), FIGURE + 2),
           Text.right(over(site.at("rateSeconds").number()), FIGURE),
           site.at("name").text());
       stack(site);
@@ -210,7 +210,7 @@ final class OverviewText {
   }
 
   private static String over(double seconds) {
-    return Double.isNaN(seconds) ? "" : Words.duration(Duration.ofSeconds(Math.round(seconds)));
+    return Double.isNaN(seconds) ? "" : HumanText.duration(Duration.ofSeconds(Math.round(seconds)));
   }
 
   private void changes() {
@@ -228,7 +228,7 @@ final class OverviewText {
     for (Json change : changes.at("changes").list()) {
       line(
           "%s  %s",
-          Text.right(Words.change(change.at("liveBytesGrowth").number()), FIGURE),
+          Text.right(HumanText.change(change.at("liveBytesGrowth").number()), FIGURE),
           change.at("name").text());
     }
   }

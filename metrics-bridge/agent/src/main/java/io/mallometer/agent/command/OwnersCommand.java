@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -131,8 +131,8 @@ final class OwnersCommand implements Callable<Integer> {
               .formatted(
                   (long) way.at("samples").number(),
                   (long) report.at("samples").number(),
-                  Words.share(way.at("shareLow").number()),
-                  Words.share(way.at("shareHigh").number()),
+                  HumanText.share(way.at("shareLow").number()),
+                  HumanText.share(way.at("shareHigh").number()),
                   way.at("words").text(),
                   way.at("holder").text().isEmpty() ? "" : ": " + way.at("holder").text(),
                   way.at("throughNative").truth() ? ", through native memory" : ""));

@@ -1,7 +1,7 @@
 package io.mallometer.agent.command;
 
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.internal.text.JsonWriter;
-import io.mallometer.internal.text.Words;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.time.DateTimeException;
@@ -57,7 +57,7 @@ final class SiteGrowth {
       told.put(
           "reason",
           "Watched for %s: growth is shown over at least %s"
-              .formatted(Words.duration(between), Words.duration(GrowthRates.SHORTEST)));
+              .formatted(HumanText.duration(between), HumanText.duration(GrowthRates.SHORTEST)));
     }
     told.put("matching", changes.size());
     told.put("changes", changes.stream().limit(most).toList());

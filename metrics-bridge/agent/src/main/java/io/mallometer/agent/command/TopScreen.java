@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -178,12 +178,12 @@ final class TopScreen {
         .formatted(
             root.at("time").text(),
             diagnosis.at("state").text(),
-            Words.bytes(root.at("memory", "residentBytes").number()),
-            Words.bytes(root.at("process", "liveBytes").number()),
-            Words.change(growth(MALLOC)),
+            HumanText.bytes(root.at("memory", "residentBytes").number()),
+            HumanText.bytes(root.at("process", "liveBytes").number()),
+            HumanText.change(growth(MALLOC)),
             rows.isEmpty()
                 ? "-"
-                : Text.plain(rows.get(0).name()) + " " + Words.bytes(rows.get(0).live()));
+                : Text.plain(rows.get(0).name()) + " " + HumanText.bytes(rows.get(0).live()));
   }
 
   private double growth(String figure) {
@@ -203,10 +203,10 @@ final class TopScreen {
             .formatted(
                 name,
                 root.at("status", "state").text(),
-                Words.bytes(root.at("memory", "residentBytes").number()),
-                Words.change(growth(RESIDENT)),
-                Words.bytes(root.at("process", "liveBytes").number()),
-                Words.change(growth(MALLOC))));
+                HumanText.bytes(root.at("memory", "residentBytes").number()),
+                HumanText.change(growth(RESIDENT)),
+                HumanText.bytes(root.at("process", "liveBytes").number()),
+                HumanText.change(growth(MALLOC))));
     if (root.at("status", "state").text().equals("ACTIVE")) {
       lines.add(beginning());
     } else {
@@ -247,7 +247,7 @@ final class TopScreen {
             .sorted(Comparator.comparingDouble(part -> -parts.at(part).number()))
             .toList();
     for (String part : names) {
-      String cell = part + " " + Words.bytes(parts.at(part).number()) + "   ";
+      String cell = part + " " + HumanText.bytes(parts.at(part).number()) + "   ";
       if (line.length() + cell.length() > width + 3) {
         lines.add(line.toString());
         line.setLength(0);
@@ -278,9 +278,11 @@ final class TopScreen {
             + title);
     for (Row row : rows(groups, growth, sort).stream().limit(rows).toList()) {
       lines.add(
-          cell(Words.bytes(row.live()))
-              + cell(Words.change(row.growth()))
-              + (wide ? cell(Words.bytes(row.rate())) + cell(Words.number(row.objects())) : "")
+          cell(HumanText.bytes(row.live()))
+              + cell(HumanText.change(row.growth()))
+              + (wide
+                  ? cell(HumanText.bytes(row.rate())) + cell(HumanText.number(row.objects()))
+                  : "")
               + "  "
               + Text.cutLeft(row.name(), Math.max(1, names)));
     }

@@ -1,6 +1,6 @@
 package io.mallometer.agent.command;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -29,9 +29,9 @@ final class TrimCommand implements Callable<Integer> {
           String.format(
               Locale.ROOT,
               "resident %s before, %s after: %s, in %.2f s",
-              Words.bytes(trim.at("residentBeforeBytes").number()),
-              Words.bytes(trim.at("residentAfterBytes").number()),
-              Words.change(-trim.at("returnedBytes").number()),
+              HumanText.bytes(trim.at("residentBeforeBytes").number()),
+              HumanText.bytes(trim.at("residentAfterBytes").number()),
+              HumanText.change(-trim.at("returnedBytes").number()),
               trim.at("seconds").number()));
       out.flush();
     }

@@ -1,6 +1,6 @@
 package io.mallometer.agent.payload;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Phase;
 import io.mallometer.model.ScopeCounts;
 import io.mallometer.model.SizeDistribution;
@@ -43,7 +43,7 @@ public record PhaseChange(String sentence) implements View {
     for (int i = 0; i < SizeDistribution.CLASSES; i++) {
       if (returned.count(i) != 0) {
         double most = SizeDistribution.upperBound(i);
-        String limit = Double.isInfinite(most) ? "more" : "up to " + Words.bytes(most);
+        String limit = Double.isInfinite(most) ? "more" : "up to " + HumanText.bytes(most);
         text.append(String.format(Locale.ROOT, "\n  %s: %,d", limit, returned.count(i)));
       }
     }
@@ -56,9 +56,9 @@ public record PhaseChange(String sentence) implements View {
         "%,d allocations of %s requested, %,d frees, %s live, peak %s above the value at the"
             + " beginning",
         counts.calls(),
-        Words.bytes(counts.requestedBytes()),
+        HumanText.bytes(counts.requestedBytes()),
         counts.frees(),
-        Words.change(counts.netBytes()),
-        Words.bytes(counts.peakBytes()));
+        HumanText.change(counts.netBytes()),
+        HumanText.bytes(counts.peakBytes()));
   }
 }

@@ -2,7 +2,7 @@ package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.FilePages;
@@ -455,7 +455,7 @@ final class AccountTable {
             group -> {
               String name = group.figures().key();
               String place = place(group.largest().get(0).frames(), name);
-              return Words.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
+              return HumanText.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
             })
         .orElse("");
   }

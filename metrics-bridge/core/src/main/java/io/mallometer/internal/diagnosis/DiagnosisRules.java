@@ -2,7 +2,7 @@ package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
 import io.mallometer.internal.leak.Trend.Slope;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
@@ -243,7 +243,7 @@ public final class DiagnosisRules {
     }
     filePagesText().ifPresent(text -> parts.add(text + ", which the kernel can drop"));
     if (!Double.isNaN(limit.usedShare())) {
-      parts.add("%s of the %s is used".formatted(Words.share(limit.usedShare()), limitText()));
+      parts.add("%s of the %s is used".formatted(HumanText.share(limit.usedShare()), limitText()));
     }
     if (!snapshot.status().active()) {
       parts.add("native allocations are not counted");
@@ -282,7 +282,7 @@ public final class DiagnosisRules {
   }
 
   private String noGrowthText() {
-    return "Memory shows no steady growth in " + Words.duration(total.watched());
+    return "Memory shows no steady growth in " + HumanText.duration(total.watched());
   }
 
   // ---- Actions
@@ -392,7 +392,7 @@ public final class DiagnosisRules {
       addTooEarly(
           "leaks",
           "whether the %s allocated in the last %s are used"
-              .formatted(Sentence.bytes(bytesTooNew()), Words.duration(SHORTEST_OBSERVATION)));
+              .formatted(Sentence.bytes(bytesTooNew()), HumanText.duration(SHORTEST_OBSERVATION)));
     } else {
       addFinding(
           "leaks",
@@ -552,7 +552,7 @@ public final class DiagnosisRules {
             + " jcmd %d VM.set_flag G1PeriodicGCInterval 60000")
         .formatted(
             late,
-            place.isEmpty() ? Words.shortName(site.site().name()) : place,
+            place.isEmpty() ? HumanText.shortName(site.site().name()) : place,
             ProcessHandle.current().pid());
   }
 
@@ -578,7 +578,8 @@ public final class DiagnosisRules {
       addTooEarly(
           "growth",
           "memory grows %s, watched for %s"
-              .formatted(Sentence.rate(found.slope().value()), Words.duration(found.watched())));
+              .formatted(
+                  Sentence.rate(found.slope().value()), HumanText.duration(found.watched())));
     }
   }
 
@@ -595,7 +596,8 @@ public final class DiagnosisRules {
             Double.isInfinite(possible.get())
                 ? "growth"
                 : "growth of " + Sentence.rate(possible.get());
-        addTooEarly("growth", rate + " is not excluded after " + Words.duration(total.watched()));
+        addTooEarly(
+            "growth", rate + " is not excluded after " + HumanText.duration(total.watched()));
       } else {
         addFinding("growth", State.HEALTHY, text);
       }
@@ -657,7 +659,7 @@ public final class DiagnosisRules {
         .formatted(
             Sentence.rate(slope.value()),
             lower.equals(upper) ? "" : " (%s to %s)".formatted(lower, upper),
-            Words.minute(found.since()));
+            HumanText.minute(found.since()));
   }
 
   /** Applies the rule on rows whose growth is certain, whether or not the total grows. */
@@ -673,7 +675,7 @@ public final class DiagnosisRules {
                         .formatted(
                             Headline.place(row),
                             Sentence.bytes(row.growthBytes()),
-                            Words.duration(length(longAccount.get())))));
+                            HumanText.duration(length(longAccount.get())))));
   }
 
   /**
@@ -733,7 +735,7 @@ public final class DiagnosisRules {
       addFinding("limit", State.HEALTHY, "No memory limit is known");
       return;
     }
-    String text = "%s of the %s is used".formatted(Words.share(limit.usedShare()), limitText());
+    String text = "%s of the %s is used".formatted(HumanText.share(limit.usedShare()), limitText());
     boolean heap = heapBytes() >= MOST_SHARE * limit.usedBytes();
     String whole = text + (heap ? ", most of it by the Java heap" : "");
     boolean byThisProcess =
@@ -844,7 +846,7 @@ public final class DiagnosisRules {
   }
 
   private String missedSamplesText() {
-    return Words.share(missedShare()) + " of the samples have no call site";
+    return HumanText.share(missedShare()) + " of the samples have no call site";
   }
 
   /** Adds the finding that the JVM's compiler takes much memory, with the method it compiles. */
@@ -866,7 +868,8 @@ public final class DiagnosisRules {
             .formatted(
                 Sentence.bytes(bytes),
                 liveBytes(largest) > bytes / 2 ? "most" : "the largest part",
-                Words.shortName(largest.figures().key().substring(StackFrame.COMPILATION.length())),
+                HumanText.shortName(
+                    largest.figures().key().substring(StackFrame.COMPILATION.length())),
                 exclusion(largest)));
   }
 
@@ -901,7 +904,7 @@ public final class DiagnosisRules {
                     "%s, at %s"
                         .formatted(
                             loaders.sentence().substring(0, loaders.sentence().length() - 1),
-                            Words.minute(loaders.time()))));
+                            HumanText.minute(loaders.time()))));
   }
 
   /** Returns whether an account says that classes are loaded without end. */
@@ -925,7 +928,7 @@ public final class DiagnosisRules {
       addFinding(
           "retained",
           State.HEALTHY,
-          "The allocator retains %s%s".formatted(Words.bytes(bytes), advice));
+          "The allocator retains %s%s".formatted(HumanText.bytes(bytes), advice));
     }
   }
 
@@ -947,7 +950,7 @@ public final class DiagnosisRules {
                 addFinding(
                     "unexplained",
                     State.HEALTHY,
-                    Words.bytes(bytes) + " of the resident set is unexplained"));
+                    HumanText.bytes(bytes) + " of the resident set is unexplained"));
   }
 
   /** Adds the rows of the account as a finding. */
@@ -960,8 +963,8 @@ public final class DiagnosisRules {
                 "%s memory changed by %s in %s: %s"
                     .formatted(
                         capitalized(table.basis()),
-                        Words.change(table.total().growthBytes()),
-                        Words.duration(length(table)),
+                        HumanText.change(table.total().growthBytes()),
+                        HumanText.duration(length(table)),
                         String.join(
                             ", ",
                             table.rows().stream()
@@ -969,9 +972,9 @@ public final class DiagnosisRules {
                                 .limit(MOST_LISTED)
                                 .map(
                                     row ->
-                                        Words.shortName(row.name())
+                                        HumanText.shortName(row.name())
                                             + " "
-                                            + Words.change(row.growthBytes()))
+                                            + HumanText.change(row.growthBytes()))
                                 .toList()))));
   }
 
@@ -1029,7 +1032,7 @@ public final class DiagnosisRules {
 
   /** Returns a time rounded up to the minute. */
   private static String atTheLatest(Instant due) {
-    return Words.minute(due.plusSeconds(59));
+    return HumanText.minute(due.plusSeconds(59));
   }
 
   static String capitalized(String text) {

@@ -1,7 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.Kind;
@@ -376,7 +376,7 @@ final class Headline {
             how,
             leak.growth()
                 .stopped()
-                .map(since -> "it has not grown since " + Words.minute(since))
+                .map(since -> "it has not grown since " + HumanText.minute(since))
                 .orElse("whether it grows is not known yet"));
   }
 
@@ -396,7 +396,7 @@ final class Headline {
   static String place(Row row) {
     String name =
         row.kind() == Kind.SITE
-            ? Words.shortName(row.name())
+            ? HumanText.shortName(row.name())
             : DiagnosisRules.capitalized(row.name());
     return row.kind() == Kind.SITE && !row.place().isEmpty()
         ? name + " (" + row.place() + ")"
@@ -473,7 +473,7 @@ final class Headline {
       return "";
     }
     String when =
-        seconds > 2 * HOUR ? "in " + Words.roughly(seconds(seconds)) : "at " + at(seconds);
+        seconds > 2 * HOUR ? "in " + HumanText.roughly(seconds(seconds)) : "at " + at(seconds);
     return switch (limit.source()) {
       case Limit.CGROUP -> "OOM kill expected " + when;
       case Limit.STATED -> "Limit of %s reached %s".formatted(Sentence.bytes(limit.bytes()), when);
@@ -482,7 +482,7 @@ final class Headline {
   }
 
   String at(double seconds) {
-    return Words.minute(input.snapshot().time().plus(seconds(seconds)));
+    return HumanText.minute(input.snapshot().time().plus(seconds(seconds)));
   }
 
   static Duration seconds(double seconds) {

@@ -1,7 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.internal.text.Log;
-import io.mallometer.internal.text.Words;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.Diagnosis.State;
@@ -153,7 +153,7 @@ public final class HeldDiagnosis {
    * sentence also names the row that makes up most of the growth drawn.
    */
   private Diagnosis held(Diagnosis drawn) {
-    String asOf = "as of " + Words.minute(drawnTime);
+    String asOf = "as of " + HumanText.minute(drawnTime);
     String lasting = Headline.withoutForecast(latest.sentence());
     List<String> parts = new ArrayList<>(List.of(lasting.split("; ")));
     parts.add(1, asOf);

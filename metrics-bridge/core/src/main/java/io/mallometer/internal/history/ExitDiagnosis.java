@@ -1,6 +1,6 @@
 package io.mallometer.internal.history;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.PreviousRun;
 import java.time.Duration;
 import java.time.Instant;
@@ -124,7 +124,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return "The previous run "
         + how
         + " at "
-        + (burst.isPresent() ? Words.time(end(life)) + " UTC" : Words.minute(end(life)))
+        + (burst.isPresent() ? HumanText.time(end(life)) + " UTC" : HumanText.minute(end(life)))
         + (reason().equals(PreviousRun.OOM) ? nearLimit(life, "") : at(life, ""))
         + burst.map(line -> "; " + line).orElse("")
         + grown.map(most -> "; " + most).orElse("");
@@ -149,7 +149,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   private static ExitDiagnosis inShutdown(RecordedLife life, String memory) {
     Duration since = Duration.between(life.end().shutdown().orElseThrow(), life.last().time());
-    String words = since.isNegative() ? "" : ", " + Words.duration(since) + " after it had begun,";
+    String words =
+        since.isNegative() ? "" : ", " + HumanText.duration(since) + " after it had begun,";
     return new ExitDiagnosis(
         Kind.KILLED_IN_SHUTDOWN,
         "was ended during its shutdown"
@@ -166,14 +167,14 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return new ExitDiagnosis(
         kind,
         (sure ? "was OOM-killed at " : "was most likely OOM-killed at ")
-            + Words.time(end(life))
+            + HumanText.time(end(life))
             + (life.end().shutdown().isPresent() ? " during its shutdown" : "")
             + nearLimit(life, LIMIT)
             + burst(life).map(line -> "; " + line).orElse("")
             + " (the kernel's count of kills rose from "
-            + Words.number(life.last().cgroup().oomKills())
+            + HumanText.number(life.last().cgroup().oomKills())
             + " to "
-            + Words.number(aftermath.oomKills())
+            + HumanText.number(aftermath.oomKills())
             + (sure ? ")" : "; that may have been another process of the cgroup)")
             + memory);
   }
@@ -226,10 +227,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return Double.isNaN(share)
         ? ""
         : " at "
-            + Words.share(share)
+            + HumanText.share(share)
             + " of "
             + limit
-            + Words.bytes(life.last().cgroup().limitBytes());
+            + HumanText.bytes(life.last().cgroup().limitBytes());
   }
 
   private static String memory(RecordedLife life) {
@@ -252,15 +253,15 @@ record ExitDiagnosis(Kind kind, String sentence) {
                     last.monotonicNanos() - sample.monotonicNanos() <= WINDOW.toNanos()
                         && !Double.isNaN(figure.applyAsDouble(sample)))
             .toList();
-    String now = "; " + name + " " + Words.bytes(end);
+    String now = "; " + name + " " + HumanText.bytes(end);
     if (window.isEmpty()) {
       return now;
     }
     Duration span = Duration.ofNanos(last.monotonicNanos() - window.get(0).monotonicNanos());
     return now
         + ", "
-        + Words.change(end - figure.applyAsDouble(window.get(0)))
+        + HumanText.change(end - figure.applyAsDouble(window.get(0)))
         + " in "
-        + Words.duration(span);
+        + HumanText.duration(span);
   }
 }

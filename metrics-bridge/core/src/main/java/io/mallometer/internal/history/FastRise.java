@@ -2,7 +2,7 @@ package io.mallometer.internal.history;
 
 import io.mallometer.internal.symbol.RecordedFrame;
 import io.mallometer.internal.symbol.SiteNaming;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -190,9 +190,9 @@ record FastRise(
         "%s %s%s allocated %s%s"
             .formatted(
                 when,
-                Words.shortName(line.name()),
+                HumanText.shortName(line.name()),
                 line.place(),
-                Words.bytes(line.bytes()),
+                HumanText.bytes(line.bytes()),
                 line.thread().isEmpty() ? "" : " on " + line.thread()));
   }
 

@@ -1,6 +1,6 @@
 package io.mallometer.internal.history;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
@@ -54,6 +54,6 @@ record GrowthLine(String site, long bytes, Duration time) {
   @Override
   public String toString() {
     return "%s had grown by %s in %s"
-        .formatted(Words.shortName(site), Words.bytes(bytes), Words.duration(time));
+        .formatted(HumanText.shortName(site), HumanText.bytes(bytes), HumanText.duration(time));
   }
 }

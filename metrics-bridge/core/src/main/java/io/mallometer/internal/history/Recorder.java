@@ -1,8 +1,8 @@
 package io.mallometer.internal.history;
 
 import io.mallometer.internal.library.NativeLibrary;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.internal.text.Log;
-import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.KeptMoment;
 import io.mallometer.model.PreviousRun;
@@ -327,7 +327,7 @@ public final class Recorder {
         Log.MALLOMETER.log(
             ending.alarming() ? Level.WARNING : Level.INFO,
             "The previous run (process %d, until %s) %s. Full report: bin/mallometer report %s"
-                .formatted(life.header().pid(), Words.date(end), ending.sentence(), previous),
+                .formatted(life.header().pid(), HumanText.date(end), ending.sentence(), previous),
             null);
       }
     } catch (IOException | RuntimeException e) {

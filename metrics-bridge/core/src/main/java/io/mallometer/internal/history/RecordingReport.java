@@ -1,6 +1,6 @@
 package io.mallometer.internal.history;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.KeptMoment;
 import java.io.IOException;
@@ -104,11 +104,11 @@ public final class RecordingReport {
                     jvm.word("vm-name").orElse("?"), jvm.word("vm-version").orElse("?")));
     line("  mallometer %s over %s", header.library().build(), header.library().allocator());
     attach();
-    line("  started    %s", Words.date(header.started()));
+    line("  started    %s", HumanText.date(header.started()));
     if (!life.empty()) {
       line(
           "  last entry %s, after %s",
-          Words.date(life.last().time()), Words.duration(life.duration()));
+          HumanText.date(life.last().time()), HumanText.duration(life.duration()));
     }
   }
 
@@ -138,7 +138,7 @@ public final class RecordingReport {
     if (late.compareTo(JAVA_IS_LATE) > 0) {
       line(
           "Java wrote nothing in its last %s: the JVM hung, or mallometer's poller had stopped.",
-          Words.duration(late));
+          HumanText.duration(late));
     }
   }
 
@@ -167,14 +167,14 @@ public final class RecordingReport {
     for (Sample sample : rows) {
       previous.ifPresent(before -> clock(before, sample));
       row(
-          Words.time(sample.time()),
-          Words.bytes(sample.malloc().liveBytes()),
-          Words.number(sample.malloc().liveObjects()),
+          HumanText.time(sample.time()),
+          HumanText.bytes(sample.malloc().liveBytes()),
+          HumanText.number(sample.malloc().liveObjects()),
           previous.map(before -> rate(before, sample)).orElse("-"),
-          Words.bytes(sample.residentBytes()),
-          Words.bytes(sample.cgroup().chargedBytes()),
-          Words.share(sample.cgroup().shareOfLimit()),
-          Words.number(sample.cgroup().oomKills()));
+          HumanText.bytes(sample.residentBytes()),
+          HumanText.bytes(sample.cgroup().chargedBytes()),
+          HumanText.share(sample.cgroup().shareOfLimit()),
+          HumanText.number(sample.cgroup().oomKills()));
       previous = Optional.of(sample);
     }
   }
@@ -204,14 +204,14 @@ public final class RecordingReport {
     if (Math.abs(moved) > CLOCK_WAS_SET_NANOS) {
       line(
           "          the clock was set %s by %s, or the machine slept",
-          moved > 0 ? "forward" : "back", Words.duration(Duration.ofNanos(Math.abs(moved))));
+          moved > 0 ? "forward" : "back", HumanText.duration(Duration.ofNanos(Math.abs(moved))));
     }
   }
 
   private static String rate(Sample before, Sample after) {
     double seconds = (after.monotonicNanos() - before.monotonicNanos()) / 1e9;
     double bytes = after.malloc().allocatedBytes() - before.malloc().allocatedBytes();
-    return seconds > 0 ? Words.bytes(Math.max(0, bytes / seconds)) : "-";
+    return seconds > 0 ? HumanText.bytes(Math.max(0, bytes / seconds)) : "-";
   }
 
   private void row(Object... cells) {
@@ -243,11 +243,11 @@ public final class RecordingReport {
     line("");
     line(
         first == last
-            ? "Where the memory was at " + Words.time(last.time())
+            ? "Where the memory was at " + HumanText.time(last.time())
             : "Where the memory was at "
-                + Words.time(last.time())
+                + HumanText.time(last.time())
                 + ", and the change since "
-                + Words.time(first.time()));
+                + HumanText.time(first.time()));
     String split = last.text().word("split-time").map(RecordingReport::time).orElse("?");
     section("resident, split at " + split, "part", first, last);
     section("charged to the cgroup", "charged", first, last);
@@ -271,10 +271,10 @@ public final class RecordingReport {
                 line(
                     "    %-" + width(now) + "s%12s%12s%s",
                     part.getKey(),
-                    Words.bytes(part.getValue()),
+                    HumanText.bytes(part.getValue()),
                     first == last
                         ? ""
-                        : Words.change(
+                        : HumanText.change(
                             part.getValue() - GrowthLine.before(part.getKey(), before, most)),
                     first == last ? "" : newcomer(part.getKey(), before, most)));
   }
@@ -305,7 +305,7 @@ public final class RecordingReport {
     last.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
     for (String figure : List.of("system", "used", "retained")) {
       last.number("allocator-" + figure + "-bytes")
-          .ifPresent(bytes -> line("    %-20s%12s", figure, Words.bytes(bytes)));
+          .ifPresent(bytes -> line("    %-20s%12s", figure, HumanText.bytes(bytes)));
     }
   }
 
@@ -325,7 +325,7 @@ public final class RecordingReport {
 
   private static String time(String word) {
     try {
-      return Words.time(Instant.parse(word));
+      return HumanText.time(Instant.parse(word));
     } catch (DateTimeException e) {
       return "?";
     }
@@ -348,7 +348,7 @@ public final class RecordingReport {
 
   private static String amount(String word) {
     try {
-      return Words.bytes(Long.parseLong(word));
+      return HumanText.bytes(Long.parseLong(word));
     } catch (NumberFormatException e) {
       return "?";
     }
@@ -363,7 +363,7 @@ public final class RecordingReport {
     for (RecordedText text : life.parts().exceeded()) {
       line(
           "  %s  above %s %%: %s",
-          Words.time(text.time()),
+          HumanText.time(text.time()),
           text.text().word("threshold-percent").orElse("?"),
           largest(text.text()));
     }
@@ -378,7 +378,7 @@ public final class RecordingReport {
     for (KeptMoment moment : life.profiles().keySet()) {
       try {
         CallSites sites = life.profile(moment);
-        line("  %s  %s: %s", Words.time(sites.time()), moment.sentence(), largest(sites));
+        line("  %s  %s: %s", HumanText.time(sites.time()), moment.sentence(), largest(sites));
       } catch (IOException e) {
         line("  %s: torn", moment.sentence());
       }
@@ -389,8 +389,8 @@ public final class RecordingReport {
     double live = sites.sites().stream().mapToDouble(site -> site.liveBytes().value()).sum();
     return sites.sites().stream()
         .limit(3)
-        .map(site -> site.name() + " " + Words.bytes(site.liveBytes().value()))
-        .collect(Collectors.joining(", ", Words.bytes(live) + " live, of which ", ""));
+        .map(site -> site.name() + " " + HumanText.bytes(site.liveBytes().value()))
+        .collect(Collectors.joining(", ", HumanText.bytes(live) + " live, of which ", ""));
   }
 
   /**
@@ -409,7 +409,7 @@ public final class RecordingReport {
         text.table("part").entrySet().stream()
             .sorted(Map.Entry.comparingByValue(Comparator.reverseOrder()))
             .limit(4)
-            .map(part -> part.getKey() + " " + Words.bytes(part.getValue()))
+            .map(part -> part.getKey() + " " + HumanText.bytes(part.getValue()))
             .toList();
     return named.isEmpty() ? "no breakdown yet" : String.join(", ", named);
   }
@@ -434,7 +434,7 @@ public final class RecordingReport {
       return "  %s  until %s: process %d %s%n"
           .formatted(
               other,
-              Words.date(end),
+              HumanText.date(end),
               life.header().pid(),
               ExitDiagnosis.of(life, PostMortem.of(life, false)).sentence());
     } catch (IOException e) {

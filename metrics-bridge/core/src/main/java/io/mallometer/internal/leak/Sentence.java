@@ -2,7 +2,7 @@ package io.mallometer.internal.leak;
 
 import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.internal.symbol.JavaNames;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
@@ -69,7 +69,7 @@ public final class Sentence {
 
   private static String knownLeakText(KnownLeak known) {
     return ": the same stack was a leak in an earlier run (since "
-        + Words.date(known.time())
+        + HumanText.date(known.time())
         + ", "
         + known.evidence().tag()
         + "), and is unused again";
@@ -109,8 +109,8 @@ public final class Sentence {
   private static String between(Instant from, Instant to) {
     boolean sameDay =
         Math.floorDiv(from.getEpochSecond(), DAY) == Math.floorDiv(to.getEpochSecond(), DAY);
-    String begin = sameDay ? timeOfDay(from) : Words.date(from);
-    String end = sameDay ? timeOfDay(to) : Words.date(to);
+    String begin = sameDay ? timeOfDay(from) : HumanText.date(from);
+    String end = sameDay ? timeOfDay(to) : HumanText.date(to);
     return begin.equals(end) ? "at " + end : "between " + begin.replace(" UTC", "") + " and " + end;
   }
 
@@ -171,11 +171,11 @@ public final class Sentence {
 
   /** Returns the innermost Java method, and the name of the site if that is another. */
   static String siteText(String name, List<StackFrame> frames) {
-    String site = Words.shortName(name);
+    String site = HumanText.shortName(name);
     for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.JAVA && !frame.isOfCall()) {
         String top =
-            Words.shortName(
+            HumanText.shortName(
                 JavaNames.ofClass(frame.owner()) + "." + JavaNames.ofMethod(frame.name()));
         return top.equals(site) ? site : top + " from " + site;
       }

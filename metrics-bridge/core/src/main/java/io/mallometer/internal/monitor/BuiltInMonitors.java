@@ -2,8 +2,8 @@ package io.mallometer.internal.monitor;
 
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.RequestWatch;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.internal.text.Log;
-import io.mallometer.internal.text.Words;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.HugeAllocation;
@@ -154,7 +154,7 @@ public final class BuiltInMonitors {
       if (recorded > options.bytes()) {
         tooLow.warn(
             "Monitor %s: the library records requests above %s only, because %s. Start the process with MALLOMETER_HUGE=%d to hear of smaller ones."
-                .formatted(options, Words.bytes(recorded), reason, options.bytes()),
+                .formatted(options, HumanText.bytes(recorded), reason, options.bytes()),
             null);
       }
       huge.accept(snapshot);
@@ -253,7 +253,7 @@ public final class BuiltInMonitors {
                 site ->
                     stack.add(
                         "call site that requests %s on average: %s (%s)"
-                            .formatted(Words.bytes(mean(site)), site.name(), site.library())));
+                            .formatted(HumanText.bytes(mean(site)), site.name(), site.library())));
       } catch (RuntimeException | LinkageError e) {
         stack.add("the call sites cannot be read: " + e);
       }
@@ -267,7 +267,9 @@ public final class BuiltInMonitors {
                   request.threadId(),
                   "thread %s (%d) requested %s"
                       .formatted(
-                          request.threadName(), request.threadId(), Words.bytes(request.bytes())),
+                          request.threadName(),
+                          request.threadId(),
+                          HumanText.bytes(request.bytes())),
                   stack));
     }
 
@@ -319,7 +321,8 @@ public final class BuiltInMonitors {
           if (details.size() < MOST_SITES) {
             details.add(
                 "%s live: %s (%s)"
-                    .formatted(Words.bytes(site.liveBytes().value()), site.name(), site.library()));
+                    .formatted(
+                        HumanText.bytes(site.liveBytes().value()), site.name(), site.library()));
           }
         }
         if (details.isEmpty()) {
@@ -337,7 +340,7 @@ public final class BuiltInMonitors {
                   Math.round(live),
                   0,
                   "%s are live, more than %s"
-                      .formatted(Words.bytes(live), Words.bytes(options.bytes())),
+                      .formatted(HumanText.bytes(live), HumanText.bytes(options.bytes())),
                   details));
     }
   }

@@ -5,7 +5,7 @@ import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.OwnerSearch;
 import io.mallometer.internal.library.OwnerSearch.Figures;
 import io.mallometer.internal.library.OwnerSearch.Step;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Outcome;
@@ -159,7 +159,7 @@ public final class OwnerSearches {
     double room = conditions.roomBytes();
     if (wanted > SHARE_OF_ROOM * room) {
       return "a walk over the heap takes %s of memory, and only %s are left below the limit"
-          .formatted(Words.bytes(wanted), Words.bytes(room));
+          .formatted(HumanText.bytes(wanted), HumanText.bytes(room));
     }
     return "";
   }

@@ -1,6 +1,6 @@
 package io.mallometer.internal.pool;
 
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.PoolReport.Amounts;
 import io.mallometer.model.PoolReport.BufferSite;
@@ -17,17 +17,17 @@ final class PoolText {
   static String sentence(PoolReading reading, List<BufferSite> bufferSites) {
     Amounts amounts = reading.amounts();
     StringBuilder text = new StringBuilder();
-    text.append(Double.isNaN(amounts.bytes()) ? "Pools" : Words.bytes(amounts.bytes()));
+    text.append(Double.isNaN(amounts.bytes()) ? "Pools" : HumanText.bytes(amounts.bytes()));
     if (!Double.isNaN(amounts.chunks())) {
       text.append(" in ").append(count(amounts.chunks(), "chunk"));
     }
     text.append(" of ").append(reading.origin().library());
     text.append(reading.origin().kind().isEmpty() ? "" : " (" + reading.origin().kind() + ")");
     if (!Double.isNaN(amounts.usedBytes())) {
-      text.append(", ").append(Words.bytes(amounts.usedBytes())).append(" used");
+      text.append(", ").append(HumanText.bytes(amounts.usedBytes())).append(" used");
     }
     if (amounts.cachedBytes() > 0) {
-      text.append(", ").append(Words.bytes(amounts.cachedBytes())).append(" of that cached");
+      text.append(", ").append(HumanText.bytes(amounts.cachedBytes())).append(" of that cached");
     }
     mostHeld(bufferSites).ifPresent(site -> text.append("; ").append(keeps(site)));
     if (!reading.reason().isEmpty()) {
@@ -67,7 +67,7 @@ final class PoolText {
         .formatted(
             shortLine(line),
             time.late(),
-            Words.duration(Duration.ofMillis(Math.round(seconds * 1e3))),
+            HumanText.duration(Duration.ofMillis(Math.round(seconds * 1e3))),
             time.releasedLate() == 0
                 ? "none was"
                 : time.releasedLate() == 1 ? "one was" : time.releasedLate() + " were");
@@ -83,8 +83,8 @@ final class PoolText {
   static String shortLine(String line) {
     int place = line.indexOf('(');
     return place < 0
-        ? Words.shortName(line)
-        : Words.shortName(line.substring(0, place)) + " " + line.substring(place);
+        ? HumanText.shortName(line)
+        : HumanText.shortName(line.substring(0, place)) + " " + line.substring(place);
   }
 
   private static String count(double number, String thing) {
@@ -94,7 +94,7 @@ final class PoolText {
   /** Returns a number of three digits, such as {@code 2,050}, grouped by commas. */
   static String grouped(double number) {
     double unit = number < 1000 ? 1 : Math.pow(10, Math.floor(Math.log10(number)) - 2);
-    StringBuilder digits = new StringBuilder(Words.number(Math.rint(number / unit) * unit));
+    StringBuilder digits = new StringBuilder(HumanText.number(Math.rint(number / unit) * unit));
     for (int i = digits.length() - 3; i > 0; i -= 3) {
       digits.insert(i, ',');
     }

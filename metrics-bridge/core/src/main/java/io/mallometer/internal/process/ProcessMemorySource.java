@@ -1,7 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.library.MappedRange;
-import io.mallometer.internal.text.Words;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.MemoryBudget;
@@ -210,8 +210,8 @@ final class ProcessMemorySource implements MemorySource {
                 ? "The resident set has no transparent huge pages."
                 : "%s of the resident set is in transparent huge pages (%s)."
                     .formatted(
-                        Words.bytes(bytes),
-                        Words.share((double) bytes / residentBytes(mappings)))));
+                        HumanText.bytes(bytes),
+                        HumanText.share((double) bytes / residentBytes(mappings)))));
   }
 
   private static long residentBytes(List<Mapping> mappings) {

@@ -7,7 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /** Writes bytes, durations, times, shares and names as text for people. */
-public final class Words {
+public final class HumanText {
 
   private static final double WIDEST = 4;
 
@@ -29,7 +29,7 @@ public final class Words {
     private Times() {}
   }
 
-  private Words() {}
+  private HumanText() {}
 
   /** Returns a size, such as {@code 1.9 GiB}; a dash if it is unknown. */
   public static String bytes(double bytes) {
