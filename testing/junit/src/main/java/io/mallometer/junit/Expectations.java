@@ -79,7 +79,7 @@ record Expectations(
         uses.add(count(process, most.of(), body));
       }
       figures.add(uses);
-      limits.check(uses, new Measured(watch, test, before, watch.read()));
+      limits.check(uses, new LiveMemoryChange(watch, test, before, watch.read()));
     }
   }
 
@@ -105,7 +105,7 @@ record Expectations(
       run(body, freed.warmups());
       LiveReading before = watch.read();
       body.run();
-      Measured measured = new Measured(watch, test, before, watch.read());
+      LiveMemoryChange measured = new LiveMemoryChange(watch, test, before, watch.read());
       if (measured.withoutSite() == 0) {
         figures.addKept(measured.left());
       }
@@ -114,7 +114,7 @@ record Expectations(
   }
 
   /** Fails if more memory is left than allowed, or if this is unknown. */
-  static void checkLeft(Measured measured, long allowed) {
+  static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
     }
@@ -160,7 +160,7 @@ record Expectations(
             waits,
             noGrowth,
             warmups,
-            new Measured(watch, test, first.before(), again.after()));
+            new LiveMemoryChange(watch, test, first.before(), again.after()));
       }
       failIfUnknown(first, noGrowth, figures);
       failIfUnknown(again, noGrowth, figures);
@@ -208,7 +208,7 @@ record Expectations(
       boolean butForFalls,
       ExpectNoNativeGrowth noGrowth,
       int warmups,
-      Measured measured) {
+      LiveMemoryChange measured) {
     double freed = measured.collect();
     if (butForFalls) {
       growing.values().removeIf(growth -> !(freed >= growth.slope()));

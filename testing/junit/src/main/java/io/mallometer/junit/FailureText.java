@@ -16,7 +16,11 @@ final class FailureText {
    * @param figures the sorted figures of the runs
    */
   static String tooMuch(
-      String what, long limit, double[] figures, DoubleFunction<String> words, Measured measured) {
+      String what,
+      long limit,
+      double[] figures,
+      DoubleFunction<String> words,
+      LiveMemoryChange measured) {
     double median = figures[figures.length / 2];
     String spread =
         figures.length == 1
@@ -38,7 +42,7 @@ final class FailureText {
   }
 
   /** Returns the text for a run that left more than allowed. */
-  static String notFreed(long allowed, Measured measured) {
+  static String notFreed(long allowed, LiveMemoryChange measured) {
     double left = measured.left();
     List<Kept> kept = measured.kept();
     return "Native memory: %s in %s objects are not freed, allowed are %s.\n%s.%s%s"
@@ -71,7 +75,8 @@ final class FailureText {
    * Returns the text for two series that both grow by more than allowed.
    *
    * @param growing the growth in the second series by the name of the sites
-   * @param freed the bytes that a garbage collection freed afterwards: {@link Measured#collect()}
+   * @param freed the bytes that a garbage collection freed afterwards: {@link
+   *     LiveMemoryChange#collect()}
    * @param measured the readings around both series
    */
   static String grows(
@@ -79,7 +84,7 @@ final class FailureText {
       ExpectNoNativeGrowth expected,
       int warmups,
       double freed,
-      Measured measured) {
+      LiveMemoryChange measured) {
     Map.Entry<String, Growth> first = growing.entrySet().iterator().next();
     Growth growth = first.getValue();
     String where = first.getKey().equals(Series.ALL) ? "" : " in " + first.getKey();

@@ -11,7 +11,7 @@ import org.opentest4j.AssertionFailedError;
 record Limits(long calls, long bytes, long peak) {
 
   /** Fails if the median exceeds a limit. HotSpot allocates in the thread now and then. */
-  void check(List<ScopeCounts> uses, Measured measured) {
+  void check(List<ScopeCounts> uses, LiveMemoryChange measured) {
     check("calls of malloc", calls, uses, ScopeCounts::calls, HumanText::number, measured);
     check("requested", bytes, uses, ScopeCounts::requestedBytes, HumanText::bytes, measured);
     check("at the peak", peak, uses, ScopeCounts::peakBytes, HumanText::bytes, measured);
@@ -23,7 +23,7 @@ record Limits(long calls, long bytes, long peak) {
       List<ScopeCounts> uses,
       ToDoubleFunction<ScopeCounts> figure,
       DoubleFunction<String> words,
-      Measured measured) {
+      LiveMemoryChange measured) {
     if (limit == ExpectMaxNative.NONE) {
       return;
     }

@@ -10,9 +10,9 @@ import java.util.List;
 public final class NativeAssert {
 
   private final ScopeCounts use;
-  private final Measured measured;
+  private final LiveMemoryChange measured;
 
-  NativeAssert(ScopeCounts use, Measured measured) {
+  NativeAssert(ScopeCounts use, LiveMemoryChange measured) {
     this.use = use;
     this.measured = measured;
   }

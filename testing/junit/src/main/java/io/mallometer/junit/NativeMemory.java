@@ -105,7 +105,7 @@ public final class NativeMemory {
     try (Watch watch = process.watch(alone ? of : Of.TEST, test)) {
       LiveReading before = watch.read();
       ScopeCounts use = measure(of, action);
-      return new NativeAssert(use, new Measured(watch, test, before, watch.read()));
+      return new NativeAssert(use, new LiveMemoryChange(watch, test, before, watch.read()));
     }
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param test the class that marks a stack as one of the test
  */
-record Measured(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
+record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
 
   private static final int MOST_COLLECTIONS = 3;
 
