@@ -167,7 +167,7 @@ public final class Setting<T> {
           "scopes.enabled",
           false,
           "Whether to publish how much native memory each HTTP route, scheduled task and method with"
-              + " the annotation NativeScope allocates.");
+              + " the annotation NativeScoped allocates.");
 
   public static final Setting<Integer> MAX_SCOPES =
       count(
