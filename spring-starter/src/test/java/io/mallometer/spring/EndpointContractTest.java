@@ -104,6 +104,7 @@ class EndpointContractTest extends FaceContract {
     shown.add(sites(sites.counts().known(), "leak", "known"));
     shown.add(sites(sites.counts().unused(), "unused", ""));
     shown.add(sites(sites.counts().growing(), "growing", ""));
+    shown.add(sites(sites.counts().waiting(), "waits_for_gc", ""));
     shown.add(sites(sites.counts().pools(), "pool", ""));
     for (SiteSummary.Share share : sites.unusedBytes()) {
       shown.add(gauge("native_malloc_leak_unused_bytes", share.liveBytes(), "site", share.name()));

@@ -3,8 +3,12 @@ package io.mallometer.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.Component;
+import io.mallometer.model.Figure;
 import io.mallometer.view.Views;
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,16 +22,20 @@ class NativeMemoryRuntimeHintsTest {
 
   @ParameterizedTest
   @MethodSource("answers")
-  void everyAnswerIsKept(Class<?> type) throws NoSuchMethodException {
+  void everyAnswerIsKept(Class<?> type) {
     new MallometerEndpointAutoConfiguration.RecordsOfAnswers()
         .registerHints(hints, type.getClassLoader());
 
     assertThat(RuntimeHintsPredicates.reflection().onType(type)).accepts(hints);
-    for (Component component : Component.of(type)) {
-      assertThat(RuntimeHintsPredicates.reflection().onMethod(type.getMethod(component.name())))
-          .as(component.name())
-          .accepts(hints);
-    }
+    Stream.concat(
+            Arrays.stream(type.getRecordComponents()).map(RecordComponent::getAccessor),
+            Arrays.stream(type.getDeclaredMethods())
+                .filter(method -> method.isAnnotationPresent(Figure.class)))
+        .forEach(
+            method ->
+                assertThat(RuntimeHintsPredicates.reflection().onMethod(method))
+                    .as(method.getName())
+                    .accepts(hints));
   }
 
   private static Set<Class<?>> answers() {

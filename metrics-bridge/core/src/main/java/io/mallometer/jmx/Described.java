@@ -260,7 +260,7 @@ final class Described {
 
     @Description(
         value =
-            "The call sites that leak, are unused, grow or keep a pool, worst first, at most 100;"
+            "The call sites that leak, are unused, grow, wait for a collection or keep a pool, worst first, at most 100;"
                 + " verdicts do not cover objects that were allocated before an attach",
         rows = SiteVerdict.class)
     List<Row> getVerdicts();

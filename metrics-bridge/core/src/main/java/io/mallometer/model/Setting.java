@@ -380,7 +380,7 @@ public final class Setting<T> {
           Reader.AGENT,
           "allow-trim",
           false,
-          "Whether a POST to /nativememory/trim trims the allocator. With the starter,"
+          "Whether requests may trim the allocator and acknowledge call sites. With the starter,"
               + " management.endpoint.nativememory.access decides.");
 
   public static final Setting<Boolean> ALLOW_OWNERS =

@@ -217,6 +217,9 @@ final class AgentServer implements AutoCloseable {
     all.put("POST " + BASE + Views.EVIDENCE, shared(this::evidence));
     all.put("POST " + BASE + "trim", shared(this::trim));
     all.put("POST " + BASE + "owners/" + ANY_NAME, shared(this::owners));
+    all.put("POST " + BASE + "leaks/" + ANY_NAME, shared(exchange -> acknowledge(exchange, true)));
+    all.put(
+        "DELETE " + BASE + "leaks/" + ANY_NAME, shared(exchange -> acknowledge(exchange, false)));
     return Map.copyOf(all);
   }
 
@@ -250,8 +253,10 @@ final class AgentServer implements AutoCloseable {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "only trim, owners/NUMBER and evidence below " + BASE + " accept POST\n"
-              : "only GET, HEAD and POST are allowed\n");
+              ? "only trim, owners/NUMBER, leaks/NAME and evidence below "
+                  + BASE
+                  + " accept POST\n"
+              : "only GET, HEAD and POST are allowed, and DELETE for leaks/NAME\n");
     }
   }
 
@@ -334,6 +339,15 @@ final class AgentServer implements AutoCloseable {
     change(exchange, options.trimming(), "trimming", Setting.ALLOW_TRIM, () -> views().trim());
   }
 
+  private void acknowledge(Exchange exchange, boolean acknowledged) throws IOException {
+    change(
+        exchange,
+        options.trimming(),
+        "acknowledging",
+        Setting.ALLOW_TRIM,
+        () -> views().acknowledgeLeak(name(exchange.request()), acknowledged));
+  }
+
   private void owners(Exchange exchange) throws IOException {
     String site = name(exchange.request());
     Map<String, String> parameters;
@@ -352,7 +366,7 @@ final class AgentServer implements AutoCloseable {
         () -> views().owners(site, parameters));
   }
 
-  /** Does a change that pauses the program, if the agent's option and the request allow it. */
+  /** Does what a reader may not, if the agent's option and the request allow it. */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
       throws IOException {
@@ -361,7 +375,7 @@ final class AgentServer implements AutoCloseable {
           FORBIDDEN,
           "%s is not allowed: start the agent with the option %s=true\n".formatted(what, option));
     } else if (exchange.request().header(OWN_HEADER) == null) {
-      exchange.plain(FORBIDDEN, "a POST needs the header " + OWN_HEADER + ", with any value\n");
+      exchange.plain(FORBIDDEN, "a change needs the header " + OWN_HEADER + ", with any value\n");
     } else {
       tell(exchange, origin(exchange.request()).refusal().orElseGet(change));
     }

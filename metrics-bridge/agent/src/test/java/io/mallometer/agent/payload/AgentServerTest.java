@@ -203,7 +203,7 @@ class AgentServerTest {
         .contains("a duration before now such as 10m");
     assertThat(send("PUT", "/nativememory/trim").statusCode()).isEqualTo(405);
     assertThat(send("POST", "/nativememory/nonsense").body())
-        .isEqualTo("only trim, owners/NUMBER and evidence below /nativememory/ accept POST\n");
+        .isEqualTo("only trim, owners/NUMBER, leaks/NAME and evidence below /nativememory/ accept POST\n");
   }
 
   /** A server with an incomplete login would be open to everybody. */
@@ -324,6 +324,21 @@ class AgentServerTest {
     assertThat(mallometer.trims()).isEqualTo(1);
     assertThat(send("POST", "/nativememory/trim", "X-Mallometer", "test").statusCode())
         .isEqualTo(429);
+  }
+
+  @Test
+  void acknowledgingIsAllowedByTheOptionThatShowsItsButton() throws Exception {
+    start(OPTIONS);
+    assertThat(send("POST", "/nativememory/leaks/a.B.c", "X-Mallometer", "test").body())
+        .contains("acknowledging is not allowed: start the agent with the option allow-trim=true");
+    stop();
+
+    start(options(Map.of("allow-trim", "true")));
+    assertThat(send("POST", "/nativememory/leaks/a.B.c").statusCode()).isEqualTo(403);
+    assertThat(send("POST", "/nativememory/leaks/a.B.c", "X-Mallometer", "test").body())
+        .contains("no call site is named 'a.B.c'");
+    assertThat(send("DELETE", "/nativememory/leaks/a.B.c", "X-Mallometer", "test").statusCode())
+        .isEqualTo(200);
   }
 
   @Test

@@ -116,11 +116,15 @@ class AllocatorOfARealJvmTest {
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
     // The event names call sites that are known when it is made. It may come before the sample.
-    NativeWork.freeMemory(NativeWork.allocateMemory(2 * HUGE));
+    long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =
         Mallometer.open(
             MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(100)))) {
+      while (mallometer.sites().read().sites().stream()
+          .noneMatch(site -> site.liveBytes().value() > HUGE)) {
+        Thread.onSpinWait();
+      }
       mallometer.monitors().onEvent(told::add);
       mallometer.monitors().start(MonitorOptions.threshold(HUGE));
       long live = (long) mallometer.poll().process().orElseThrow().liveBytes();
@@ -142,6 +146,7 @@ class AllocatorOfARealJvmTest {
           .contains("NativeWork.allocateMemory");
     }
     NativeWork.freeMemory(address);
+    NativeWork.freeMemory(before);
   }
 
   /** The process was started with a larger threshold for huge requests. */
