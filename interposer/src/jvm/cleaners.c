@@ -142,7 +142,7 @@ static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
 
 /* ---- Looking ------------------------------------------------------------------------------------------ */
 
-int cleaners_look(struct mallometer_collection_counts *out) {
+int cleaners_look(struct mallometer_collection_counts *out, bool looks) {
   JNIEnv *thread;
   JavaVM *vm = jvm_attached();
   if (!vm || jvm_find(NULL, &thread) != 0) {
@@ -155,7 +155,7 @@ int cleaners_look(struct mallometer_collection_counts *out) {
   }
   snprintf(out->reason, sizeof out->reason, "%s", reason);
   if (*reason) return -ENODATA;
-  look_at_candidates(vm, thread);
+  if (looks) look_at_candidates(vm, thread);
   struct collections now = collections_now();
   out->young = now.all - now.old;
   out->old = now.old;
