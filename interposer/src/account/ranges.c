@@ -454,8 +454,8 @@ static struct place previous(struct place place) {
 
 /*
  * Joins a range with the neighbours of its site, whose reference it then shares. Not while another call unmaps: it may
- * have to remove the neighbour, and leave the new range. Returns false if there is none. The number of the new range was
- * stored before: a call that begins after this test sees it, by the order of both threads' stores and loads.
+ * have to remove the neighbour, and leave the new range. Returns false if there is none. The number of the new range
+ * was stored before: a call that begins after this test sees it, by the order of both threads' stores and loads.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

@@ -117,8 +117,8 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * The JVM's thread is at the same distance from its handle in all threads. The JVM lists neither its own threads, such as
- * its compilers, nor threads that have ended: these are no cleaners, and must not stay candidates.
+ * The JVM's thread is at the same distance from its handle in all threads. The JVM lists neither its own threads, such
+ * as its compilers, nor threads that have ended: these are no cleaners, and must not stay candidates.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];
