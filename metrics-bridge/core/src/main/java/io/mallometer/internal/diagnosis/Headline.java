@@ -323,9 +323,9 @@ final class Headline {
       return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
-    int others = urgentSuspects.size() - 1;
+    long others = urgentSuspects.stream().filter(other -> !other.equals(site)).count();
     String more =
-        others <= 0 || omitsSuspectCount
+        others == 0 || omitsSuspectCount
             ? ""
             : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
