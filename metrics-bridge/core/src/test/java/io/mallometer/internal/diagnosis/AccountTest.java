@@ -626,8 +626,7 @@ class AccountTest {
                 "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 40.0 * MIB / 60));
 
     assertThat(packs.diagnosis().sentence())
-        .contains(
-            ", of which an old garbage collection frees 40 MiB/min, the last 14 min ago");
+        .contains(", of which an old garbage collection frees 40 MiB/min, the last 14 min ago");
 
     packs.leaks =
         VerdictsByHand.report(
