@@ -454,10 +454,11 @@ static struct place previous(struct place place) {
 
 /*
  * Joins a range with the neighbours of its site, whose reference it then shares. Not while another call unmaps: it may
- * have to remove the neighbour, and leave the new range. Returns false if there is none.
+ * have to remove the neighbour, and leave the new range. Returns false if there is none. The number of the new range
+ * was stored before: a call that begins after this test sees it, by the order of both threads' stores and loads.
  */
 static bool join(struct place behind, struct range range) {
-  if (__atomic_load_n(&unmapping, __ATOMIC_ACQUIRE) > 0) return false;
+  if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
   struct range *before = has_previous(behind) ? range_at(previous(behind)) : NULL;
   struct range *after = is_end(behind) ? NULL : range_at(behind);
   if (before && (before->end != range.begin || before->site != range.site)) before = NULL;
@@ -482,7 +483,7 @@ uint32_t ranges_generation(void) { return __atomic_load_n(&generation, __ATOMIC_
 
 uint64_t ranges_before_unmapping(void) {
   __atomic_fetch_add(&unmapping, 1, __ATOMIC_SEQ_CST);
-  return __atomic_load_n(&latest_number, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&latest_number, __ATOMIC_SEQ_CST);
 }
 
 void ranges_after_unmapping(void) { __atomic_fetch_sub(&unmapping, 1, __ATOMIC_SEQ_CST); }
@@ -491,7 +492,7 @@ void ranges_after_unmapping(void) { __atomic_fetch_sub(&unmapping, 1, __ATOMIC_S
 static void insert(uintptr_t begin_address, uintptr_t end_address, uint32_t site) {
   struct range range = {begin_address, end_address, latest_number + 1, site,
                         (uint32_t)(coarse_monotonic_ns() >> BIRTH_SHIFT)};
-  __atomic_store_n(&latest_number, range.number, __ATOMIC_RELEASE);
+  __atomic_store_n(&latest_number, range.number, __ATOMIC_SEQ_CST);
   struct place behind = place_of(begin_address);
   if (!join(behind, range)) insert_at(behind, range);
 }

@@ -365,7 +365,7 @@ int mallometer_collections(struct mallometer_collection_counts *out, struct mall
   *out = (struct mallometer_collection_counts){0};
   if (!process_has_call_sites()) return -ENODATA;
   int saved_errno = errno;
-  int result = cleaners_look(out);
+  int result = cleaners_look(out, capacity > 0);
   errno = saved_errno;
   return result == 0 ? (int)call_sites_copy_cleaned(rows, capacity, out->old) : result;
 }

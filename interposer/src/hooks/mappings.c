@@ -181,7 +181,9 @@ struct change {
 
 /* Begins a call, before its system call. `unmaps`: it may unmap, also if it then fails. Keeps errno. */
 static struct change begin_change(bool unmaps) {
+  int saved_errno = errno;
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};
+  errno = saved_errno; /* a sandbox may refuse getpid(2) */
   change.unmaps = unmaps && change.noted;
   if (change.unmaps) change.latest = ranges_before_unmapping();
   return change;

@@ -93,6 +93,7 @@ static bool waits_for_references(jthread one) {
 struct candidate {
   struct thread_block *block;
   void *handle;
+  bool is_listed; /* by the JVM */
 };
 
 static uint32_t find_candidates(struct candidate *candidates) {
@@ -100,21 +101,25 @@ static uint32_t find_candidates(struct candidate *candidates) {
   for (uint32_t i = 0; i < thread_block_count() && count < MOST_CANDIDATES; i++) {
     struct thread_block *block = thread_block_at(i);
     void *handle = block ? cleaner_candidate(block) : NULL;
-    if (handle) candidates[count++] = (struct candidate){block, handle};
+    if (handle) candidates[count++] = (struct candidate){block, handle, false};
   }
   return count;
 }
 
 /* Looks at a thread's stack if it is a candidate. `distance` leads from the JVM's thread to its handle. */
-static void look_at(JNIEnv *thread, jthread one, int64_t distance, const struct candidate *candidates, uint32_t count) {
+static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
   for (uint32_t i = 0; i < count; i++) {
     if ((int64_t)(uintptr_t)candidates[i].handle != handle) continue;
+    candidates[i].is_listed = true;
     cleaner_seen(candidates[i].block, candidates[i].handle, waits_for_references(one));
   }
 }
 
-/* The JVM's thread is at the same distance from its handle in all threads. */
+/*
+ * The JVM's thread is at the same distance from its handle in all threads. The JVM lists neither its own threads, such
+ * as its compilers, nor threads that have ended: these are no cleaners, and must not stay candidates.
+ */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];
   uint32_t count = find_candidates(candidates);
@@ -130,11 +135,14 @@ static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
     (*thread)->DeleteLocalRef(thread, threads[i]);
   }
   (*jvm.tools)->Deallocate(jvm.tools, (unsigned char *)threads);
+  for (uint32_t i = 0; i < count; i++) {
+    if (!candidates[i].is_listed) cleaner_seen(candidates[i].block, candidates[i].handle, false);
+  }
 }
 
 /* ---- Looking ------------------------------------------------------------------------------------------ */
 
-int cleaners_look(struct mallometer_collection_counts *out) {
+int cleaners_look(struct mallometer_collection_counts *out, bool looks) {
   JNIEnv *thread;
   JavaVM *vm = jvm_attached();
   if (!vm || jvm_find(NULL, &thread) != 0) {
@@ -147,7 +155,7 @@ int cleaners_look(struct mallometer_collection_counts *out) {
   }
   snprintf(out->reason, sizeof out->reason, "%s", reason);
   if (*reason) return -ENODATA;
-  look_at_candidates(vm, thread);
+  if (looks) look_at_candidates(vm, thread);
   struct collections now = collections_now();
   out->young = now.all - now.old;
   out->old = now.old;

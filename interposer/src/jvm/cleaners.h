@@ -8,14 +8,16 @@
 #ifndef MALLOMETER_JVM_CLEANERS_H
 #define MALLOMETER_JVM_CLEANERS_H
 
+#include <stdbool.h>
+
 #include "mallometer.h"
 
 /*
- * Looks at the stacks of the threads that announced themselves, and fills in the counts. Finds the counters at the
- * first call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there are no counts;
- * `reason` then says why.
+ * Fills in the counts, and with `looks` looks at the stacks of the threads that announced themselves. Finds the
+ * counters at the first call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there
+ * are no counts; `reason` then says why.
  */
-int cleaners_look(struct mallometer_collection_counts *out);
+int cleaners_look(struct mallometer_collection_counts *out, bool looks);
 
 /* Forgets the counters in the child of a fork, which has no JVM. */
 void cleaners_forked(void);

@@ -323,9 +323,9 @@ final class Headline {
       return adds(row) + detail(row);
     }
     SiteVerdict site = suspect.get();
-    int others = urgentSuspects.size() - 1;
+    long others = urgentSuspects.stream().filter(other -> !other.equals(site)).count();
     String more =
-        others <= 0 || omitsSuspectCount
+        others == 0 || omitsSuspectCount
             ? ""
             : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
@@ -431,11 +431,11 @@ final class Headline {
             .findFirst()
             .orElse(Garbage.NONE);
     if (garbage.answer() == GarbageAnswer.YOUNG) {
-      return ", garbage that a young collection frees";
+      return ", which a young garbage collection frees";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()
-        ? ", %s of it garbage until an old collection, the last %s ago"
+        ? ", of which an old garbage collection frees %s, the last %s ago"
             .formatted(Sentence.rate(rate), Sentence.atLeast(garbage.lastOldSeconds()))
         : "";
   }

@@ -102,7 +102,7 @@ public final class ResidentReader implements SnapshotReader {
     if (takeWish()) {
       long begin = Pause.processorNanos();
       Optional<ResidentStacks> read = Optional.empty();
-      String reason = "the resident set cannot be read: /proc/self/smaps is missing";
+      String reason = "the resident set is unknown: /proc/self/smaps cannot be read";
       try {
         read =
             memory.origins(

@@ -342,9 +342,9 @@ final class WaitingGarbage {
   String words(Garbage garbage) {
     return switch (garbage.answer()) {
       case NONE -> "";
-      case YOUNG -> "garbage that a young collection frees";
+      case YOUNG -> "a young garbage collection frees it";
       case OLD ->
-          "about %s garbage (%s to %s) that an old collection frees; the last was %s ago"
+          "an old garbage collection frees about %s of it (%s to %s); the last was %s ago"
               .formatted(
                   Sentence.bytes(garbage.bytes().value()),
                   Sentence.bytes(garbage.bytes().low()),
@@ -352,13 +352,11 @@ final class WaitingGarbage {
                   Sentence.atLeast(garbage.lastOldSeconds()));
       case NOT_TOLD ->
           latest.generationalZgc()
-              ? "how much of it is garbage cannot be told with generational ZGC"
+              ? "how much of it a collection frees cannot be told with generational ZGC"
               : seen() == 0
-                  ? "no old collection came yet, so whether it is garbage cannot be told"
-                  : "too few old collections freed of it, so how much is garbage cannot be told yet";
-      case OUTLIVED ->
-          "it outlived %d old collections: held, or freed by no cleaner"
-              .formatted(garbage.oldCollections());
+                  ? "no old collection was seen yet, so whether one frees it cannot be told"
+                  : "too few old collections freed some of it, so how much one frees is not known";
+      case OUTLIVED -> "some of it outlived two old collections: held, or freed by no cleaner";
     };
   }
 }

@@ -100,7 +100,9 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      add(resident, nameOf(kind), attached ? List.of(frame(BEFORE)) : List.of());
+      // The C library maps stacks past the hooks, also after an attach.
+      boolean before = attached && kind != Kind.THREAD_STACK;
+      add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (facts.glibc()) {
       unknown += resident;
     } else {

@@ -626,15 +626,14 @@ class AccountTest {
                 "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 40.0 * MIB / 60));
 
     assertThat(packs.diagnosis().sentence())
-        .contains(
-            " adds 43 MiB/min, 40 MiB/min of it garbage until an old collection, the last 14 min ago");
+        .contains(", of which an old garbage collection frees 40 MiB/min, the last 14 min ago");
 
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.waiting("a.Archive.pack", 400 * MIB, GarbageAnswer.YOUNG, 0));
 
     assertThat(packs.diagnosis().sentence())
-        .contains("adds 43 MiB/min, garbage that a young collection frees");
+        .contains("adds 43 MiB/min, which a young garbage collection frees");
 
     // Whatever the verdict is, and no more than the row grows by.
     packs.leaks =
@@ -643,7 +642,7 @@ class AccountTest {
                 Verdict.HEALTHY, "a.Archive.pack", 400 * MIB, GarbageAnswer.OLD, 60.0 * MIB / 60));
 
     assertThat(packs.diagnosis().sentence())
-        .contains(" adds 43 MiB/min, 43 MiB/min of it garbage until an old collection");
+        .contains(" adds 43 MiB/min, of which an old garbage collection frees 43 MiB/min");
   }
 
   /** The troughs rise by 4 MiB a minute. */

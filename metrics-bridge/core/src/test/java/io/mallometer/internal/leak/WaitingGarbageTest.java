@@ -134,8 +134,8 @@ class WaitingGarbageTest {
     assertThat(known.lastOldSeconds()).isEqualTo(50);
     assertThat(waits()).isTrue();
     assertThat(garbage.words(known))
-        .startsWith("about 50 MiB garbage (")
-        .endsWith(") that an old collection frees; the last was 50 s ago");
+        .startsWith("an old garbage collection frees about 50 MiB of it (")
+        .endsWith("); the last was 50 s ago");
   }
 
   @Test
@@ -173,12 +173,12 @@ class WaitingGarbageTest {
     program.allocate(98);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
-    assertThat(garbage.words(answer())).startsWith("no old collection came yet");
+    assertThat(garbage.words(answer())).startsWith("no old collection was seen yet");
     program.collect(1);
     program.allocate(50);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
-    assertThat(garbage.words(answer())).startsWith("too few old collections freed of it");
+    assertThat(garbage.words(answer())).startsWith("too few old collections freed some of it");
     assertThat(waits()).isFalse();
   }
 
@@ -365,7 +365,7 @@ class WaitingGarbageTest {
     program.collect(0);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.OUTLIVED);
-    assertThat(garbage.words(answer())).contains("outlived 2 old collections");
+    assertThat(garbage.words(answer())).startsWith("some of it outlived two old collections");
     program.collect(1);
     program.allocate(50);
     read();
@@ -491,11 +491,11 @@ class WaitingGarbageTest {
       program.allocate(15);
       assertThat(evaluate(detector) == Verdict.WAITS_FOR_GC)
           .isEqualTo(i == LeakThresholds.EVALUATIONS_TO_CHANGE);
-      assertThat(report.sites().get(0).sentence()).contains(" garbage (");
+      assertThat(report.sites().get(0).sentence()).contains("an old garbage collection frees ");
     }
     assertThat(report.sites().get(0).sentence())
-        .contains("holds 86 MiB; about 90 MiB garbage (")
-        .endsWith(") that an old collection frees; the last was 90 s ago");
+        .contains("holds 86 MiB; an old garbage collection frees about 90 MiB of it (")
+        .endsWith("); the last was 90 s ago");
     assertThat(report.leaks()).isEmpty();
   }
 

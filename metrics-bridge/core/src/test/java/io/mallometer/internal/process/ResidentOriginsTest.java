@@ -128,6 +128,28 @@ class ResidentOriginsTest {
         .contains("[mapped before counting began] " + (1024 + 256) * KIB);
   }
 
+  @Test
+  void stacksOfAnAttachedProcessMayBeOfLaterThreads() {
+    String smaps =
+        """
+        10000000-10001000 rw-p 00000000 00:00 0
+        Rss:                   4 kB
+        """;
+    MallocFacts facts = new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, true);
+
+    assertThat(
+            ResidentOrigins.of(
+                    Captured.mappings(smaps),
+                    List.of(Kind.THREAD_STACK),
+                    List.of(),
+                    List.of(),
+                    facts,
+                    true)
+                .stream()
+                .map(ResidentOriginsTest::line))
+        .containsExactly("[thread_stacks] 4096");
+  }
+
   private static List<String> lines(
       List<MappedRange> ranges, List<CallSite> sites, boolean glibc, boolean attached) {
     JvmFacts jvm =
