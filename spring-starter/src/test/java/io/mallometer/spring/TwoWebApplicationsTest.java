@@ -41,10 +41,10 @@ class TwoWebApplicationsTest {
         assertThat(first.scrape())
             .containsEntry("mallometer_active", Matrix.preloaded() ? 1.0 : 0.0);
         assertThat(counted(second)).isEqualTo(counted(first)).isNotEmpty();
-        assertThat(mbeans()).isEqualTo(4);
+        assertThat(mbeans()).isEqualTo(5);
       }
       assertThat(first.scrape()).containsEntry("mallometer_active", Matrix.preloaded() ? 1.0 : 0.0);
-      assertThat(mbeans()).isEqualTo(4);
+      assertThat(mbeans()).isEqualTo(5);
     }
     assertThat(mbeans()).isZero();
   }
@@ -70,7 +70,7 @@ class TwoWebApplicationsTest {
                     "(spring-boot-(actuator|micrometer)|micrometer-(core|registry)|prometheus).*"))) {
       assertThat(application.has("io.mallometer.Mallometer")).isTrue();
       assertThat(application.has("io.micrometer.core.instrument.MeterRegistry")).isFalse();
-      assertThat(mbeans()).isEqualTo(4);
+      assertThat(mbeans()).isEqualTo(5);
     }
   }
 
@@ -82,7 +82,7 @@ class TwoWebApplicationsTest {
                 !jar.matches("(spring-web|spring-boot-(web|tomcat|servlet)|tomcat|reactor).*"))) {
       assertThat(application.has("org.springframework.web.context.WebApplicationContext"))
           .isFalse();
-      assertThat(mbeans()).isEqualTo(4);
+      assertThat(mbeans()).isEqualTo(5);
     }
   }
 

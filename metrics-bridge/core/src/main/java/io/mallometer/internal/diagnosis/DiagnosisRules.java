@@ -529,6 +529,7 @@ public final class DiagnosisRules {
   /** Reports the memory that waits for a garbage collection; it asks for no state. */
   private void reportGarbage() {
     input.leaks().sites().stream()
+        .filter(site -> site.verdict() != Verdict.LEAK)
         .filter(
             site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
         .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))

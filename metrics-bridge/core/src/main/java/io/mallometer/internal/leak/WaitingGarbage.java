@@ -235,6 +235,11 @@ final class WaitingGarbage {
           && all.bytes <= MOST_SINCE * met;
     }
 
+    /** Returns whether less is live than twice what young collections ever had freed. */
+    boolean waitsForYoung() {
+      return all.count <= MOST_SINCE * afterFirstYoung;
+    }
+
     boolean freesYoung() {
       return mostLeft(cleaned - afterFirstYoung, afterFirstYoung) <= MOST_LEFT
           && areFew(leftByAny, all.bytes);
@@ -321,7 +326,7 @@ final class WaitingGarbage {
     Sums sums = new Sums(sites);
     return switch (sums.answer()) {
       case OLD -> sums.waitsForOld(waitsAlready) && noneHolds(sites);
-      case YOUNG -> suspect;
+      case YOUNG -> suspect && sums.waitsForYoung();
       default -> false;
     };
   }

@@ -412,6 +412,12 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
     assertThat(waits()).isTrue();
     assertThat(garbage.waits(List.of(SITE), false, true)).isFalse();
+
+    // A leak of objects that died young before: no collection has met it yet.
+    program.allocate(150);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
+    assertThat(waits()).isFalse();
   }
 
   @Test
