@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The figures of the call sites at one moment with their uncertainty, kept for later: 84 bytes a
- * site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more than {@value
+ * The figures of the call sites at one moment, kept so that a later moment can be compared with it.
+ * They take 84 bytes a site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more than {@value
  * #MOST_SITES} sites half are those with most live bytes, and the rest those with most allocated
  * bytes.
  */

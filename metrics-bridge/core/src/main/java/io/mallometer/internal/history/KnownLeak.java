@@ -4,7 +4,7 @@ import io.mallometer.model.LeakEvidence;
 import java.time.Instant;
 
 /**
- * A stack that leaked in some run.
+ * A call site whose memory leaked in an earlier run, so that this run recognizes it sooner.
  *
  * @param stack its fingerprint
  * @param time the time since which it leaked

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope as the difference of two readings of the counters, for tests and fakes that set the
- * counters themselves. Its peak and its largest allocation are unknown.
+ * A scope (what one piece of code allocates) without the native library: the difference of the
+ * counters at its end and at its start. Its peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 

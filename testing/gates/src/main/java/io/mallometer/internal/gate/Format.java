@@ -3,7 +3,7 @@ package io.mallometer.internal.gate;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The formats of a comparison. */
+/** The formats in which the comparison of two runs is written. */
 public enum Format {
   /** Lines for people: the differences and a summary. */
   TEXT(ComparisonText::text),

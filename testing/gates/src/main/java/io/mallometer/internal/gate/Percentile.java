@@ -2,7 +2,7 @@ package io.mallometer.internal.gate;
 
 import java.util.Locale;
 
-/** The percentiles of the samples that can be compared, the lowest first. */
+/** A percentile of repeated measurements by which two runs are compared, in ascending order. */
 public enum Percentile {
   P0(0),
   P25(25),
