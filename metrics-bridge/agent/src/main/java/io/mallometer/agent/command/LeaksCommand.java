@@ -13,7 +13,8 @@ import picocli.CommandLine.Option;
 /** Prints the call sites that are suspects, with the evidence. */
 @Command(
     name = "leaks",
-    description = "Shows call sites that leak, are unused, grow, wait for a collection or keep a pool, with the"
+    description =
+        "Shows call sites that leak, are unused, grow, wait for a collection or keep a pool, with the"
             + " evidence.")
 final class LeaksCommand implements Callable<Integer> {
 

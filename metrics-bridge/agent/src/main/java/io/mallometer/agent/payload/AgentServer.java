@@ -253,9 +253,7 @@ final class AgentServer implements AutoCloseable {
       exchange.plain(
           NOT_ALLOWED,
           method.equals("POST")
-              ? "only trim, owners/NUMBER, leaks/NAME and evidence below "
-                  + BASE
-                  + " accept POST\n"
+              ? "only trim, owners/NUMBER, leaks/NAME and evidence below " + BASE + " accept POST\n"
               : "only GET, HEAD and POST are allowed, and DELETE for leaks/NAME\n");
     }
   }

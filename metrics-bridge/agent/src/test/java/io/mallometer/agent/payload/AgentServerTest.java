@@ -203,7 +203,8 @@ class AgentServerTest {
         .contains("a duration before now such as 10m");
     assertThat(send("PUT", "/nativememory/trim").statusCode()).isEqualTo(405);
     assertThat(send("POST", "/nativememory/nonsense").body())
-        .isEqualTo("only trim, owners/NUMBER, leaks/NAME and evidence below /nativememory/ accept POST\n");
+        .isEqualTo(
+            "only trim, owners/NUMBER, leaks/NAME and evidence below /nativememory/ accept POST\n");
   }
 
   /** A server with an incomplete login would be open to everybody. */

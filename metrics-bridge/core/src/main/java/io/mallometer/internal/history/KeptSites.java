@@ -13,9 +13,9 @@ import java.util.Map;
 
 /**
  * The figures of the call sites at one moment, kept so that a later moment can be compared with it.
- * They take 84 bytes a site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more than {@value
- * #MOST_SITES} sites half are those with most live bytes, and the rest those with most allocated
- * bytes.
+ * They take 84 bytes a site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more
+ * than {@value #MOST_SITES} sites half are those with most live bytes, and the rest those with most
+ * allocated bytes.
  */
 public final class KeptSites {
 
