@@ -1,32 +1,24 @@
 /*
  * More threads at once than blocks: because the table of blocks is full (a library that was built for 64; first
- * argument "full"), or because there is no memory for more blocks ("unmapped": this program defines mmap and refuses).
+ * argument "full"), or because there is no memory for more blocks ("unmapped": its calls of mmap fail).
  * Threads without a block share one; nothing is lost, and their number is known.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "own_system_call.h"
 
 enum { THREADS = 150, BLOCKS = 64, ROUNDS = 1000 };
 
 static bool refuse;
 
-/* The C library calls its own mmap for stacks and arenas; this one serves callers that look it up, such as the hook. */
-void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
-  if (__atomic_load_n(&refuse, __ATOMIC_RELAXED)) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
-  long result = syscall(SYS_mmap, address, length, protection, flags, file, offset);
-  void *mapped;
-  memcpy(&mapped, &result, sizeof mapped);
-  return mapped;
+static int error_of_call(long number, const long *arguments) {
+  (void)arguments;
+  return number == SYS_mmap && __atomic_load_n(&refuse, __ATOMIC_RELAXED) ? ENOMEM : 0;
 }
 
 static pthread_barrier_t barrier;

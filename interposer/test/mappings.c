@@ -155,7 +155,7 @@ static void failures(void) {
   CHECK(mremap(memory, 4 * PAGE, 0, MREMAP_MAYMOVE) == MAP_FAILED);
   CHECK_EQUAL(errno, EINVAL);
   CHECK(mremap(memory, 4 * PAGE, (size_t)1 << 60, MREMAP_MAYMOVE) == MAP_FAILED);
-  CHECK_EQUAL(errno, EINVAL);
+  CHECK(errno == EINVAL || errno == ENOMEM); /* ENOMEM under qemu */
   CHECK(mremap(memory, 4 * PAGE, (size_t)1 << 46, MREMAP_MAYMOVE) == MAP_FAILED);
   CHECK_EQUAL(errno, ENOMEM);
   CHECK_EQUAL(read_rows(), count);

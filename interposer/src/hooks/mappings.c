@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "account/ranges.h"

@@ -1,0 +1,58 @@
+/*
+ * The program's own syscall(), which the library calls in the place of the C library's: so a test makes calls of the
+ * library fail, and none of the C library, which has system calls of its own.
+ */
+#ifndef MALLOMETER_TEST_OWN_SYSTEM_CALL_H
+#define MALLOMETER_TEST_OWN_SYSTEM_CALL_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Returns the number of the error with which a call is to fail; 0 if the kernel is to answer it. */
+static int error_of_call(long number, const long *arguments);
+
+static long answer_of_kernel(long number, const long *arguments) {
+#if defined(__x86_64__)
+  long result;
+  register long fourth __asm__("r10") = arguments[3];
+  register long fifth __asm__("r8") = arguments[4];
+  register long sixth __asm__("r9") = arguments[5];
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]), "r"(fourth), "r"(fifth),
+                     "r"(sixth)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  register long call __asm__("x8") = number;
+  register long first __asm__("x0") = arguments[0];
+  register long second __asm__("x1") = arguments[1];
+  register long third __asm__("x2") = arguments[2];
+  register long fourth __asm__("x3") = arguments[3];
+  register long fifth __asm__("x4") = arguments[4];
+  register long sixth __asm__("x5") = arguments[5];
+  __asm__ volatile("svc 0"
+                   : "+r"(first)
+                   : "r"(call), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+                   : "memory");
+  return first;
+#endif
+}
+
+long syscall(long number, ...) {
+  long arguments[6];
+  va_list all;
+  va_start(all, number);
+  for (int i = 0; i < 6; i++) arguments[i] = va_arg(all, long);
+  va_end(all);
+  int error = error_of_call(number, arguments);
+  long result = error != 0 ? -error : answer_of_kernel(number, arguments);
+  if (result >= 0 || result < -4095) return result;
+  errno = (int)-result;
+  return -1;
+}
+
+#endif
