@@ -61,7 +61,7 @@ class ContextsTest {
     try (ConfigurableApplicationContext context =
         Contexts.with("outer", MeterRegistry.class, outer).run()) {
       assertThat(ours(outer)).contains("mallometer.active");
-      assertThat(mbeans()).hasSize(4);
+      assertThat(mbeans()).hasSize(5);
       assertThat(context.getBean(NativeMemoryMBeans.class).registered()).isTrue();
     }
 
@@ -108,12 +108,12 @@ class ContextsTest {
     ConfigurableApplicationContext second = Contexts.with(mallometer).run();
     assertThat(scrape(first)).contains("native_malloc_request_size_bytes_count 22");
     assertThat(scrape(second)).contains("native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(4);
+    assertThat(mbeans()).hasSize(5);
 
     first.close();
     assertThat(scrape(second))
         .contains("mallometer_active 1.0", "native_malloc_request_size_bytes_count 22");
-    assertThat(mbeans()).hasSize(4);
+    assertThat(mbeans()).hasSize(5);
 
     second.close();
   }
@@ -125,9 +125,9 @@ class ContextsTest {
         assertThat(child.getBean(Mallometer.class)).isSameAs(mallometer);
         assertThat(child.getBean(NativeMemoryMBeans.class))
             .isSameAs(parent.getBean(NativeMemoryMBeans.class));
-        assertThat(mbeans()).hasSize(4);
+        assertThat(mbeans()).hasSize(5);
       }
-      assertThat(mbeans()).hasSize(4);
+      assertThat(mbeans()).hasSize(5);
       assertThat(scrape(parent))
           .containsOnlyOnce("# TYPE native_malloc_live_bytes gauge")
           .containsOnlyOnce("# TYPE native_malloc_request_size_bytes histogram");
@@ -153,7 +153,7 @@ class ContextsTest {
         assertThat(scrape(context))
             .containsOnlyOnce("native_malloc_live_bytes 600000.0")
             .containsOnlyOnce("native_malloc_request_size_bytes_count 22");
-        assertThat(mbeans()).hasSize(4);
+        assertThat(mbeans()).hasSize(5);
       }
       assertThat(mbeans()).isEmpty();
     }
@@ -163,7 +163,7 @@ class ContextsTest {
   void lazyApplicationIsVisibleFromOutside() {
     try (ConfigurableApplicationContext context =
         Contexts.with(mallometer).lazyInitialization(true).run()) {
-      assertThat(mbeans()).hasSize(4);
+      assertThat(mbeans()).hasSize(5);
       assertThat(scrape(context))
           .contains("native_malloc_live_bytes 600000.0")
           .contains("native_malloc_request_size_bytes_count 22");

@@ -32,7 +32,7 @@ class DevtoolsTest {
     assertThat(application.lines("# TYPE mallometer_active gauge")).hasSize(1);
     assertThat(application.lines("mallometer_active 1.0")).hasSize(1);
     assertThat(application.lines("# TYPE native_malloc_request_size_bytes histogram")).hasSize(1);
-    assertThat(application.output()).contains("MBeans: 4, pollers: 1");
+    assertThat(application.output()).contains("MBeans: 5, pollers: 1");
   }
 
   @Test
@@ -48,7 +48,7 @@ class DevtoolsTest {
     assertThat(application.lines("RestartClassLoader")).hasSize(1);
     assertThat(application.lines("mallometer_active 1.0")).hasSize(1);
     assertThat(application.lines("Native memory is ")).hasSize(1);
-    assertThat(application.output()).contains("MBeans: 4, pollers: 1");
+    assertThat(application.output()).contains("MBeans: 5, pollers: 1");
   }
 
   private List<String> command() throws Exception {
