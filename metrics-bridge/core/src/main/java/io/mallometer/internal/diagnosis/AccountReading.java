@@ -75,21 +75,23 @@ public record AccountReading(
         cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
         counts.with(split.threadStacks()),
-        files(split));
+        files(split.mappedFiles(), split.pageCache()));
   }
 
-  /** Returns the pages of the largest files: cached ones if they were read, else mapped ones. */
-  private static Map<String, Long> files(ResidentMemory split) {
-    Map<String, Long> files = new HashMap<>();
-    for (PageCache.CachedFile file : split.pageCache().allFiles()) {
-      files.put(file.path() + (file.deleted() ? " (deleted)" : ""), file.cachedBytes());
+  /**
+   * Returns the pages of the largest files: mapped ones, which grow also while all of a file is
+   * cached, and those that are cached of a file without mapping.
+   */
+  static Map<String, Long> files(Map<String, Long> mapped, PageCache cached) {
+    Map<String, Long> files = new HashMap<>(mapped);
+    for (PageCache.CachedFile file : cached.allFiles()) {
+      files.putIfAbsent(file.path() + (file.deleted() ? " (deleted)" : ""), file.cachedBytes());
     }
-    return (files.isEmpty() ? split.mappedFiles() : files)
-        .entrySet().stream()
-            .filter(file -> file.getValue() >= LEAST_FILE_BYTES)
-            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-            .limit(MOST_FILES)
-            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    return files.entrySet().stream()
+        .filter(file -> file.getValue() >= LEAST_FILE_BYTES)
+        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+        .limit(MOST_FILES)
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.Snapshot;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AccountReadingsTest {
@@ -35,6 +38,25 @@ class AccountReadingsTest {
 
     assertThat(readings.all()).hasSize(1);
     assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
+  }
+
+  /** A file may be cached as a whole from an earlier run, and its mapped pages grow. */
+  @Test
+  void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {
+    long mib = 1 << 20;
+    PageCache cached =
+        new PageCache(
+            List.of(
+                new PageCache.CachedFile("/db/data.mdb", "other", 300 * mib, false),
+                new PageCache.CachedFile("/log/app.log", "log", 70 * mib, true)),
+            370 * mib,
+            Map.of(),
+            0,
+            "");
+
+    assertThat(AccountReading.files(Map.of("/db/data.mdb", 40 * mib), cached))
+        .containsOnly(
+            Map.entry("/db/data.mdb", 40 * mib), Map.entry("/log/app.log (deleted)", 70 * mib));
   }
 
   private static Snapshot snapshot(long second) {
