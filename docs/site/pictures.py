@@ -35,7 +35,7 @@ def of_the_demo(into):
         wait_until(lambda: names_the_suspect(url), PATIENCE_SECONDS, "the diagnosis names the suspect")
         for page, file, size in (
             ("page", "page.png", ("1280", "1000", "#hour")),
-            ("flamegraph", "flamegraph.png", ("1400", "900")),
+            ("flamegraph", "flamegraph.png", ("1400", "420")),
         ):
             subprocess.run(["node", SITE / "picture.mjs", f"{url}/{page}", into / file, *size], check=True)
         subprocess.run([SITE / "jconsole.sh", into / "jconsole.png", str(demo.jmx_port), "Diagnosis"], check=True)
