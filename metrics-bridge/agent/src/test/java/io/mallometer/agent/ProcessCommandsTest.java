@@ -787,8 +787,11 @@ class ProcessCommandsTest {
           service -> {
             Result report = call("report", "" + service.pid(), "--timeout", "20s");
 
-            assertThat(report.exitCode()).as(report.err()).isZero();
-            assertThat(report.out()).contains("process " + service.pid(), "java_heap");
+            // From 17.0.21 on, JDK 17 follows no link to the socket.
+            if (!report.err().contains("run the command with a newer JDK")) {
+              assertThat(report.exitCode()).as(report.err()).isZero();
+              assertThat(report.out()).contains("process " + service.pid(), "java_heap");
+            }
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();
             Path theirs = Path.of("/proc/" + service.pid(), "root/tmp/.attach_pid" + service.pid());
             assertThat(theirs).doesNotExist();

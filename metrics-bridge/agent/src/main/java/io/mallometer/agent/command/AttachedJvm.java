@@ -68,6 +68,12 @@ final class AttachedJvm implements Source {
   /** A part of the JDK's message when its time limit has passed. */
   private static final String NO_RESPONSE = "respond within";
 
+  /**
+   * What JDK 17.0.21 says of a link to a socket. It looks into its own /tmp only, and earlier ones
+   * follow the link there.
+   */
+  private static final String NOT_THE_SOCKET = "file is expected to be a socket";
+
   /** The agent's answer if the application has a package of the same name. */
   private static final String UNKNOWN = "unknown";
 
@@ -344,6 +350,13 @@ final class AttachedJvm implements Source {
       return new Failure(
           ExitCode.NO_ANSWER,
           name() + " cannot be attached to: " + message + "; use the http address of its agent");
+    }
+    if (message.contains(NOT_THE_SOCKET)) {
+      return new Failure(
+          ExitCode.NOT_THERE,
+          name()
+              + " has a /tmp of its own, which the attach of this JDK does not reach; run the command"
+              + " with a newer JDK, such as 25, or use the http address of its agent");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }
