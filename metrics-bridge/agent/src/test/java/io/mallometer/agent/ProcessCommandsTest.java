@@ -787,7 +787,7 @@ class ProcessCommandsTest {
           service -> {
             Result report = call("report", "" + service.pid(), "--timeout", "20s");
 
-            // From 17.0.21 on, JDK 17 follows no link to the socket.
+            // JDK 17 follows no link to the socket from 17.0.21 on.
             if (!report.err().contains("run the command with a newer JDK")) {
               assertThat(report.exitCode()).as(report.err()).isZero();
               assertThat(report.out()).contains("process " + service.pid(), "java_heap");

@@ -69,8 +69,8 @@ final class AttachedJvm implements Source {
   private static final String NO_RESPONSE = "respond within";
 
   /**
-   * What JDK 17.0.21 says of a link to a socket. It looks into its own /tmp only, and earlier ones
-   * follow the link there.
+   * JDK 17.0.21 gives this reason for a link to a socket. It looks into its own /tmp only, and
+   * earlier ones follow the link there.
    */
   private static final String NOT_THE_SOCKET = "file is expected to be a socket";
 
