@@ -2,6 +2,7 @@ package io.mallometer.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.ChildJvm;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
@@ -121,10 +122,12 @@ class AllocatorOfARealJvmTest {
     try (Mallometer mallometer =
         Mallometer.open(
             MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(100)))) {
-      while (mallometer.sites().read().sites().stream()
-          .noneMatch(site -> site.liveBytes().value() > HUGE)) {
-        Thread.onSpinWait();
-      }
+      assertThat(
+              ChildJvm.await(
+                  () ->
+                      mallometer.sites().read().sites().stream()
+                          .anyMatch(site -> site.liveBytes().value() > HUGE)))
+          .isTrue();
       mallometer.monitors().onEvent(told::add);
       mallometer.monitors().start(MonitorOptions.threshold(HUGE));
       long live = (long) mallometer.poll().process().orElseThrow().liveBytes();
