@@ -6,6 +6,7 @@ import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import io.mallometer.internal.library.ProcessStart;
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
@@ -19,10 +20,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -68,12 +69,6 @@ final class AttachedJvm implements Source {
   /** A part of the JDK's message when its time limit has passed. */
   private static final String NO_RESPONSE = "respond within";
 
-  /**
-   * JDK 17.0.21 gives this reason for a link to a socket. It looks into its own /tmp only, and
-   * earlier ones follow the link there.
-   */
-  private static final String NOT_THE_SOCKET = "file is expected to be a socket";
-
   /** The agent's answer if the application has a package of the same name. */
   private static final String UNKNOWN = "unknown";
 
@@ -87,7 +82,10 @@ final class AttachedJvm implements Source {
   private final Path directoryInside;
   private final Path jarInside;
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
-  private final List<Path> meeting = new ArrayList<>();
+
+  /** Closes what the command leaves in the directories of others, also when it is abandoned. */
+  private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
+
   private boolean asked;
   private boolean hangs;
 
@@ -111,30 +109,6 @@ final class AttachedJvm implements Source {
       Files.copy(jar, directory.resolve(JAR));
     }
     giveTo(process.owner());
-    meetInTheirs();
-  }
-
-  /**
-   * Lets any JDK meet a JVM that has the same process id in its own PID namespace but another /tmp,
-   * such as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the
-   * JVM's socket in its own /tmp only.
-   */
-  private void meetInTheirs() throws IOException {
-    Path theirs = process.proc().resolve("root").resolve(Path.of("/").relativize(MEETING_PLACE));
-    if (process.pidInside() != process.pid() || Files.isSameFile(theirs, MEETING_PLACE)) {
-      return;
-    }
-    Path socket = MEETING_PLACE.resolve(SOCKET + process.pid());
-    Path request = theirs.resolve(REQUEST + process.pid());
-    if (Files.isSymbolicLink(socket)) {
-      Files.delete(socket);
-    }
-    if (!Files.exists(socket)) {
-      meeting.add(Files.createSymbolicLink(socket, theirs.resolve(socket.getFileName())));
-    }
-    if (!Files.exists(request)) {
-      meeting.add(Files.createFile(request));
-    }
   }
 
   /**
@@ -263,13 +237,41 @@ final class AttachedJvm implements Source {
     if (System.getProperty(ATTACH_TIMEOUT) == null) {
       System.setProperty(ATTACH_TIMEOUT, Long.toString(LONGER * timeout.toMillis()));
     }
+    Path theirs = process.proc().resolve("root").resolve(Path.of("/").relativize(MEETING_PLACE));
+    if (process.pidInside() != process.pid() || Files.isSameFile(theirs, MEETING_PLACE)) {
+      attach();
+    } else {
+      attachElsewhere(theirs);
+    }
+    return null;
+  }
+
+  private void attach() throws Exception {
     VirtualMachine machine = VirtualMachine.attach(Long.toString(process.pid()));
     try {
       machine.loadAgent(jarInside.toString(), directoryInside.toString());
     } finally {
       machine.detach();
     }
-    return null;
+  }
+
+  /**
+   * Attaches to a JVM that has the same process id in its own PID namespace but another /tmp, such
+   * as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the JVM's
+   * socket in its own /tmp only.
+   */
+  private void attachElsewhere(Path theirs) throws Exception {
+    String name = SOCKET + process.pid();
+    Path request = theirs.resolve(REQUEST + process.pid());
+    try (ForwardingSocket socket =
+        ForwardingSocket.open(MEETING_PLACE.resolve(name), theirs.resolve(name))) {
+      leftBehind.add(socket);
+      if (!Files.exists(request)) {
+        Files.createFile(request);
+        leftBehind.add(() -> Files.deleteIfExists(request));
+      }
+      attach();
+    }
   }
 
   /**
@@ -318,7 +320,8 @@ final class AttachedJvm implements Source {
     hangs = true;
     String request = REQUEST + process.pidInside();
     for (String place : List.of("cwd", "root" + MEETING_PLACE)) {
-      meeting.add(process.proc().resolve(place).resolve(request));
+      Path file = process.proc().resolve(place).resolve(request);
+      leftBehind.add(() -> Files.deleteIfExists(file));
     }
     String seconds = BigDecimal.valueOf(timeout.toMillis(), 3).stripTrailingZeros().toPlainString();
     Failure unknown =
@@ -350,13 +353,6 @@ final class AttachedJvm implements Source {
       return new Failure(
           ExitCode.NO_ANSWER,
           name() + " cannot be attached to: " + message + "; use the http address of its agent");
-    }
-    if (message.contains(NOT_THE_SOCKET)) {
-      return new Failure(
-          ExitCode.NOT_THERE,
-          name()
-              + " has a /tmp of its own, which the attach of this JDK does not reach; run the command"
-              + " with a newer JDK, such as 25, or use the http address of its agent");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }
@@ -393,7 +389,14 @@ final class AttachedJvm implements Source {
   }
 
   private void cleanUp() {
-    meeting.forEach(file -> file.toFile().delete());
+    for (Closeable left : leftBehind) {
+      try {
+        left.close();
+      } catch (IOException e) {
+        // What is left then is an empty file or a socket that nobody serves.
+        continue;
+      }
+    }
     try (Stream<Path> files = Files.walk(directory)) {
       files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
     } catch (IOException e) {

@@ -1,0 +1,145 @@
+package io.mallometer.agent.command;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/**
+ * A Unix socket that passes each connection on to another one, in both directions. Its file appears
+ * as soon as the other one exists, so who waits for this file waits for the other. JDK 17 attaches
+ * through its own /tmp only, and from update 21 on follows no link there.
+ */
+final class ForwardingSocket implements Closeable {
+
+  private static final int CHECK_MILLIS = 5;
+  private static final int BUFFER_BYTES = 8192;
+
+  private final Path file;
+  private final Path other;
+
+  /** Holds the socket's file until it appears, so that nobody else can connect before. */
+  private final Path directory;
+
+  private final Path hidden;
+  private final ServerSocketChannel server;
+  private boolean shown;
+
+  private ForwardingSocket(Path file, Path other) throws IOException {
+    this.file = file;
+    this.other = other;
+    this.directory = Files.createTempDirectory(file.getParent(), "mallometer-");
+    this.hidden = directory.resolve("socket");
+    this.server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+  }
+
+  /**
+   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If the other
+   * one exists already, so does this one when the method returns.
+   *
+   * @throws IOException if somebody listens at {@code file} already, or it cannot be created
+   */
+  static ForwardingSocket open(Path file, Path other) throws IOException {
+    if (isListening(file)) {
+      throw new IOException(file + " belongs to another JVM");
+    }
+    ForwardingSocket socket = new ForwardingSocket(file, other);
+    try {
+      socket.listen();
+    } catch (IOException | RuntimeException e) {
+      socket.close();
+      throw e;
+    }
+    return socket;
+  }
+
+  private static boolean isListening(Path file) {
+    try (SocketChannel client = SocketChannel.open(UnixDomainSocketAddress.of(file))) {
+      return client.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private void listen() throws IOException {
+    server.bind(UnixDomainSocketAddress.of(hidden));
+    Files.setPosixFilePermissions(hidden, PosixFilePermissions.fromString("rw-------"));
+    boolean appeared = appear();
+    start(() -> serve(appeared));
+  }
+
+  private static void start(Runnable work) {
+    Thread thread = new Thread(work, "mallometer-forward");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Shows the file if the other one exists. Returns whether there is nothing more to wait for. */
+  private synchronized boolean appear() throws IOException {
+    if (server.isOpen() && Files.exists(other)) {
+      Files.move(hidden, file, StandardCopyOption.ATOMIC_MOVE);
+      shown = true;
+    }
+    return shown || !server.isOpen();
+  }
+
+  private void serve(boolean appeared) {
+    try {
+      for (boolean shown = appeared; !shown; shown = appear()) {
+        Thread.sleep(CHECK_MILLIS);
+      }
+      while (true) {
+        forward(server.accept());
+      }
+    } catch (IOException | InterruptedException e) {
+      // The socket is closed, or its file cannot appear: who waits for it has a time limit.
+      return;
+    }
+  }
+
+  private void forward(SocketChannel client) throws IOException {
+    try {
+      SocketChannel target = SocketChannel.open(UnixDomainSocketAddress.of(other));
+      start(() -> copy(client, target));
+      start(() -> copy(target, client));
+    } catch (IOException e) {
+      // The client sees that its connection ends, as it would without this socket.
+      client.close();
+    }
+  }
+
+  /** Copies all bytes, then closes both ends: the JVM closes its end when it has answered. */
+  private static void copy(SocketChannel from, SocketChannel to) {
+    ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+    try (from;
+        to) {
+      while (from.read(buffer) >= 0) {
+        buffer.flip();
+        while (buffer.hasRemaining()) {
+          to.write(buffer);
+        }
+        buffer.clear();
+      }
+    } catch (IOException e) {
+      // The other direction has closed both ends.
+      buffer.clear();
+    }
+  }
+
+  @Override
+  public synchronized void close() throws IOException {
+    try {
+      server.close();
+    } finally {
+      (shown ? file : hidden).toFile().delete();
+      directory.toFile().delete();
+    }
+  }
+}
