@@ -151,13 +151,36 @@ static void memory_from_before_is_not_shown(void) {
 static void a_full_map_keeps_the_large_ones(void) {
   size_t small = (size_t)BLOCKS * IN_BLOCK * 2;
   put(0, 1000, 7);
-  for (size_t i = 0; i < small; i++) put(2000 + 2 * i, 1, (uint32_t)(i % 7));
+  for (size_t i = 0; i < small; i++) {
+    put(2000 + 2 * i, 1, (uint32_t)(i % 7));
+    CHECK(map->used + BLOCKS_OF_CHANGE <= BLOCKS); /* the next change packs one slice at most */
+  }
   CHECK(ranges_totals().forgotten > 0 && ranges_totals().ranges >= KEPT);
   CHECK_EQUAL(site_of_page(999), 7);
   CHECK_EQUAL(site_of_page(2000 + 2 * (small - 1)), (small - 1) % 7);
   check_references();
-  CHECK(ranges_footprint() > (size_t)2 << 20);
+  CHECK(ranges_footprint() > (size_t)1 << 20);
   take_away(0, 2000 + 2 * small);
+  CHECK_EQUAL(ranges_totals().ranges, 0);
+  check_references();
+}
+
+/* Blocks that are all full need one more for each change; then nothing is packed before it is counted. */
+static void full_blocks_are_packed_in_time(void) {
+  for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
+    put(2000 + 4 * i, 1, (uint32_t)(i % 7));
+  }
+  for (uint32_t number = 0; number + 1 < map->used; number++) {
+    uintptr_t begin = range_at((struct place){number, 0})->begin / PAGE - FIRST;
+    for (size_t i = 1; block_at(number)->count < IN_BLOCK; i += 4) put(begin + i, 1, 7);
+  }
+  uint32_t full = map->used;
+  for (uint32_t i = 0; i < full; i++) {
+    put(2000 + 4 * (size_t)i * IN_BLOCK + 3, 1, 6);
+    CHECK(map->used + BLOCKS_OF_CHANGE <= BLOCKS);
+  }
+  check_references();
+  take_away(0, PAGES * (size_t)1000);
   CHECK_EQUAL(ranges_totals().ranges, 0);
   check_references();
 }
@@ -275,6 +298,7 @@ int main(void) {
   memory_from_before_is_not_shown();
   at_random();
   a_full_map_keeps_the_large_ones();
+  full_blocks_are_packed_in_time();
   a_lost_change_is_counted_and_a_reader_tries_again();
   a_lock_that_comes_back_does_not_end_the_map();
   a_short_stall_does_not_end_the_map();

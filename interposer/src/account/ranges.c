@@ -13,7 +13,9 @@ enum {
   IN_BLOCK = 64,
   /* Packing leaves a quarter of each block for changes, and a quarter of the blocks. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
-  KEPT = BLOCKS / 4 * 3 * PACKED_IN_BLOCK,
+  PACKED_BLOCKS = BLOCKS / 4 * 3,
+  KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
+  BLOCKS_OF_SLICE = 16,
   /* A change needs at most two blocks more. */
   BLOCKS_OF_CHANGE = 2,
   SIZE_CLASSES = 64,
@@ -51,7 +53,11 @@ static struct map {
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS]; /* used by remove_blocks() */
   uintptr_t first[BLOCKS];  /* the first address of each block in use, in the same order */
+  /* Packing: the passes that are left, the block where this one goes on, and the blocks in use that begin the next. */
+  uint32_t passes, next, enough;
+  uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
+  struct range slice[BLOCKS_OF_SLICE * IN_BLOCK]; /* used by pack_slice() */
 } * map;
 
 static const struct ranges_sites *sites;
@@ -75,8 +81,9 @@ const char *ranges_missing(void) {
 /* The blocks become resident one after the other. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
-  return memory_whole_pages(offsetof(struct map, blocks) +
-                            __atomic_load_n(&map->most_used, __ATOMIC_RELAXED) * sizeof(struct block));
+  uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
+  return memory_whole_pages(offsetof(struct map, blocks) + most_used * sizeof(struct block) +
+                            (most_used > PACKED_BLOCKS ? sizeof map->slice : 0));
 }
 
 /* ---- The lock ------------------------------------------------------------------------------------------ */
@@ -139,7 +146,8 @@ static bool begin_change(uint64_t *signals) {
 /* Makes the map empty, whatever state it is in. */
 static void renew(struct map *renewed) {
   for (uint16_t i = 0; i < BLOCKS; i++) renewed->order[i] = i;
-  renewed->used = renewed->ranges = 0;
+  renewed->used = renewed->ranges = renewed->passes = 0;
+  renewed->enough = PACKED_BLOCKS;
   renewed->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 }
 
@@ -330,32 +338,41 @@ static uint32_t size_class(const struct range *range) {
   return 63 - (uint32_t)__builtin_clzll((unsigned long long)(range->end - range->begin));
 }
 
-/* Sets the numbers of ranges of each class of sizes that are to be forgotten: the smallest. */
-static void choose_smallest(uint32_t excess, uint32_t chosen[SIZE_CLASSES]) {
-  memset(chosen, 0, SIZE_CLASSES * sizeof *chosen);
-  for (struct place place = {0, 0}; !is_end(place); place = following(place)) chosen[size_class(range_at(place))]++;
-  for (uint32_t class = 0; class < SIZE_CLASSES; class ++) {
-    if (chosen[class] > excess) chosen[class] = excess;
-    excess -= chosen[class];
-  }
+/* Begins two passes over the map: one counts the classes of sizes, the other forgets the smallest. */
+static void begin_passes(void) {
+  map->passes = 2;
+  map->next = 0;
+  memset(map->counted, 0, sizeof map->counted);
+  memset(map->chosen, 0, sizeof map->chosen);
 }
 
-/* Moves all ranges but the chosen ones into full blocks. A block is not written before all of it was read. */
-static uint32_t fill_blocks(uint32_t chosen[SIZE_CLASSES]) {
+/* Chooses how many ranges of each class of sizes the next pass forgets. */
+static void end_pass(void) {
+  uint32_t excess = map->ranges > KEPT ? map->ranges - KEPT : 0;
+  for (uint32_t class = 0; class < SIZE_CLASSES; class ++) {
+    map->chosen[class] = map->counted[class] < excess ? map->counted[class] : excess;
+    excess -= map->chosen[class];
+  }
+  map->next = 0;
+  if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
+}
+
+/* Reads the ranges of a slice but for those that it forgets. Returns their count. */
+static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};
-  for (uint32_t number = 0; number < map->used; number++) {
+  for (uint32_t number = map->next; number < map->next + blocks; number++) {
     const struct block *block = block_at(number);
     for (uint32_t i = 0; i < block->count; i++) {
-      struct range range = block->ranges[i];
-      uint32_t class = size_class(&range);
-      if (chosen[class] > 0) {
-        chosen[class]--;
-        release(&references, range.site);
+      uint32_t class = size_class(&block->ranges[i]);
+      if (map->chosen[class] > 0) {
+        map->chosen[class]--;
+        map->ranges--;
+        release(&references, block->ranges[i].site);
         __atomic_fetch_add(&forgotten, 1, __ATOMIC_RELAXED);
       } else {
-        block_at(total / IN_BLOCK)->ranges[total % IN_BLOCK] = range;
-        total++;
+        map->counted[class]++;
+        map->slice[total++] = block->ranges[i];
       }
     }
   }
@@ -363,26 +380,36 @@ static uint32_t fill_blocks(uint32_t chosen[SIZE_CLASSES]) {
   return total;
 }
 
-/* Leaves a quarter of each block free. Goes backwards, so that no range is written over before it was moved. */
-static void pack(uint32_t chosen[SIZE_CLASSES]) {
-  uint32_t total = fill_blocks(chosen);
-  for (uint32_t i = total; i-- > 0;) {
-    block_at(i / PACKED_IN_BLOCK)->ranges[i % PACKED_IN_BLOCK] = block_at(i / IN_BLOCK)->ranges[i % IN_BLOCK];
+/* Spreads the ranges of the next blocks over as few as leave a quarter of each free. */
+static void pack_slice(void) {
+  if (map->next >= map->used) {
+    end_pass(); /* blocks were removed */
+    return;
   }
-  map->used = (total + PACKED_IN_BLOCK - 1) / PACKED_IN_BLOCK;
-  map->ranges = total;
-  for (uint32_t number = 0; number < map->used; number++) {
-    uint32_t left = total - number * PACKED_IN_BLOCK;
-    block_at(number)->count = left < PACKED_IN_BLOCK ? left : PACKED_IN_BLOCK;
-    note_first(number);
+  uint32_t blocks = map->used - map->next < BLOCKS_OF_SLICE ? map->used - map->next : BLOCKS_OF_SLICE;
+  uint32_t total = read_slice(blocks), needed = (total + PACKED_IN_BLOCK - 1) / PACKED_IN_BLOCK, at = 0;
+  if (needed > blocks) needed = blocks;
+  for (uint32_t i = 0; i < needed; i++) {
+    struct block *block = block_at(map->next + i);
+    block->count = (total - at) / (needed - i);
+    memcpy(block->ranges, map->slice + at, block->count * sizeof *block->ranges);
+    note_first(map->next + i);
+    at += block->count;
   }
+  remove_blocks(map->next + needed, blocks - needed);
+  map->next += needed;
+  if (map->next >= map->used) end_pass();
 }
 
+/* Works off a slice where blocks run short, and more of them only if a change would find none. */
 static void make_room(void) {
-  uint32_t chosen[SIZE_CLASSES];
-  if (map->used + BLOCKS_OF_CHANGE <= BLOCKS) return;
-  choose_smallest(map->ranges > KEPT ? map->ranges - KEPT : 0, chosen);
-  pack(chosen);
+  bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
+  if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
+  if (map->passes > 0) pack_slice();
+  while (map->used + BLOCKS_OF_CHANGE > BLOCKS) {
+    if (map->passes == 0) begin_passes();
+    pack_slice();
+  }
 }
 
 /* ---- Changes ------------------------------------------------------------------------------------------- */
