@@ -1,5 +1,6 @@
 package io.mallometer.model;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -10,7 +11,7 @@ import java.util.List;
  * @param time when it was read
  * @param residentBytes the resident set size
  * @param stacks the stacks, most bytes first
- * @param reason why mappings have no call sites; empty if they have
+ * @param reason why mappings have no call sites, or there is no newer reading; empty if neither
  */
 public record ResidentStacks(
     Instant time, long residentBytes, List<ResidentStack> stacks, String reason) {
@@ -28,6 +29,16 @@ public record ResidentStacks(
 
   public ResidentStacks {
     stacks = List.copyOf(stacks);
+  }
+
+  /** Returns these stacks with their age and why there are no newer ones as the reason. */
+  public ResidentStacks because(String failure, Instant now) {
+    long seconds = Duration.between(time, now).toSeconds();
+    return new ResidentStacks(
+        time,
+        residentBytes,
+        stacks,
+        "read %d s ago, and not since: %s".formatted(seconds, failure));
   }
 
   /** Returns the stacks of which a frame contains a text; the total stays. Ignores case. */

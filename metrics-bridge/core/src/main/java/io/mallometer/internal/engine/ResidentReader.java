@@ -7,6 +7,7 @@ import io.mallometer.internal.process.Pause;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.Snapshot;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -30,10 +31,12 @@ public final class ResidentReader implements SnapshotReader {
   private final Clock clock;
   private final LongSupplier nanoTime;
 
-  /** The latest reading. Guarded by this, like the fields below. */
+  /** The latest reading that succeeded. Guarded by this, like the fields below. */
   private Optional<ResidentStacks> latest = Optional.empty();
 
+  /** Why the latest reading failed; empty if it did not. */
   private String missing = "the resident set was not read within 10 s; ask again";
+
   private boolean wanted;
   private boolean asked;
   private int readings;
@@ -57,15 +60,21 @@ public final class ResidentReader implements SnapshotReader {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns a reading; one without stacks has the reason. An interrupt ends the wait. */
+  /**
+   * Returns the latest reading. If a later one failed, its reason has the age and the failure; if
+   * none succeeded, it has no stacks. An interrupt ends the wait.
+   */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {
       wanted = true;
       asked = true;
       awaitReading(readings);
     }
+    Instant now = clock.instant();
     String reason = memory.present() ? missing : "this system does not tell the resident set";
-    return latest.orElseGet(() -> new ResidentStacks(clock.instant(), 0, List.of(), reason));
+    return latest
+        .map(read -> missing.isEmpty() ? read : read.because(missing, now))
+        .orElseGet(() -> new ResidentStacks(now, 0, List.of(), reason));
   }
 
   private synchronized void awaitReading(int before) {
@@ -124,8 +133,8 @@ public final class ResidentReader implements SnapshotReader {
 
   /** Keeps a reading and lets those go on who wait for it. The first reading loads classes. */
   private synchronized void finish(Optional<ResidentStacks> read, String reason, long cost) {
-    latest = read;
-    missing = reason;
+    latest = read.or(() -> latest);
+    missing = read.isPresent() ? "" : reason;
     readAt = nanoTime.getAsLong();
     pause = Pause.after(readings == 0 ? 0 : cost, FRESH_NANOS, LONGEST_NANOS);
     paidAt = (readings == 0 ? readAt : Math.max(paidAt, readAt)) + pause;

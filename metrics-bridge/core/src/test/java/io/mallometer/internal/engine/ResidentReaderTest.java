@@ -117,6 +117,28 @@ class ResidentReaderTest {
   }
 
   @Test
+  void aFailureLeavesTheReadingBeforeItWithItsAge() throws Exception {
+    CompletableFuture<ResidentStacks> first = request();
+    poll();
+    residentBytes(first);
+    library.advanceClock(Duration.ofSeconds(3));
+    memory.fails = true;
+    CompletableFuture<ResidentStacks> failed = request();
+    assertThatThrownBy(this::poll).isInstanceOf(IllegalStateException.class);
+
+    ResidentStacks read = failed.get(30, TimeUnit.SECONDS);
+    assertThat(read.residentBytes()).isEqualTo(1);
+    assertThat(read.reason()).contains("3 s ago").contains("no file descriptor is left");
+
+    library.advanceClock(Duration.ofSeconds(3));
+    memory.fails = false;
+    CompletableFuture<ResidentStacks> next = request();
+    poll();
+    assertThat(next.get(30, TimeUnit.SECONDS).reason()).isEmpty();
+    assertThat(residentBytes(next)).isEqualTo(3);
+  }
+
+  @Test
   void anInterruptedRequestDoesNotWait() {
     Thread.currentThread().interrupt();
 
