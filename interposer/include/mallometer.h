@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x460544b2u
+#define MALLOMETER_ABI_VERSION 0x8013b338u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -381,7 +381,8 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1 /* The object that defines malloc: its call sites are those of malloc. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc: its call sites are those of malloc. */
+  MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library, without a site and a time. */
 };
 
 /* Addresses that the process mapped, or reserved for later. Not all of it need be in memory. */
@@ -782,8 +783,8 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
 
 /*
- * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, in the order of their
- * addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
+ * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, and those of the library, but
+ * for its file, in the order of their addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
  * there is none. Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped
  * or unmapped during the call may be missing. Unknown are mappings from before call sites were recorded, those of the
  * loader, those that the C library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and

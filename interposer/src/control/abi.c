@@ -33,6 +33,7 @@
 #include "platform/clock.h"
 #include "platform/executable.h"
 #include "platform/loaded_objects.h"
+#include "platform/memory.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
@@ -223,10 +224,36 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
+/* Inserts a row in the order of addresses, where it meets no other. Of full rows the last goes. Returns their count. */
+static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count, struct mallometer_range row) {
+  uint32_t place = count;
+  while (place > 0 && rows[place - 1].address >= row.address) place--;
+  if (place == capacity || (place < count && rows[place].address < row.address + row.length)) return count;
+  if (place > 0 && rows[place - 1].address + rows[place - 1].length > row.address) return count;
+  if (count == capacity) count--;
+  memmove(rows + place + 1, rows + place, (count - place) * sizeof *rows);
+  rows[place] = row;
+  return count + 1;
+}
+
+/* Adds the library's ranges between an address and the last row: what is behind it comes when no more rows do. */
+static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
+  if (copied < 0) return copied;
+  uint32_t count = (uint32_t)copied;
+  uint64_t behind = count > 0 ? rows[count - 1].address : UINT64_MAX;
+  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+    uintptr_t begin, end;
+    if (!memory_own_range(i, &begin, &end) || end <= from || begin >= behind) continue;
+    count = insert_row(rows, capacity, count,
+                       (struct mallometer_range){begin, end - begin, 0, UINT32_MAX, MALLOMETER_RANGE_OF_LIBRARY});
+  }
+  return (int)count;
+}
+
 int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from) {
   if (!rows) return -EINVAL;
   if (!process_has_call_sites() || !ranges_on()) return -ENODATA;
-  return ranges_copy(rows, capacity, from);
+  return add_own_ranges(rows, capacity, ranges_copy(rows, capacity, from), from);
 }
 
 int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {

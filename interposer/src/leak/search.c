@@ -135,7 +135,7 @@ static void leave_out(uintptr_t from, uintptr_t to, uintptr_t begin, size_t page
 
 static void leave_out_own(uintptr_t begin, size_t pages) {
   uintptr_t from, to;
-  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+  for (unsigned i = 0; i < MOST_PRIVATE_RANGES; i++) {
     if (memory_own_range(i, &from, &to)) leave_out(from, to, begin, pages);
   }
   leave_out((uintptr_t)slots_pages_before(), slots_begin + slots_bytes, begin, pages);

@@ -36,8 +36,8 @@ bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
   return *begin > 1;
 }
 
-void memory_own_add(uintptr_t begin, size_t bytes) {
-  for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
+static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes) {
+  for (unsigned i = first; i < behind; i++) {
     uintptr_t none = 0;
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
@@ -46,6 +46,8 @@ void memory_own_add(uintptr_t begin, size_t bytes) {
     return;
   }
 }
+
+void memory_own_add(uintptr_t begin, size_t bytes) { note(0, MOST_PRIVATE_RANGES, begin, bytes); }
 
 void memory_own_remove(uintptr_t begin) {
   for (unsigned i = 0; i < MOST_OWN_RANGES; i++) {
@@ -85,10 +87,14 @@ void *memory_map(void *wish, size_t bytes) {
   void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
   madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could be in a huge page with memory of the program */
+  if (!wish) note(MOST_PRIVATE_RANGES, MOST_OWN_RANGES, (uintptr_t)memory, memory_whole_pages(bytes));
   return memory;
 }
 
-void memory_unmap(void *memory, size_t bytes) { call_munmap(memory, bytes); }
+void memory_unmap(void *memory, size_t bytes) {
+  memory_own_remove((uintptr_t)memory);
+  call_munmap(memory, bytes);
+}
 
 uintptr_t memory_break(void) { return (uintptr_t)sbrk(0); }
 

@@ -38,15 +38,18 @@ void memory_give_back(void *memory, size_t bytes);
 /*
  * Returns zeroed memory on whole pages, at `wish` if that is free and not NULL, else anywhere, without such pages
  * around it. NULL, with errno, if there is none. Makes system calls. memory_unmap() takes the same number of bytes.
+ * What is mapped at a wish is handed to the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * Ranges without anything of the program's: the memory of memory_reserve(), and what is added. They are numbered from
- * 0, below MOST_OWN_RANGES; more are not noted. From any thread.
+ * The library's own memory: numbered from 0 on, below MOST_PRIVATE_RANGES, is what has nothing of the program's, the
+ * memory of memory_reserve() and what is added; behind it, below MOST_OWN_RANGES, that of memory_map(). More of a kind
+ * is not noted. From any thread.
  */
-#define MOST_OWN_RANGES 32u
+#define MOST_PRIVATE_RANGES 32u
+#define MOST_OWN_RANGES 288u
 bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end);
 void memory_own_add(uintptr_t begin, size_t bytes);
 void memory_own_remove(uintptr_t begin);

@@ -97,17 +97,14 @@ static uint64_t without_stack;
 static sample_mover *move_elsewhere;
 
 const char *call_sites_start(void) {
-  const char *shortage = memory_shortage(sizeof *memory + live_samples_bytes());
-  if (shortage) return shortage;
-  struct memory *none = NULL, *fresh = memory_reserve(sizeof *fresh);
+  size_t own = memory_whole_pages(sizeof *memory), bytes = own + live_samples_bytes();
+  const char *shortage = memory_shortage(bytes);
+  if (shortage || call_sites_on()) return shortage;
+  char *fresh = memory_reserve(bytes);
   if (!fresh) return "no memory for the tables of call sites";
-  if (!live_samples_start()) {
-    memory_give_back(fresh, sizeof *fresh);
-    return "no memory for the tables of call sites";
-  }
-  if (!__atomic_compare_exchange_n(&memory, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
-  }
+  char *used = (char *)live_samples_use(fresh + own) - own;
+  if (used != fresh) memory_give_back(fresh, bytes); /* another thread was first */
+  __atomic_store_n(&memory, (struct memory *)(void *)used, __ATOMIC_RELEASE);
   return NULL;
 }
 
@@ -120,7 +117,7 @@ void call_sites_open(void) { __atomic_store_n(&open_for_samples, true, __ATOMIC_
 const struct modules *call_sites_modules(void) { return call_sites_on() ? &memory->modules : NULL; }
 
 size_t call_sites_footprint(void) {
-  return call_sites_on() ? memory_whole_pages(sizeof *memory) + memory_whole_pages(live_samples_bytes()) : 0;
+  return call_sites_on() ? memory_whole_pages(sizeof *memory) + live_samples_bytes() : 0;
 }
 
 /* ---- Sums --------------------------------------------------------------------------------------------- */

@@ -39,17 +39,13 @@ enum { CLOSING = 254, MANY = 255 };
 
 static uint32_t samples;
 
-bool live_samples_start(void) {
-  if (__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return true;
-  struct table *none = NULL, *fresh = memory_reserve(sizeof *fresh);
-  if (!fresh) return false;
-  if (!__atomic_compare_exchange_n(&table, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
-  }
-  return true;
-}
+size_t live_samples_bytes(void) { return memory_whole_pages(sizeof *table); }
 
-size_t live_samples_bytes(void) { return sizeof *table; }
+void *live_samples_use(void *fresh) {
+  struct table *none = NULL;
+  bool first = __atomic_compare_exchange_n(&table, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  return first ? fresh : none;
+}
 
 uint32_t live_sample_birth(void) { return (uint32_t)(coarse_monotonic_ns() / BIRTH_UNIT); }
 

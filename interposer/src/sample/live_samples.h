@@ -17,11 +17,11 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* Reserves the memory, once. False if there is none. From any thread and signal handlers; may change errno. */
-bool live_samples_start(void);
-
-/* Returns the bytes of that memory. */
+/* The bytes of memory that the samples need, on whole pages. */
 size_t live_samples_bytes(void);
+
+/* Uses zeroed memory, unless other memory is in use, and returns what is in use. From any thread and signal handlers. */
+void *live_samples_use(void *fresh);
 
 #define LIVE_HASHES 65536u
 extern HIDDEN uint8_t live_filter[LIVE_HASHES / 8];

@@ -10,9 +10,18 @@ import java.util.List;
  * @param end address after the last
  * @param frames the stack of the call that reserved the addresses, innermost first; empty if
  *     unknown
- * @param ofAllocator whether the allocator reserved them
+ * @param owner whose memory it is
  */
-public record MappedRange(long start, long end, List<StackFrame> frames, boolean ofAllocator) {
+public record MappedRange(long start, long end, List<StackFrame> frames, Owner owner) {
+
+  /** Who mapped a range. */
+  public enum Owner {
+    /** The JVM, or code in it. */
+    PROGRAM,
+    ALLOCATOR,
+    /** The native library, for its own tables. */
+    LIBRARY
+  }
 
   public MappedRange {
     frames = List.copyOf(frames);

@@ -42,10 +42,13 @@ final class MappingKinds {
   private static final long LARGEST_GUARD = 1L << 20;
   private static final long LARGEST_ZEROED_DATA = 512L << 10;
 
+  /** The library has 1.4 MiB. */
+  private static final long LARGEST_OWN_ZEROED_DATA = 2L << 20;
+
   private static final String LIBRARY = "libmallometer";
 
   /** A part of the name of ZGC's heap. */
-  private static final String JAVA_HEAP = "java_heap";
+  static final String JAVA_HEAP = "java_heap";
 
   /** Names for pieces that were cut out, in the kernel's form. */
   static final String CLASS_SPACE = "[anon: class space]";
@@ -214,11 +217,16 @@ final class MappingKinds {
   }
 
   private boolean isZeroedData(int index, Mapping mapping) {
-    if (index == 0 || mapping.bytes() > LARGEST_ZEROED_DATA) {
+    if (index == 0) {
       return false;
     }
     Mapping below = mappings.get(index - 1);
-    return mapping.startsAtEndOf(below) && below.name().startsWith("/") && below.writable();
+    long most =
+        byName(below.name()) == Kind.MALLOMETER ? LARGEST_OWN_ZEROED_DATA : LARGEST_ZEROED_DATA;
+    return mapping.bytes() <= most
+        && mapping.startsAtEndOf(below)
+        && below.name().startsWith("/")
+        && below.writable();
   }
 
   private static boolean isSharedMemory(String name) {

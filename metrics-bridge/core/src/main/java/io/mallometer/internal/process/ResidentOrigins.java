@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.library.MappedRange.Owner;
 import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentPart;
@@ -65,8 +66,9 @@ final class ResidentOrigins {
       List<CallSite> sites,
       MallocFacts facts,
       boolean attached) {
+    boolean told = ranges.stream().anyMatch(range -> range.owner() == Owner.LIBRARY);
     long counters = facts.footprintBytes() - facts.tableBytes() - facts.slots().excessBytes();
-    ResidentOrigins origins = new ResidentOrigins(Math.max(0, counters), attached);
+    ResidentOrigins origins = new ResidentOrigins(told ? 0 : Math.max(0, counters), attached);
     int next = 0;
     for (int i = 0; i < pieces.size(); i++) {
       Mapping piece = pieces.get(i);
@@ -86,12 +88,12 @@ final class ResidentOrigins {
 
   private void add(Mapping piece, Kind kind, List<MappedRange> range, MallocFacts facts) {
     long resident = piece.residentBytes();
-    boolean ofAllocator = !range.isEmpty() && range.get(0).ofAllocator();
-    if (kind == Kind.MALLOMETER) {
+    Owner owner = range.isEmpty() ? Owner.PROGRAM : range.get(0).owner();
+    if (kind == Kind.MALLOMETER || owner == Owner.LIBRARY) {
       add(resident, ResidentPart.MALLOMETER.tag(), List.of());
     } else if (kind == Kind.SLOTS) {
       slots += resident;
-    } else if (kind == Kind.MALLOC || ofAllocator) {
+    } else if (kind == Kind.MALLOC || owner == Owner.ALLOCATOR) {
       malloc += resident;
     } else if (!range.isEmpty()) {
       List<StackFrame> frames = range.get(0).frames();
@@ -133,7 +135,7 @@ final class ResidentOrigins {
     malloc += slots - excess;
   }
 
-  /** The library maps its counters past its own hooks. */
+  /** The library's memory counts at most where it does not tell its ranges. */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);
     add(own, ResidentPart.MALLOMETER.tag(), List.of());

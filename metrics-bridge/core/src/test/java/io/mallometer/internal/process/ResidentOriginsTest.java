@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.SitesByHand;
 import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.library.MappedRange.Owner;
 import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentStacks.ResidentStack;
@@ -43,8 +44,8 @@ class ResidentOriginsTest {
     assertThat(
             lines(
                 List.of(
-                    new MappedRange(0x100000, 0x200000, STACK, false),
-                    new MappedRange(0x600000, 0x700000, List.of(), false)),
+                    new MappedRange(0x100000, 0x200000, STACK, Owner.PROGRAM),
+                    new MappedRange(0x600000, 0x700000, List.of(), Owner.PROGRAM)),
                 List.of(),
                 true,
                 false))
@@ -60,7 +61,10 @@ class ResidentOriginsTest {
   void aRangeMayBePartOfAMapping() {
     assertThat(
             lines(
-                List.of(new MappedRange(0x100000, 0x120000, STACK, false)), List.of(), true, false))
+                List.of(new MappedRange(0x100000, 0x120000, STACK, Owner.PROGRAM)),
+                List.of(),
+                true,
+                false))
         .contains(
             "[mapped];com.shop.Index.open;libmap.so!map_pages " + 128 * KIB,
             "[unexplained] " + (1024 - 128 + 256) * KIB);
@@ -115,11 +119,24 @@ class ResidentOriginsTest {
 
   @Test
   void whatAnAllocatorMappedIsMallocs() {
-    List<MappedRange> pool = List.of(new MappedRange(0x100000, 0x200000, List.of(), true));
+    List<MappedRange> pool =
+        List.of(new MappedRange(0x100000, 0x200000, List.of(), Owner.ALLOCATOR));
 
     assertThat(lines(pool, List.of(), false, false))
         .contains("[malloc];[free or unsampled] " + (1024 + 512 + 256) * KIB)
         .noneMatch(line -> line.startsWith("[unexplained]"));
+  }
+
+  /** The rest is then no memory of the library's, whatever its footprint may be. */
+  @Test
+  void theLibraryTellsItsOwnRanges() {
+    List<MappedRange> own = List.of(new MappedRange(0x600000, 0x700000, List.of(), Owner.LIBRARY));
+    MallocFacts facts = new MallocFacts(OptionalLong.empty(), 1024 * KIB, 0, SlotPages.NONE, true);
+
+    assertThat(lines(own, List.of(), facts, false))
+        .contains("[mallometer] " + 256 * KIB, "[unexplained] " + 1024 * KIB);
+    assertThat(lines(List.of(), List.of(), facts, false))
+        .contains("[mallometer] " + 1024 * KIB, "[unexplained] " + 256 * KIB);
   }
 
   @Test
@@ -152,6 +169,12 @@ class ResidentOriginsTest {
 
   private static List<String> lines(
       List<MappedRange> ranges, List<CallSite> sites, boolean glibc, boolean attached) {
+    MallocFacts malloc = new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, glibc);
+    return lines(ranges, sites, malloc, attached);
+  }
+
+  private static List<String> lines(
+      List<MappedRange> ranges, List<CallSite> sites, MallocFacts malloc, boolean attached) {
     JvmFacts jvm =
         new JvmFacts(
             new JvmRanges(List.of(), List.of()),
@@ -160,7 +183,6 @@ class ResidentOriginsTest {
             0,
             OptionalLong.empty(),
             Optional.empty());
-    MallocFacts malloc = new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, glibc);
     List<ResidentStack> stacks =
         ResidentSplit.origins(
             Captured.mappings(SMAPS),

@@ -363,13 +363,13 @@ final class RecordedCallSites {
               range.start(),
               range.end(),
               named.contains(range.site()) ? named.frames(range.site()) : List.of(),
-              range.ofAllocator()));
+              range.owner()));
     }
     return ranges;
   }
 
   /** A range and the number of its call site, or {@link Abi#NONE}. */
-  private record RangeOfSite(long start, long end, int site, boolean ofAllocator) {}
+  private record RangeOfSite(long start, long end, int site, MappedRange.Owner owner) {}
 
   private static List<RangeOfSite> readRanges() {
     List<RangeOfSite> read = new ArrayList<>();
@@ -382,12 +382,18 @@ final class RecordedCallSites {
       for (int i = 0; i < count; i++) {
         Abi.Range row = Abi.Range.row(rows, i);
         from = row.address() + row.length();
-        read.add(
-            new RangeOfSite(
-                row.address(), from, row.site(), row.owner() == Abi.RANGE_OF_ALLOCATOR));
+        read.add(new RangeOfSite(row.address(), from, row.site(), owner(row.owner())));
       }
     } while (count > 0 || (count == TRY_AGAIN && ++retries < MOST_RETRIES));
     return read;
+  }
+
+  private static MappedRange.Owner owner(int number) {
+    return switch (number) {
+      case Abi.RANGE_OF_ALLOCATOR -> MappedRange.Owner.ALLOCATOR;
+      case Abi.RANGE_OF_LIBRARY -> MappedRange.Owner.LIBRARY;
+      default -> MappedRange.Owner.PROGRAM;
+    };
   }
 
   /** Returns the frames of a stack that the library recorded, innermost first. */
