@@ -58,8 +58,17 @@ class ProcessFiles {
 
   /** Returns all mappings of this process; empty if they may not be read. */
   Optional<List<Mapping>> mappings() {
+    return mappings(false);
+  }
+
+  /** Returns all mappings of this process, where each page of the Java heap counts once. */
+  Optional<List<Mapping>> mappingsOnce() {
+    return mappings(true);
+  }
+
+  private static Optional<List<Mapping>> mappings(boolean once) {
     try (InputStream in = new FileInputStream(SELF.resolve("smaps").toFile())) {
-      return Optional.of(Smaps.parse(in));
+      return Optional.of(once ? Smaps.parseOnce(in) : Smaps.parse(in));
     } catch (IOException | SecurityException e) {
       return Optional.empty();
     }

@@ -230,7 +230,7 @@ final class ProcessMemorySource implements MemorySource {
   @Override
   public Optional<ResidentStacks> origins(
       Snapshot counted, List<MappedRange> ranges, CallSites sites) {
-    Optional<List<Mapping>> mappings = files.mappings();
+    Optional<List<Mapping>> mappings = files.mappingsOnce();
     if (mappings.isEmpty()) {
       return Optional.empty();
     }

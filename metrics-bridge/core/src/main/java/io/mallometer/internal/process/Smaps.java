@@ -10,10 +10,14 @@ import java.util.List;
 /**
  * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
  *
- * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only five
- * lines of a block are parsed: the header, {@code Rss}, {@code Anonymous}, {@code AnonHugePages}
- * and {@code VmFlags}. An invalid line is skipped; an incomplete block counts with the lines that
- * it has.
+ * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only six
+ * lines of a block are parsed: the header, {@code Rss}, {@code Pss}, {@code Anonymous}, {@code
+ * AnonHugePages} and {@code VmFlags}. An invalid line is skipped; an incomplete block counts with
+ * the lines that it has.
+ *
+ * <p>The kernel takes 8 ms for it in a process of 250 MB. {@code PAGEMAP_SCAN} finds the same
+ * resident pages in 1 ms, but tells neither {@code VmFlags}, by which reservations are recognised,
+ * nor copied and huge pages.
  *
  * <p>The first readings are interpreted, byte by byte, so few bytes are read: the other lines of a
  * block have one length, and their end is found without a search.
@@ -21,6 +25,7 @@ import java.util.List;
 final class Smaps {
 
   private static final byte[] RSS = "Rss:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] PSS = "Pss:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] ANONYMOUS = "Anonymous:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] HUGE = "AnonHugePages:".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FLAGS = "VmFlags:".getBytes(StandardCharsets.US_ASCII);
@@ -41,6 +46,9 @@ final class Smaps {
   private static final long NO_NUMBER = -1;
 
   private final InputStream in;
+
+  /** Whether a page of ZGC's heap counts once, however often the heap is mapped. */
+  private final boolean once;
 
   /** The line, what follows it, and space for more. */
   private final byte[] text = new byte[2 * READ_AT_ONCE];
@@ -71,12 +79,14 @@ final class Smaps {
   private boolean anonymous;
   private String name = "";
   private long residentBytes;
+  private long proportionalBytes;
   private long anonymousBytes;
   private long hugeBytes;
   private boolean noReserve;
 
-  private Smaps(InputStream in) {
+  private Smaps(InputStream in, boolean once) {
     this.in = in;
+    this.once = once;
   }
 
   /**
@@ -85,7 +95,17 @@ final class Smaps {
    * @throws IOException if the stream fails
    */
   static List<Mapping> parse(InputStream in) throws IOException {
-    return new Smaps(in).parse();
+    return new Smaps(in, false).parse();
+  }
+
+  /**
+   * Returns all mappings. ZGC of JDK 17 maps its heap three times: of a page of it, each mapping
+   * has its share, {@code Pss}.
+   *
+   * @throws IOException if the stream fails
+   */
+  static List<Mapping> parseOnce(InputStream in) throws IOException {
+    return new Smaps(in, true).parse();
   }
 
   private List<Mapping> parse() throws IOException {
@@ -103,6 +123,10 @@ final class Smaps {
     if (first == 'R') {
       if (startsWith(RSS)) {
         residentBytes = kilobytes(line + RSS.length);
+      }
+    } else if (first == 'P') {
+      if (startsWith(PSS)) {
+        proportionalBytes = kilobytes(line + PSS.length);
       }
     } else if (first == 'A') {
       if (startsWith(ANONYMOUS)) {
@@ -140,6 +164,7 @@ final class Smaps {
     name = at < end ? restOfLine() : "";
     anonymous = Mapping.isAnonymous(sharing, name);
     residentBytes = 0;
+    proportionalBytes = -1;
     anonymousBytes = 0;
     hugeBytes = -1;
     noReserve = false;
@@ -147,6 +172,9 @@ final class Smaps {
 
   private void finishBlock() {
     if (start >= 0) {
+      if (once && proportionalBytes >= 0 && name.contains(MappingKinds.JAVA_HEAP)) {
+        residentBytes = proportionalBytes;
+      }
       long copied = name.startsWith("/") ? Math.min(anonymousBytes, residentBytes) : 0;
       mappings.add(
           new Mapping(

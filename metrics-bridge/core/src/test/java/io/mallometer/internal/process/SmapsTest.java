@@ -63,6 +63,22 @@ class SmapsTest {
         .isEqualTo(11_448 * 1024);
   }
 
+  /** A page that is mapped three times has a third of it in each mapping. */
+  @Test
+  void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {
+    String view =
+        "-%s00000 rw-s 00000000 00:01 7 /memfd:java_heap (deleted)\nRss: 12 kB\nPss: 4 kB\n";
+    String library = "00700000-00800000 r-xp 00000000 08:01 8 /lib/libz.so\nRss: 8 kB\nPss: 2 kB\n";
+    String text = "00100000" + view.formatted("002") + "00300000" + view.formatted("004") + library;
+
+    assertThat(Captured.mappings(text))
+        .extracting(Mapping::residentBytes)
+        .containsExactly(12_288L, 12_288L, 8_192L);
+    assertThat(Smaps.parseOnce(new ByteArrayInputStream(text.getBytes(StandardCharsets.US_ASCII))))
+        .extracting(Mapping::residentBytes)
+        .containsExactly(4_096L, 4_096L, 8_192L);
+  }
+
   /** Linux before 3.8 wrote no flags, and before 4.x fewer lines. Addresses may be short. */
   @Test
   void readsOldKernels() {
