@@ -4,6 +4,7 @@ import io.mallometer.internal.history.SiteReadings;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.internal.process.Pause;
+import io.mallometer.model.CallSites;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.Snapshot;
 import java.time.Clock;
@@ -113,9 +114,9 @@ public final class ResidentReader implements SnapshotReader {
       Optional<ResidentStacks> read = Optional.empty();
       String reason = "the resident set is unknown: /proc/self/smaps cannot be read";
       try {
-        read =
-            memory.origins(
-                library.read(clock.instant()), library.mappedRanges(), sites.callSites());
+        // The ranges come last, because the naming of sites maps memory itself.
+        CallSites named = sites.callSites();
+        read = memory.origins(library.read(clock.instant()), library.mappedRanges(), named);
       } catch (RuntimeException | LinkageError e) {
         reason = "the resident set cannot be read: " + e;
         throw e;

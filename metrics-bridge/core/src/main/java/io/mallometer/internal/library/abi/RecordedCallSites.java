@@ -347,14 +347,10 @@ final class RecordedCallSites {
   synchronized List<MappedRange> ranges() {
     attach();
     List<RangeOfSite> read = readRanges();
-    Map<Integer, long[]> unnamed = new LinkedHashMap<>();
-    for (RangeOfSite range : read) {
-      if (range.site() != Abi.NONE && !named.contains(range.site())) {
-        unnamed.computeIfAbsent(range.site(), this::stack);
-      }
-    }
-    if (!unnamed.isEmpty()) {
-      nameAll(List.copyOf(unnamed.keySet()), List.copyOf(unnamed.values()));
+    if (nameSitesOf(read)) {
+      // The naming maps memory itself.
+      read = readRanges();
+      nameSitesOf(read);
     }
     List<MappedRange> ranges = new ArrayList<>(read.size());
     for (RangeOfSite range : read) {
@@ -366,6 +362,20 @@ final class RecordedCallSites {
               range.owner()));
     }
     return ranges;
+  }
+
+  /** Names the sites that have no name yet. Returns whether there were any. */
+  private boolean nameSitesOf(List<RangeOfSite> ranges) {
+    Map<Integer, long[]> unnamed = new LinkedHashMap<>();
+    for (RangeOfSite range : ranges) {
+      if (range.site() != Abi.NONE && !named.contains(range.site())) {
+        unnamed.computeIfAbsent(range.site(), this::stack);
+      }
+    }
+    if (!unnamed.isEmpty()) {
+      nameAll(List.copyOf(unnamed.keySet()), List.copyOf(unnamed.values()));
+    }
+    return !unnamed.isEmpty();
   }
 
   /** A range and the number of its call site, or {@link Abi#NONE}. */
