@@ -1,6 +1,5 @@
 package io.mallometer.model;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -29,16 +28,6 @@ public record ResidentStacks(
 
   public ResidentStacks {
     stacks = List.copyOf(stacks);
-  }
-
-  /** Returns these stacks with their age and why there are no newer ones as the reason. */
-  public ResidentStacks because(String failure, Instant now) {
-    long seconds = Duration.between(time, now).toSeconds();
-    return new ResidentStacks(
-        time,
-        residentBytes,
-        stacks,
-        "read %d s ago, and not since: %s".formatted(seconds, failure));
   }
 
   /** Returns the stacks of which a frame contains a text; the total stays. Ignores case. */

@@ -8,6 +8,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.Snapshot;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -74,8 +75,14 @@ public final class ResidentReader implements SnapshotReader {
     Instant now = clock.instant();
     String reason = memory.present() ? missing : "this system does not tell the resident set";
     return latest
-        .map(read -> missing.isEmpty() ? read : read.because(missing, now))
+        .map(read -> missing.isEmpty() ? read : withAge(read, now))
         .orElseGet(() -> new ResidentStacks(now, 0, List.of(), reason));
+  }
+
+  private ResidentStacks withAge(ResidentStacks read, Instant now) {
+    long seconds = Duration.between(read.time(), now).toSeconds();
+    String reason = "read %d s ago, and not since: %s".formatted(seconds, missing);
+    return new ResidentStacks(read.time(), read.residentBytes(), read.stacks(), reason);
   }
 
   private synchronized void awaitReading(int before) {
