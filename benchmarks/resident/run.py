@@ -55,7 +55,7 @@ def command(home, program, collector, port, directory):
     class_path = compiled(home, directory)
     if program in ("netty", "jna"):
         return [*start, "-cp", class_path, "Resident", program]
-    return [*start, *OPENED, "-cp", class_path, "Growing", program, directory / "data"]
+    return [*start, *OPENED, "-cp", class_path, "Situation", program, "0", directory / "data"]
 
 
 def compiled(home, directory):
@@ -95,18 +95,18 @@ def kernels_sum(pid):
 
 
 def quiet_answer(port, pid):
-    """Returns the rows of a new reading with the kernel's sum, if that changes little meanwhile. The first reading loads classes, and a
-    reading is given again for as long as its cost says."""
+    """Returns the rows of a new reading, with the kernel's sums before and after it, which differ little. The first reading loads
+    classes, and a reading is given again for as long as its cost says."""
     previous = answer(port)
     for _ in range(ATTEMPTS):
         time.sleep(3)
         before = kernels_sum(pid)
         rows = answer(port)
         after = kernels_sum(pid)
-        if rows and rows != previous and abs(after - before) < after / 400:
-            return rows, (before + after) / 2
+        if rows and rows != previous and abs(after - before) < after / 50:
+            return rows, sorted((before, after))
         previous = rows
-    return None, 0
+    return None, ()
 
 
 def observe(home, program, collector, how, seconds):
@@ -133,7 +133,8 @@ def observe(home, program, collector, how, seconds):
 def judge(name, rows, kernels, limits):
     """Returns the columns of a row, and what is wrong."""
     total = sum(rows.values())
-    apart = 100 * (total - kernels) / kernels
+    low, high = kernels
+    apart = 100 * (total - min(max(total, low), high)) / high
     percent = {kind: 100 * rows[kind] / total for kind in rows}
     unexplained, difference = limits
     wrong = [f"{name}: {kind} is no row" for kind in rows if kind not in ROWS]
@@ -143,7 +144,7 @@ def judge(name, rows, kernels, limits):
         wrong.append(f"{name}: the rows are {apart:+.2f} % away from the kernel's sum")
     if percent.get(BEFORE, 0) > MOST_BEFORE:
         wrong.append(f"{name}: {percent[BEFORE]:.2f} % have no other name than that they are from before")
-    return [f"{kernels / MIB:.0f}", f"{apart:+.2f}", *(f"{percent[kind]:.2f}" if kind in percent else "" for kind in ROWS)], wrong
+    return [f"{high / MIB:.0f}", f"{apart:+.2f}", *(f"{percent[kind]:.2f}" if kind in percent else "" for kind in ROWS)], wrong
 
 
 def main(arguments):
