@@ -6,6 +6,7 @@ import io.mallometer.model.ResidentMemory.HugePages;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport.SlotPages;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,6 +49,35 @@ class ResidentSplitTest {
     // Includes files, and the zeroed data behind libraries.
     assertThat(parts.get(ResidentPart.MAPPED_FILES)).isBetween(32_748 * 1024L, 33_400 * 1024L);
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
+  }
+
+  /** The library has more of it than others may have. */
+  @Test
+  void theZeroedDataOfTheLibraryIsTheLibrarys() {
+    String behind =
+        """
+        7f0000000000-7f0000001000 rw-p 00000000 08:01 7 /opt/%s
+        Rss:                   4 kB
+        7f0000001000-7f0000170000 rw-p 00000000 00:00 0
+        Rss:                 400 kB
+        """;
+    List<Mapping> ours = Captured.mappings(behind.formatted("libmallometer.so"));
+    List<Mapping> others = Captured.mappings(behind.formatted("libz.so"));
+
+    assertThat(kindBehind(ours)).isEqualTo(MappingKinds.Kind.MALLOMETER);
+    assertThat(kindBehind(others)).isEqualTo(MappingKinds.Kind.UNKNOWN);
+  }
+
+  private static MappingKinds.Kind kindBehind(List<Mapping> mappings) {
+    JvmFacts jvm =
+        new JvmFacts(
+            new JvmRanges(List.of(), List.of()),
+            new Metadata(OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
+            OptionalLong.empty(),
+            0,
+            OptionalLong.empty(),
+            Optional.empty());
+    return new MappingKinds(mappings, jvm, 0, new HashMap<>()).of(1);
   }
 
   /**
