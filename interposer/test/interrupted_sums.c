@@ -84,7 +84,7 @@ static void grows(void) { allocates(&blocks[0], 5000000); }
 static void the_peak_is_never_what_was_freed_meanwhile(void (*act)(void), uint64_t lives, void (*meanwhile)(void)) {
   unsigned reads = reads_of(act);
   CHECK(reads > 50);
-  for (unsigned read = 1; read <= reads; read++) {
+  for (unsigned read = 1; read <= reads; read += POINTS_APART) {
     start_again();
     interruption = meanwhile;
     reads_until_interruption = read;
@@ -105,7 +105,7 @@ static void holds_much_for_a_moment(void) {
 
 static void the_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
-  for (unsigned read = 1; read <= reads; read++) {
+  for (unsigned read = 1; read <= reads; read += POINTS_APART) {
     start_again();
     interruption = holds_much_for_a_moment;
     reads_until_interruption = read;
@@ -117,7 +117,7 @@ static void the_peak_is_not_missed(void) {
 /* An interrupted reader has old figures of the other thread, and must not replace newer ones by them. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
-  for (unsigned read = 1; read <= reads; read++) {
+  for (unsigned read = 1; read <= reads; read += POINTS_APART) {
     start_again();
     interruption = holds_much;
     reads_until_interruption = read;

@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+enum { ROUNDS = 50 };
+
 #define KIB ((size_t)1024)
 #define MIB ((size_t)1024 * 1024)
 
@@ -54,7 +56,7 @@ static void expect(struct mallometer_counters start) {
 
 static void counts_are_exact(void) {
   struct mallometer_counters start = snapshot();
-  for (unsigned i = 0; i < 300; i++) {
+  for (unsigned i = 0; i < ROUNDS; i++) {
     for (size_t size = 32 * KIB; size <= 16 * MIB; size *= 8) {
       noted_free(noted(malloc(size + 1), size + 1));
       noted_free(noted(calloc(size / 2 + 1, 2), size + 2));
@@ -65,7 +67,7 @@ static void counts_are_exact(void) {
 
 static void a_realloc_may_go_there_and_back(void) {
   struct mallometer_counters start = snapshot();
-  for (unsigned i = 0; i < 300; i++) {
+  for (unsigned i = 0; i < ROUNDS; i++) {
     char *object = noted(malloc(20), 20);
     memset(object, (int)i, 20);
     object = noted_realloc(object, 40 * KIB);

@@ -1,7 +1,7 @@
-// Reads Kubernetes objects from standard input and checks each against the schema of its kind. The schemas let unknown fields
-// pass, so the same objects are also compiled as literals of the kinds' TypeScript interfaces, which do not.
-// With --print the objects go to standard output as JSON.
-import { readFileSync } from 'node:fs';
+// Checks Kubernetes objects against the schemas of their kinds. The schemas let unknown fields pass, so the same objects are
+// also compiled as literals of the kinds' TypeScript interfaces, which do not. Each line of standard input is a JSON string with
+// objects as YAML, and is answered by a line with their number of faults as code, the faults as complaints, and the objects.
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { parseAllDocuments } from 'yaml';
@@ -31,39 +31,49 @@ async function schemaFault(object) {
   }
 }
 
+const OPTIONS = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, strict: true, noEmit: true, skipLibCheck: true };
+const host = ts.createCompilerHost(OPTIONS);
+const { getSourceFile, fileExists } = host;
+// The interfaces, which take the compiler seconds to read: once for all lines.
+const read = new Map();
+let literals = '';
+let program;
+host.fileExists = (file) => file === LITERALS || fileExists(file);
+host.getSourceFile = (file, ...rest) => {
+  if (file === LITERALS) {
+    return ts.createSourceFile(file, `export {};\n${literals}\n`, ts.ScriptTarget.ES2022);
+  }
+  if (!read.has(file)) {
+    read.set(file, getSourceFile(file, ...rest));
+  }
+  return read.get(file);
+};
+
 /** One line for each object, so that a line number names it. */
 function typeFaults(objects) {
-  const source = objects
+  literals = objects
     .map((object) => {
       const from = JSON.stringify(PACKAGES[object.apiVersion]);
       return `((_: import(${from}).I${object.kind}) => _)(${JSON.stringify(object)});`;
     })
     .join('\n');
-  const options = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, strict: true, noEmit: true, skipLibCheck: true };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
-  host.fileExists = (file) => file === LITERALS || fileExists(file);
-  host.getSourceFile = (file, ...rest) =>
-    file === LITERALS ? ts.createSourceFile(file, `export {};\n${source}\n`, ts.ScriptTarget.ES2022) : getSourceFile(file, ...rest);
-  return ts.getPreEmitDiagnostics(ts.createProgram([LITERALS], options, host)).map((one) => ({
+  program = ts.createProgram([LITERALS], OPTIONS, host, program);
+  return ts.getPreEmitDiagnostics(program).map((one) => ({
     object: objects[one.file ? one.file.getLineAndCharacterOfPosition(one.start).line - 1 : 0],
     text: ts.flattenDiagnosticMessageText(one.messageText, ' ').slice(0, 400),
   }));
 }
 
-const objects = parseAllDocuments(readFileSync(0, 'utf8')).map((document) => document.toJS());
-const faults = [];
-for (const object of objects) {
-  const text = await schemaFault(object);
-  if (text) {
-    faults.push({ object, text });
+for await (const line of createInterface({ input: process.stdin })) {
+  const objects = parseAllDocuments(JSON.parse(line)).map((document) => document.toJS());
+  const faults = [];
+  for (const object of objects) {
+    const text = await schemaFault(object);
+    if (text) {
+      faults.push({ object, text });
+    }
   }
+  faults.push(...typeFaults(objects.filter(({ apiVersion }) => PACKAGES[apiVersion])));
+  const complaints = faults.map(({ object, text }) => `${object.kind} ${object.metadata?.name}: ${text}\n`).join('');
+  console.log(JSON.stringify({ code: objects.length > 0 ? faults.length : 1, complaints, objects }));
 }
-faults.push(...typeFaults(objects.filter(({ apiVersion }) => PACKAGES[apiVersion])));
-for (const { object, text } of faults) {
-  console.error(`${object.kind} ${object.metadata?.name}: ${text}`);
-}
-if (process.argv.includes('--print')) {
-  console.log(JSON.stringify(objects));
-}
-process.exitCode = objects.length > 0 && faults.length === 0 ? 0 : 1;

@@ -13,6 +13,9 @@
 #include "platform/libc.h"
 #include "platform/memory.h"
 
+#ifndef MAXIMUM_BLOCKS /* tests build a library with few */
+#define MAXIMUM_BLOCKS 65536u
+#endif
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
 #define NO_INDEX UINT32_MAX
 

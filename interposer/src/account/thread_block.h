@@ -39,10 +39,6 @@
 #define FILTER_BUCKETS 256u
 #define LARGE_PATHS 32u
 
-#ifndef MAXIMUM_BLOCKS /* tests build a library with few */
-#define MAXIMUM_BLOCKS 65536u
-#endif
-
 struct event_counters {
   /* Adjacent, for event_count_free(). */
   counter frees;

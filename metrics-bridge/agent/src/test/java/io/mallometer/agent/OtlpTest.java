@@ -89,6 +89,7 @@ class OtlpTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void withoutTheExporterTheApplicationRunsAndTheLineSaysWhy() throws Exception {
     Process application =
         UnderAgent.start(
@@ -105,6 +106,7 @@ class OtlpTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void overTlsTheReceiverIsTrustedByItsCertificateAndNoOther() throws Exception {
     Path keys = directory.resolve("keys.p12");
     Certificates.keytool(keys, "ours");

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,6 +63,7 @@ class NativeMemoryProfilerTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void whatALeakKeepsIsToldWithItsCallSite() throws RunnerException {
     Map<String, ? extends Result<?>> results = run("leak", "sites=5", 1);
     assertThat(score(results, "calls")).isEqualTo(1, within(0.001));
@@ -73,6 +75,7 @@ class NativeMemoryProfilerTest {
   }
 
   @ParameterizedTest
+  @Tag("any-jdk")
   @ValueSource(strings = {"", "sites=5"})
   void everyFigureInTheFileIsANumber(String options) throws RunnerException, IOException {
     Path file = directory.resolve("results.json");
@@ -97,6 +100,7 @@ class NativeMemoryProfilerTest {
   }
 
   @Test
+  @Tag("any-jdk")
   void optionsThatAreNotKnownAreRefused() {
     assertThatThrownBy(() -> new NativeMemoryProfiler("threads=some"))
         .isInstanceOf(ProfilerException.class)
