@@ -187,6 +187,15 @@ public final class Setting<T> {
               + " Spring Boot scans for the application's components; without Spring Boot, the"
               + " classes of the main class's directory or jar.");
 
+  public static final Setting<Integer> POOLS_NETTY_SAMPLING_INTERVAL =
+      count(
+              Reader.ALL,
+              "pools.netty-sampling-interval",
+              "",
+              "Sets Netty's leak detector, if it is on, to track one buffer in so many. Without it"
+                  + " nothing in Netty is set, and it tracks one in 128.")
+          .between("1", "1024");
+
   public static final Setting<Boolean> LEAK_ENABLED =
       flag(
           Reader.ALL,

@@ -42,6 +42,7 @@ final class PoolReader implements SnapshotReader {
   public void configure(Optional<MallometerOptions> options) {
     if (options.isPresent()) {
       watch.nameBy(options.get().get(Setting.APPLICATION_PACKAGES));
+      watch.trackNetty(options.get().find(Setting.POOLS_NETTY_SAMPLING_INTERVAL).orElse(0));
     }
   }
 }

@@ -14,11 +14,10 @@ record Forgotten(String kind, String line, Estimate buffers) {
   /**
    * Returns one tracked buffer.
    *
-   * @param weight how many buffers it stands for
+   * @param oneIn one tracked buffer in so many is read
    */
-  static Forgotten one(TrackedBuffer buffer, double weight) {
-    double variance = weight == 1 ? 0 : weight * weight;
-    return new Forgotten(buffer.kind(), buffer.line(), new Estimate(weight, variance, 1));
+  static Forgotten one(TrackedBuffer buffer, int oneIn) {
+    return new Forgotten(buffer.kind(), buffer.line(), buffer.estimate(1, oneIn));
   }
 
   Forgotten plus(Forgotten other) {

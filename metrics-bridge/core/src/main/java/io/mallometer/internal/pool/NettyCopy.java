@@ -1,6 +1,7 @@
 package io.mallometer.internal.pool;
 
 import io.mallometer.internal.pool.PoolReading.Tracked;
+import io.mallometer.internal.pool.TrackedBuffer.Part;
 import io.mallometer.model.PoolReport.Amounts;
 import io.mallometer.model.PoolReport.PoolOrigin;
 import java.lang.invoke.MethodHandle;
@@ -8,6 +9,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -88,6 +90,9 @@ final class NettyCopy {
   /** The kind of a buffer without a native part of a chunk. */
   private static final String NONE = "none";
 
+  /** What a buffer without a native part has. */
+  private static final Part NO_PART = new Part(NONE, null, null, 0);
+
   /** The line of a buffer without one. */
   private static final String UNKNOWN_LINE = "[unknown]";
 
@@ -129,8 +134,12 @@ final class NettyCopy {
     return root.refersTo(other);
   }
 
-  /** Reads both kinds of pools; those that the program does not use are left out. */
-  List<PoolReading> read(Class<?> buffer, List<Class<?>> found, Look look) {
+  /**
+   * Reads both kinds of pools; those that the program does not use are left out.
+   *
+   * @param wanted the detector tracks one buffer in so many from now on; 0 changes nothing
+   */
+  List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);
     int interval = 0;
     String reason = "";
@@ -142,6 +151,10 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
+        // What was tracked until now has been read with the interval of its time.
+        if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
+          reason = failureToTrack(members, wanted);
+        }
       } else {
         known.clear();
         sawAll = false;
@@ -159,6 +172,16 @@ final class NettyCopy {
       readings.add(reading("", Amounts.UNKNOWN, interval, reason, tracked.of("")));
     }
     return readings;
+  }
+
+  /** Sets the interval of the detector. Returns why that failed; empty if it did not. */
+  private static String failureToTrack(Members members, int interval) {
+    try {
+      members.track(interval);
+      return "";
+    } catch (ReflectiveOperationException | RuntimeException e) {
+      return "the sampling interval cannot be set: " + e.getMessage();
+    }
   }
 
   private Members members(Class<?> buffer, List<Class<?>> found) {
@@ -220,8 +243,8 @@ final class NettyCopy {
   /** Sorts out the known buffers, and reads new ones. */
   private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
     Set<?> trackers = members.trackers();
-    List<TrackedBuffer> released = takeGone(trackers, interval, look);
-    boolean whole = readNew(members, trackers, look);
+    List<TrackedBuffer> released = takeGone(trackers, look);
+    boolean whole = readNew(members, trackers, interval, look);
     List<TrackedBuffer> live = List.copyOf(known.values());
     texts.keySet().retainAll(live.stream().map(TrackedBuffer::line).collect(Collectors.toSet()));
     String source = packageName + " " + System.identityHashCode(this) + " " + oneIn;
@@ -233,7 +256,7 @@ final class NettyCopy {
    * first takes the tracker of a released buffer out of its set, then clears it; the garbage
    * collection only clears it.
    */
-  private List<TrackedBuffer> takeGone(Set<?> trackers, int interval, Look look) {
+  private List<TrackedBuffer> takeGone(Set<?> trackers, Look look) {
     List<TrackedBuffer> released = new ArrayList<>();
     Iterator<TrackedBuffer> all = known.values().iterator();
     while (all.hasNext()) {
@@ -247,7 +270,7 @@ final class NettyCopy {
       }
       all.remove();
       if (isTracked) {
-        forget(buffer, (double) interval * oneIn);
+        forget(buffer);
       } else {
         released.add(buffer);
       }
@@ -255,17 +278,18 @@ final class NettyCopy {
     return released;
   }
 
-  private void forget(TrackedBuffer buffer, double weight) {
+  private void forget(TrackedBuffer buffer) {
     if (!buffer.kind().equals(NONE)) {
       forgotten.merge(
           buffer.kind() + " " + buffer.line(),
-          Forgotten.one(buffer, weight),
+          Forgotten.one(buffer, oneIn),
           (sum, one) -> sum.plus(one));
     }
   }
 
   /** Reads new buffers. Returns whether the time sufficed for all. */
-  private boolean readNew(Members members, Set<?> trackers, Look look) throws Throwable {
+  private boolean readNew(Members members, Set<?> trackers, int interval, Look look)
+      throws Throwable {
     MethodHandle head = members.headOfTracker();
     BooleanSupplier isOver = look.time();
     int seen = 0;
@@ -277,7 +301,7 @@ final class NettyCopy {
         if (isOver.getAsBoolean()) {
           return false;
         }
-        readBuffer(members, head, tracker, look);
+        readBuffer(members, head, tracker, interval, look);
       }
     }
     return true;
@@ -297,7 +321,8 @@ final class NettyCopy {
     return (identity & oneIn - 1) == 0;
   }
 
-  private void readBuffer(Members members, @Nullable MethodHandle head, Object tracker, Look look)
+  private void readBuffer(
+      Members members, @Nullable MethodHandle head, Object tracker, int interval, Look look)
       throws Throwable {
     Object buffer = ((Reference<?>) tracker).get();
     Object latest = head == null ? null : head.invoke(tracker);
@@ -307,8 +332,9 @@ final class NettyCopy {
     Optional<Part> part = members.partOf(buffer);
     TrackedBuffer read =
         part.isPresent()
-            ? new TrackedBuffer(tracker, line(members, latest), part.get(), look.began(), sawAll)
-            : new TrackedBuffer(tracker, UNKNOWN_LINE, Part.NO_PART, look.began(), sawAll);
+            ? new TrackedBuffer(
+                tracker, line(members, latest), part.get(), interval, look.began(), sawAll)
+            : new TrackedBuffer(tracker, UNKNOWN_LINE, NO_PART, interval, look.began(), sawAll);
     part.ifPresent(this::noteAllocator);
     read.seenIn(look);
     known.put(System.identityHashCode(tracker), read);
@@ -428,13 +454,6 @@ final class NettyCopy {
     Amounts read() throws Throwable;
   }
 
-  /** The part of a chunk that a buffer has. */
-  record Part(String kind, @Nullable Object chunk, @Nullable Object allocator, long bytes) {
-
-    /** What a buffer without a native part has. */
-    static final Part NO_PART = new Part(NONE, null, null, 0);
-  }
-
   /** Handles of Netty's members. */
   private static final class Members {
 
@@ -477,6 +496,13 @@ final class NettyCopy {
         case "PARANOID" -> 1;
         default -> (int) field(type, "samplingInterval", int.class).invoke(detector);
       };
+    }
+
+    /** Sets the interval, which is final for Netty itself. No handle may write a final field. */
+    void track(int interval) throws ReflectiveOperationException {
+      Field field = needed(Names.DETECTOR).getDeclaredField("samplingInterval");
+      field.setAccessible(true);
+      field.setInt(detector, interval);
     }
 
     Set<?> trackers() throws Throwable {

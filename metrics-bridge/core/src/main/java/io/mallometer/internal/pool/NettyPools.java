@@ -23,8 +23,16 @@ final class NettyPools implements PoolLibrary {
   /** The copies of Netty by the identity of the class that was found; each refers weakly to it. */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
+  /** The detector is to track one buffer in so many; 0 to leave it as it is. */
+  private volatile int interval;
+
   NettyPools(Function<List<StackTraceElement>, String> lines) {
     this.lines = lines;
+  }
+
+  /** Lets the leak detector track one buffer in so many from the next look on. */
+  void track(int oneIn) {
+    interval = oneIn;
   }
 
   @Override
@@ -41,7 +49,7 @@ final class NettyPools implements PoolLibrary {
         NettyCopy copy = copies.get(System.identityHashCode(root));
         copy = copy != null && copy.isOf(root) ? copy : new NettyCopy(root, lines);
         present.put(System.identityHashCode(root), copy);
-        readings.addAll(copy.read(root, found, look));
+        readings.addAll(copy.read(root, found, interval, look));
       }
     }
     copies = present;

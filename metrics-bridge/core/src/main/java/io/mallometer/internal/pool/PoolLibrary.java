@@ -5,10 +5,10 @@ import java.util.List;
 /**
  * Reads the pools of one library.
  *
- * <p>A reader only reads: it loads and initializes no class of the application, sets no field, and
- * keeps objects, classes and class loaders of the application by weak references only. It looks up
- * single members by method handles, because reflection would load the types of all members of a
- * class. Called by the poller's thread.
+ * <p>A reader only reads: it loads and initializes no class of the application, sets no field
+ * unless a setting says so, and keeps objects, classes and class loaders of the application by weak
+ * references only. It looks up single members by method handles, because reflection would load the
+ * types of all members of a class. Called by the poller's thread.
  */
 interface PoolLibrary {
 

@@ -71,7 +71,8 @@ public final class PoolWatch {
   private final Clock clock;
   private final LongSupplier nanoTime;
   private final LongSupplier cpuTime;
-  private final List<PoolLibrary> libraries;
+  private final NettyPools netty = new NettyPools(this::lineOf);
+  private final List<PoolLibrary> libraries = List.of(netty);
   private final Map<String, HoldTime> holdTimes = new HashMap<>();
 
   /** The call sites of chunks by the classes on their stack, of the last reading. */
@@ -101,7 +102,6 @@ public final class PoolWatch {
     this.sites = sites;
     this.clock = clock;
     this.nanoTime = nanoTime;
-    this.libraries = List.of(new NettyPools(this::lineOf));
   }
 
   /** Returns the CPU time of the calling thread; the time where the JVM does not measure it. */
@@ -115,6 +115,11 @@ public final class PoolWatch {
   /** Names lines by the classes of the application's packages from now on. */
   public void nameBy(List<String> packages) {
     applicationPackages = packages;
+  }
+
+  /** Lets Netty's leak detector track one buffer in so many from the next look on. */
+  public void trackNetty(int interval) {
+    netty.track(interval);
   }
 
   /** Returns the latest report; empty if no pool was found. */
@@ -247,7 +252,7 @@ public final class PoolWatch {
               live.getOrDefault(line, List.of()),
               forgotten.getOrDefault(line, Estimate.ZERO),
               holdTimes.getOrDefault(pool + line, new HoldTime()),
-              (double) reading.interval() * buffers.oneIn(),
+              buffers.oneIn(),
               now));
     }
     bufferSites.sort(
@@ -276,25 +281,22 @@ public final class PoolWatch {
       List<TrackedBuffer> live,
       Estimate forgotten,
       HoldTime time,
-      double weight,
+      int oneIn,
       long now) {
-    double bytes = 0;
-    double squares = 0;
+    Estimate counted = Estimate.ZERO;
+    Estimate bytes = Estimate.ZERO;
     long oldest = 0;
     for (TrackedBuffer buffer : live) {
-      double weighted = buffer.capacity() * weight;
-      bytes += weighted;
-      squares += weighted * weighted;
+      counted = counted.plus(buffer.estimate(1, oneIn));
+      bytes = bytes.plus(buffer.estimate(buffer.capacity(), oneIn));
       oldest = Math.max(oldest, buffer.age(now));
     }
-    double counted = live.size() * weight;
-    boolean exact = weight == 1;
     boolean suspect = time.grows(live, now);
     double risingSeconds = suspect ? HoldTime.oldestArrived(live, now) / 1e9 : 0;
     return new BufferSite(
         line,
-        new Estimate(counted, exact ? 0 : counted * weight, live.size()),
-        new Estimate(bytes, exact ? 0 : squares, live.size()),
+        counted,
+        bytes,
         new PoolReport.Tracks(live.size(), chunks(live), oldest / 1e9, time.releasedLate()),
         new PoolReport.Hold(
             suspect, risingSeconds, suspect ? PoolText.suspect(line, time, risingSeconds) : ""),

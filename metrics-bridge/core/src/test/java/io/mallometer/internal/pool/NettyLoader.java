@@ -115,6 +115,14 @@ final class NettyLoader extends URLClassLoader {
       program.getClass().getMethod("forget").invoke(program);
     }
 
+    long[] chunksAndUse() throws ReflectiveOperationException {
+      return (long[]) program.getClass().getMethod("chunksAndUse").invoke(program);
+    }
+
+    long pinnedDirectMemory() throws ReflectiveOperationException {
+      return (long) program.getClass().getMethod("pinnedDirectMemory").invoke(program);
+    }
+
     long usedDirectMemory() throws ReflectiveOperationException {
       return (long) program.getClass().getMethod("usedDirectMemory").invoke(program);
     }

@@ -73,6 +73,10 @@ class NettyPoolsTest {
         assertThat(pool.amounts().usedBytes() - pool.amounts().cachedBytes())
             .isCloseTo(200.0 * BYTES, within(9e4));
         assertThat(pool.amounts().chunks()).isGreaterThanOrEqualTo(site.tracks().chunks());
+        assertThat(new double[] {pool.amounts().chunks(), pool.amounts().usedBytes()})
+            .containsExactly(use.chunksAndUse()[0], use.chunksAndUse()[1]);
+        assertThat(pool.amounts().usedBytes() - pool.amounts().cachedBytes())
+            .isEqualTo(use.pinnedDirectMemory());
       }
       assertThat(loader.defined()).as("a look loads no class").isEqualTo(before);
       Reference.reachabilityFence(use);
@@ -85,14 +89,59 @@ class NettyPoolsTest {
       NettyLoader.Use use = loader.use(NETTY, "pooled");
       use.keep(20_000, 256);
 
-      Pool pool = new Watched(loader).pool();
+      Watched watched = new Watched(loader);
+      Pool pool = watched.pool();
 
       // 156 are expected to be tracked, with a standard error of 12.5.
       Estimate buffers = pool.bufferSites().get(0).buffers();
       assertThat(pool.samplingInterval()).isEqualTo(128);
+      assertThat(watched.pool().samplingInterval()).as("nothing is changed").isEqualTo(128);
       assertThat(buffers.value()).isBetween(20_000 - 6 * 1_600.0, 20_000 + 6 * 1_600.0);
       assertThat(buffers.low()).isBetween(buffers.value() * 0.75, buffers.value() * 0.9);
       assertThat(buffers.high()).isBetween(buffers.value() * 1.1, buffers.value() * 1.35);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "4.1.121.Final, io.netty",
+    "4.1.140.Final, io.netty",
+    "4.2.20.Final, io.netty",
+    "grpc-shaded, io.grpc.netty.shaded.io.netty"
+  })
+  void aSettingLetsTheDetectorTrackMoreBuffersAndEachCountsByItsTime(
+      String version, String packageName) throws Exception {
+    try (NettyLoader loader = NettyLoader.of(version)) {
+      NettyLoader.Use use = loader.use(packageName, "pooled");
+      use.keep(20_000, 256);
+      Watched watched = new Watched(loader);
+      watched.watch().trackNetty(16);
+      assertThat(watched.pool().samplingInterval()).isEqualTo(128);
+      use.keep(20_000, 256);
+
+      Pool pool = watched.pool();
+
+      // 156 and 1,250 are expected to be tracked, with standard errors of 12.5 and 35.
+      assertThat(pool.samplingInterval()).isEqualTo(16);
+      assertThat(pool.bufferSites().get(0).tracks().tracked()).isBetween(1_406 - 220, 1_406 + 220);
+      assertThat(pool.bufferSites().get(0).buffers().value())
+          .isBetween(40_000 - 6 * 1_700.0, 40_000 + 6 * 1_700.0);
+      Reference.reachabilityFence(use);
+    }
+  }
+
+  @Test
+  void aSettingSwitchesNoDisabledDetectorOn() throws Exception {
+    try (NettyLoader loader = NettyLoader.of("")) {
+      NettyLoader.Use use = loader.use(NETTY, "pooled").level("DISABLED");
+      Watched watched = new Watched(loader);
+      watched.watch().trackNetty(16);
+      use.keep(2_000, BYTES);
+      watched.pool();
+      use.level("SIMPLE").keep(1, BYTES);
+
+      assertThat(watched.pool().samplingInterval()).isEqualTo(128);
       Reference.reachabilityFence(use);
     }
   }

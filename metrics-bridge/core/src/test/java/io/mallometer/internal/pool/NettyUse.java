@@ -71,6 +71,28 @@ public final class NettyUse {
     return (long) method(metric, "usedDirectMemory").invoke(metric);
   }
 
+  /** Returns the number of native chunks and the bytes used in them, as Netty's metrics say. */
+  public long[] chunksAndUse() throws ReflectiveOperationException {
+    long count = 0;
+    long used = 0;
+    Object metric = method(allocator, "metric").invoke(allocator);
+    for (Object arena : (Iterable<?>) method(metric, "directArenas").invoke(metric)) {
+      for (Object list : (Iterable<?>) method(arena, "chunkLists").invoke(arena)) {
+        for (Object chunk : (Iterable<?>) list) {
+          count++;
+          used += (int) method(chunk, "chunkSize").invoke(chunk);
+          used -= (int) method(chunk, "freeBytes").invoke(chunk);
+        }
+      }
+    }
+    return new long[] {count, used};
+  }
+
+  /** Returns the native bytes that buffers have, without those that threads cache. */
+  public long pinnedDirectMemory() throws ReflectiveOperationException {
+    return (long) method(allocator, "pinnedDirectMemory").invoke(allocator);
+  }
+
   /** Returns a public method by a public class or interface that declares it. */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {
