@@ -1,7 +1,9 @@
 package io.mallometer.benchmarks.pools;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PoolReport;
+import io.mallometer.model.Setting;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -21,32 +23,65 @@ import java.util.Map;
  * leaking handler, for some seconds by a healthy one. A burst at the start makes chunks, and one
  * buffer in 500 of it pins them.
  *
- * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled or adaptive, and the
- * minutes to run. Prints what the report says every ten seconds, and at the end the CPU time of the
- * looks, and of mallometer's poller with all that it does.
+ * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux,
+ * and the minutes to run, and the sampling interval that Netty gets, if any. Prints what the report
+ * says every ten seconds, and at the end the CPU time of the looks, and of mallometer's poller with
+ * all that it does.
  */
 public final class Handler {
 
   private static final int REQUESTS_PER_SECOND = 100;
   private static final int KEPT = 50;
-  private static final int BYTES = 8192;
+  static final int BYTES = 8192;
   private static final int BURST = 5_000;
   private static final int PINNING = 500;
 
   private Handler() {}
 
-  /** Keeps buffers. */
-  private static final class SessionStore {
+  /** Serves requests. */
+  interface Requests extends AutoCloseable {
+
+    /** Serves a request, which keeps its buffer or releases it. */
+    void serve(boolean keeps) throws Exception;
+
+    /** Releases the oldest buffers if more than these are kept. */
+    void expire(int most);
+
+    /** Returns the number of kept buffers. */
+    int kept();
+
+    @Override
+    default void close() {}
+  }
+
+  /** Serves requests without a network. */
+  private static final class SessionStore implements Requests {
+    private final ByteBufAllocator allocator;
     private final Deque<ByteBuf> sessions = new ArrayDeque<>();
 
-    void keep(ByteBufAllocator allocator) {
-      sessions.add(allocator.directBuffer(BYTES)); // KEEP
+    SessionStore(ByteBufAllocator allocator) {
+      this.allocator = allocator;
     }
 
-    void expire(int most) {
+    @Override
+    public void serve(boolean keeps) {
+      if (keeps) {
+        sessions.add(allocator.directBuffer(BYTES)); // KEEP
+      } else {
+        allocator.directBuffer(BYTES).release();
+      }
+    }
+
+    @Override
+    public void expire(int most) {
       while (sessions.size() > most) {
         sessions.remove().release();
       }
+    }
+
+    @Override
+    public int kept() {
+      return sessions.size();
     }
   }
 
@@ -55,31 +90,35 @@ public final class Handler {
         arguments[0].equals("leaking")
             ? Integer.MAX_VALUE
             : Integer.parseInt(arguments[0]) * REQUESTS_PER_SECOND / KEPT;
+    String kind = arguments[1];
     ByteBufAllocator allocator =
-        arguments[1].equals("pooled")
-            ? PooledByteBufAllocator.DEFAULT
-            : (ByteBufAllocator)
-                Class.forName("io.netty.buffer.AdaptiveByteBufAllocator")
-                    .getConstructor()
-                    .newInstance();
+        switch (kind) {
+          case "pooled" -> PooledByteBufAllocator.DEFAULT;
+          case "adaptive" ->
+              (ByteBufAllocator)
+                  Class.forName("io.netty.buffer.AdaptiveByteBufAllocator")
+                      .getConstructor()
+                      .newInstance();
+          default -> ByteBufAllocator.DEFAULT;
+        };
     long minutes = Long.parseLong(arguments[2]);
+    MallometerOptions options = MallometerOptions.defaults();
+    if (arguments.length > 3) {
+      options = options.with(Setting.POOLS_NETTY_SAMPLING_INTERVAL, Integer.valueOf(arguments[3]));
+    }
     List<ByteBuf> burst = new ArrayList<>();
     List<ByteBuf> pinning = new ArrayList<>();
     for (int i = 0; i < BURST; i++) {
       (i % PINNING == 0 ? pinning : burst).add(allocator.directBuffer(BYTES));
     }
     burst.forEach(ByteBuf::release);
-    SessionStore store = new SessionStore();
     long began = System.nanoTime();
     Map<Instant, Double> looks = new HashMap<>();
-    try (Mallometer mallometer = Mallometer.open()) {
+    try (Requests requests = requests(kind, allocator);
+        Mallometer mallometer = Mallometer.open(options)) {
       for (int request = 0; seconds(began) < 60 * minutes; request++) {
-        if (request % KEPT == 0) {
-          store.keep(allocator);
-        } else {
-          allocator.directBuffer(BYTES).release();
-        }
-        store.expire(most);
+        requests.serve(request % KEPT == 0);
+        requests.expire(most);
         if (request % (10 * REQUESTS_PER_SECOND) == 0) {
           print(mallometer, began, looks);
         }
@@ -89,11 +128,21 @@ public final class Handler {
       System.out.printf(
           Locale.ROOT,
           "end kept=%d looks=%.3f %% of a processor poller=%.3f %% longest-look=%.1f ms%n",
-          store.sessions.size() + pinning.size(),
+          requests.kept() + pinning.size(),
           100 * looks.values().stream().mapToDouble(Double::doubleValue).sum() / seconds(began),
           100 * pollerSeconds() / seconds(began),
           looks.values().stream().mapToDouble(Double::doubleValue).max().orElse(0) * 1e3);
     }
+  }
+
+  private static Requests requests(String kind, ByteBufAllocator allocator)
+      throws ReflectiveOperationException {
+    return kind.equals("webflux")
+        ? (Requests)
+            Class.forName("io.mallometer.benchmarks.pools.WebRequests")
+                .getConstructor()
+                .newInstance()
+        : new SessionStore(allocator);
   }
 
   private static void print(Mallometer mallometer, long began, Map<Instant, Double> looks) {
