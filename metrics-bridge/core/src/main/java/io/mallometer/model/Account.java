@@ -41,6 +41,8 @@ public record Account(
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, by its name. */
     SITE("call site"),
+    /** Live bytes of the chunks of a pool, whichever call sites happened to need one. */
+    POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /** Exact live bytes less those of all call sites, beyond the error of the samples. */
@@ -101,9 +103,10 @@ public record Account(
   /** A part of the total. */
   public record Row(
       @Figure("What it consists of") Kind kind,
-      @Figure("The call site's name, else the kind in words") String name,
+      @Figure("The call site's name, the pool, else the kind in words") String name,
       @Figure(
               "The source line of a call site that a person can change, such as Cache.java:12; of "
+                  + "a pool the line whose buffers keep its chunks, of "
                   + "thread stacks the call site that started most threads; empty if unknown")
           String place,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * One reading of all call sites, immutable.
@@ -154,9 +155,14 @@ public record CallSites(
 
   /** Returns the sites by group, most live bytes first. */
   public List<SiteGroup> groupedBy(Grouping grouping) {
+    return groupedBy(grouping::keyOf);
+  }
+
+  /** Returns the sites with the same key as groups, most live bytes first. */
+  public List<SiteGroup> groupedBy(Function<CallSite, String> keyOf) {
     Map<String, SiteGroup> groups = new LinkedHashMap<>();
     for (CallSite site : sites) {
-      String key = grouping.keyOf(site);
+      String key = keyOf.apply(site);
       groups.merge(key, SiteGroup.of(key, site), SiteGroup::plus);
     }
     return groups.values().stream().sorted(SiteOrder.LIVE.comparator()).toList();

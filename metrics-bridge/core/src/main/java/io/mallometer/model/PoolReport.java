@@ -5,7 +5,9 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 import static io.mallometer.model.Figure.Unit.SECONDS;
 
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The pools of libraries that hand out parts of large native chunks, such as Netty's. */
 public record PoolReport(
@@ -19,12 +21,15 @@ public record PoolReport(
         double bytes,
     @Figure(
             value =
-                "Bytes that the pools have handed out or cache for threads, of the pools that report them",
+                "Bytes that the pools have handed out or cache for threads, of the pools that"
+                    + " report them",
             unit = BYTES,
             meter = "native.pool.used",
             attribute = "PoolUsedBytes")
         double usedBytes,
     @Figure("The pools, most bytes first") List<Pool> pools) {
+
+  private static final double HELD_SECONDS = 60;
 
   /**
    * The pools of one kind of one copy of a library. Buffers are estimated from those that the
@@ -35,19 +40,25 @@ public record PoolReport(
       @Figure(value = "The sizes", inline = true) Amounts amounts,
       @Figure(value = "The live bytes of the call sites that allocated chunks", unit = BYTES)
           double siteBytes,
-      @Figure("The numbers of these call sites, most live bytes first, at most nine")
+      @Figure("The numbers of these call sites, most live bytes first, at most 99")
           List<Integer> sites,
       @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
           int samplingInterval,
       @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
       @Figure("All of this in one sentence") String sentence,
       @Figure(
-              "The lines that allocated live or forgotten buffers, suspects first, then forgotten ones")
+              "The lines that allocated live or forgotten buffers, suspects first, then forgotten"
+                  + " ones")
           List<BufferSite> bufferSites) {
 
     public Pool {
       sites = List.copyOf(sites);
       bufferSites = List.copyOf(bufferSites);
+    }
+
+    /** Returns the name of the account's row of its chunks. Pools of one kind share it. */
+    public String chunksName() {
+      return "%s (%s) chunks".formatted(origin.library(), origin.kind());
     }
   }
 
@@ -88,7 +99,13 @@ public record PoolReport(
                   "The buffers that a garbage collection found without a release, since the start",
               unit = COUNT)
           Estimate forgotten,
-      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {}
+      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {
+
+    /** Returns whether buffers of the line were watched for a minute. */
+    public boolean isHeld() {
+      return tracks.oldestSeconds() >= HELD_SECONDS;
+    }
+  }
 
   /** The tracked buffers of a line. */
   public record Tracks(
@@ -107,13 +124,20 @@ public record PoolReport(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
               value =
-                  "How long the oldest tracked buffer that arrived under watch is held; 0 unless the"
-                      + " line is a suspect",
+                  "How long the oldest tracked buffer that arrived under watch is held; 0 unless"
+                      + " the line is a suspect",
               unit = SECONDS)
           double risingSeconds,
       @Figure("The finding in one sentence; empty unless it is a suspect") String sentence) {}
 
   public PoolReport {
     pools = List.copyOf(pools);
+  }
+
+  /** Returns the name of the chunks that each call site of a pool allocated, by its number. */
+  public Map<Integer, String> chunksBySite() {
+    Map<Integer, String> names = new HashMap<>();
+    pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));
+    return names;
   }
 }

@@ -101,6 +101,7 @@ final class AccountTable {
 
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
+  private final PoolChunks chunks;
   private final Map<Kind, Double> maxima;
   private final boolean charged;
   private final double[] seconds;
@@ -117,12 +118,14 @@ final class AccountTable {
       List<AccountReading> readings,
       Instant started,
       Optional<SiteTrends> sites,
+      PoolChunks chunks,
       boolean charged,
       Map<Kind, Double> maxima,
       double endSeconds) {
     this.endSeconds = endSeconds;
     this.readings = readings;
     this.sites = sites;
+    this.chunks = chunks;
     this.charged = charged;
     this.maxima = maxima;
     this.seconds =
@@ -179,6 +182,7 @@ final class AccountTable {
                 thinned(all.subList(first, all.size())),
                 input.run().started(),
                 input.sites(),
+                new PoolChunks(input.snapshot().pools()),
                 charged,
                 maxima,
                 lastTrough.isPresent() ? 0 : END_SECONDS));
@@ -291,7 +295,7 @@ final class AccountTable {
       Row row = site(site.group(), site.bytes());
       boolean shown = row.lowerPerSecond() > 0 || row.upperPerSecond() < 0;
       boolean own = !row.place().isEmpty() && row.growthBytes() >= LEAST_OWN_BYTES;
-      boolean lists = listed < MOST_SITES && (shown || own);
+      boolean lists = row.kind() == Kind.POOL || listed < MOST_SITES && (shown || own);
       if (lists) {
         listed++;
         rows.add(row);
@@ -361,14 +365,12 @@ final class AccountTable {
     Slope interval = interval(series);
     Slope sampled = sampled(group.figures(), series);
     Steps steps = steps(series);
+    String name = group.figures().key();
+    boolean pool = chunks.isName(name);
     return new Row(
-        Kind.SITE,
-        group.figures().key(),
-        group.largest().stream()
-            .map(site -> place(site.frames(), group.figures().key()))
-            .filter(place -> !place.isEmpty())
-            .findFirst()
-            .orElse(""),
+        pool ? Kind.POOL : Kind.SITE,
+        name,
+        pool ? chunks.keeper(name) : place(group),
         series[series.length - 1],
         growth(series),
         exact
@@ -432,6 +434,14 @@ final class AccountTable {
     return new Steps(
         Math.max(0, whole - largest - LEAST_ROW_BYTES) / span(),
         since > STEPS_ENDED * (seconds[last] - seconds[first]));
+  }
+
+  private static String place(SiteTrends.Group group) {
+    return group.largest().stream()
+        .map(site -> place(site.frames(), group.figures().key()))
+        .filter(place -> !place.isEmpty())
+        .findFirst()
+        .orElse("");
   }
 
   /** Returns the source line of a site's own frame; empty if unknown. */

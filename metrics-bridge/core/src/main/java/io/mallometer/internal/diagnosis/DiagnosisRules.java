@@ -313,6 +313,10 @@ public final class DiagnosisRules {
           headline.suspect(row).map(SiteVerdict::verdict).filter(Verdict.LEAK::equals).isPresent()
               ? "Free or close what " + Headline.place(row) + " allocates"
               : "Close what %s allocates, or bound how much is kept".formatted(Headline.place(row));
+      case POOL ->
+          row.place().isEmpty()
+              ? ""
+              : "Release what %s allocates, or bound how much is kept".formatted(row.place());
       case RETAINED -> retainLess();
       case STACKS -> "End the threads, or bound the pool that starts them";
       case HEAP -> "Find what the heap keeps by a heap dump, or set a smaller -Xmx";
@@ -632,7 +636,8 @@ public final class DiagnosisRules {
     double warming = 0;
     for (Row row : account.map(Account::positive).orElse(List.of())) {
       if (!total.bounded().contains(row.kind())) {
-        boolean library = row.kind() == Kind.SITE && row.place().isEmpty();
+        boolean library =
+            (row.kind() == Kind.SITE || row.kind() == Kind.POOL) && row.place().isEmpty();
         all += row.growthBytes();
         warming += library || WARM_UP_KINDS.contains(row.kind()) ? row.growthBytes() : 0;
       }
@@ -696,7 +701,7 @@ public final class DiagnosisRules {
         .filter(
             row ->
                 switch (row.kind()) {
-                  case SITE, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
+                  case SITE, POOL, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
                       row.grows() && isCertain(row, least);
                   case STACKS -> countGrows(Count.THREADS, MANY_THREADS, 0);
                   case METASPACE ->

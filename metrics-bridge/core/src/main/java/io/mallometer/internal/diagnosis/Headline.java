@@ -37,6 +37,9 @@ final class Headline {
   /** The counts that are of no pool. */
   private static final List<String> COUNTS_OF_ALL = List.of(Count.THREADS, Count.CLASSES);
 
+  /** The rows whose names begin with a capital letter inside a sentence, too. */
+  private static final List<Kind> PROPER_NAMES = List.of(Kind.SITE, Kind.POOL, Kind.HEAP);
+
   /** Rows that name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
@@ -56,6 +59,7 @@ final class Headline {
   private final DiagnosisInput input;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
+  private final PoolChunks chunks;
   private final Limit limit;
 
   /** The rows that grow to a maximum, which are named last. */
@@ -85,6 +89,7 @@ final class Headline {
     this.input = input;
     this.growth = total.growth();
     this.account = total.account();
+    this.chunks = new PoolChunks(input.snapshot().pools());
     this.limit = limit;
     this.bounded = total.bounded();
     this.certainRows = certainRows.stream().map(this::accountRow).toList();
@@ -286,8 +291,16 @@ final class Headline {
     return explanations().stream().mapToDouble(Row::growthBytes).sum();
   }
 
-  /** Returns the account's row of a suspect, or one by its own figures. */
+  /** Returns the account's row of a suspect or of its pool, or one by the suspect's figures. */
   private Row row(SiteVerdict site) {
+    Optional<Row> pool =
+        chunks
+            .of(site.site().number())
+            .filter(name -> site.verdict() != Verdict.LEAK)
+            .flatMap(name -> account.flatMap(table -> table.row(Kind.POOL, name)));
+    if (pool.isPresent()) {
+      return pool.get();
+    }
     double perSecond = Math.max(0, site.growth().bytesPerHour()) / HOUR;
     return account
         .flatMap(table -> table.row(Kind.SITE, site.site().name()))
@@ -356,6 +369,9 @@ final class Headline {
     if (row.kind() == Kind.RETAINED) {
       return "Malloc retains %s more".formatted(rate);
     }
+    if (row.kind() == Kind.POOL && !(row.bytesPerSecond() > 0)) {
+      return place(row) + " hold " + Sentence.bytes(row.bytes());
+    }
     boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
     return place(row) + (plural ? " add " : " adds ") + rate;
   }
@@ -384,13 +400,19 @@ final class Headline {
   private String rowsText() {
     List<String> list = new ArrayList<>();
     for (Row row : named) {
-      String adds = adds(row) + (named.size() < MOST_NAMED || isNeeded(row) ? detail(row) : "");
-      boolean proper = list.isEmpty() || row.kind() == Kind.SITE || row.kind() == Kind.HEAP;
+      String adds = adds(row) + (hasDetail(row) ? detail(row) : "");
+      boolean proper = list.isEmpty() || PROPER_NAMES.contains(row.kind());
       list.add(proper ? adds : DiagnosisRules.uncapitalized(adds));
     }
     double explained = named.stream().mapToDouble(Row::growthBytes).sum();
     boolean most = !(explained < EXPLAINED * explainable());
     return (most ? "" : "Several grow: ") + String.join(", ", list);
+  }
+
+  /** Returns whether one of several rows has room for its detail: that of a pool is long. */
+  private boolean hasDetail(Row row) {
+    boolean few = named.size() < MOST_NAMED;
+    return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
   static String place(Row row) {
@@ -407,6 +429,7 @@ final class Headline {
   private String detail(Row row) {
     return switch (row.kind()) {
       case SITE -> garbage(row);
+      case POOL -> row.place().isEmpty() ? "" : ", kept by buffers from " + row.place();
       case STACKS -> threads(row);
       case METASPACE -> count(Count.CLASSES, "");
       case RETAINED ->

@@ -20,8 +20,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,6 +68,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
+  /** Returns the names of the chunks of pools by the numbers of the sites that allocated them. */
+  private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
+
   /** The time of the division that the poller's thread saw last. */
   private Optional<Instant> division = Optional.empty();
 
@@ -92,6 +97,11 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     this.library = library;
     this.clock = clock;
     this.nanoTime = nanoTime;
+  }
+
+  /** Lets the sites that allocated the chunks of a pool be one group for the account. */
+  void groupChunks(Supplier<Map<Integer, String>> bySite) {
+    chunksBySite = bySite;
   }
 
   @Override
@@ -230,7 +240,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     hold();
     CallSites read = whole ? notOlderThan(Duration.ofNanos(PACE_NANOS), 1) : callSites();
     return history.trends(
-        grouping == Grouping.LIBRARY ? read : read.ofApplication(), grouping, most);
+        grouping == Grouping.LIBRARY ? read : read.ofApplication(), grouping::keyOf, most);
   }
 
   /**
@@ -287,7 +297,12 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     latest = history.withRates(read, nanos);
     summary = summary(latest);
     history.add(latest, nanos);
-    held = history.trends(latest, Grouping.SITE, MOST_HELD);
+    Map<Integer, String> chunks = chunksBySite.get();
+    held =
+        history.trends(
+            latest,
+            site -> chunks.getOrDefault(site.number(), Grouping.SITE.keyOf(site)),
+            MOST_HELD);
   }
 
   private Optional<SiteSummary> summary(CallSites read) {

@@ -66,6 +66,7 @@ public final class Engine {
     this.resident = new ResidentReader(memory, library, callSites, clock, nanoTime);
     this.leaks = new LeakWatch(library, callSites, clock, nanoTime, GarbageCollections::ofThisJvm);
     this.pools = new PoolWatch(library, callSites, clock, nanoTime);
+    callSites.groupChunks(pools::chunksBySite);
     this.recorder = new Recorder(library, nanoTime);
     this.message = new MessageReader(library);
     this.profiles = new ProfileKeeper(callSites, recorder::keep, clock);

@@ -4,7 +4,6 @@ import io.mallometer.internal.history.FallingResolution.Dated;
 import io.mallometer.internal.history.FallingResolution.Span;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
-import io.mallometer.model.Grouping;
 import io.mallometer.model.SiteChange;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteGroup;
@@ -19,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -147,18 +147,19 @@ public final class SiteHistory {
    * because of its size counts as 0, which is less wrong than an unknown sum of a group.
    *
    * @param now the latest reading, which has the stacks
+   * @param keyOf the group of a site
    */
-  public SiteTrends trends(CallSites now, Grouping grouping, int most) {
+  public SiteTrends trends(CallSites now, Function<CallSite, String> keyOf, int most) {
     List<SiteMoment> known = known(now);
     Map<String, List<CallSite>> members =
-        now.sites().stream().collect(Collectors.groupingBy(grouping::keyOf));
+        now.sites().stream().collect(Collectors.groupingBy(keyOf));
     Map<String, Double> growth = new HashMap<>();
     if (!known.isEmpty()) {
       SiteMoment first = known.get(0);
       SiteMoment last = known.get(known.size() - 1);
       members.forEach((key, sites) -> growth.put(key, held(sites, last) - held(sites, first)));
     }
-    List<SiteGroup> all = now.groupedBy(grouping);
+    List<SiteGroup> all = now.groupedBy(keyOf);
     Set<String> chosen = new HashSet<>();
     all.stream().limit(most).forEach(group -> chosen.add(group.key()));
     growth.entrySet().stream()

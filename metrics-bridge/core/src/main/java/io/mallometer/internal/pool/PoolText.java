@@ -38,14 +38,12 @@ final class PoolText {
 
   /** Returns the first line whose buffers were watched for a minute. */
   private static Optional<BufferSite> mostHeld(List<BufferSite> bufferSites) {
-    return bufferSites.stream()
-        .filter(site -> site.tracks().oldestSeconds() >= HoldTime.MINUTE_NANOS / 1e9)
-        .findFirst();
+    return bufferSites.stream().filter(BufferSite::isHeld).findFirst();
   }
 
   private static String keeps(BufferSite site) {
     return "%s from %s keep at least %s"
-        .formatted(buffers(site.buffers()), shortLine(site.line()), chunks(site));
+        .formatted(buffers(site.buffers()), HumanText.shortLine(site.line()), chunks(site));
   }
 
   private static String chunks(BufferSite site) {
@@ -65,7 +63,7 @@ final class PoolText {
     return ("Buffers from %s are held longer and longer: %d tracked ones were held for more than a"
             + " minute, for up to %s, %s released, and more arrive")
         .formatted(
-            shortLine(line),
+            HumanText.shortLine(line),
             time.late(),
             HumanText.duration(Duration.ofMillis(Math.round(seconds * 1e3))),
             time.releasedLate() == 0
@@ -76,15 +74,7 @@ final class PoolText {
   /** Returns the finding on buffers that the application dropped. */
   static String forgotten(String line, Estimate buffers) {
     return "%s from %s were dropped without release; their memory is lost to the pool"
-        .formatted(buffers(buffers), shortLine(line));
-  }
-
-  /** Returns {@code Store.keep (Store.java:48)} for {@code com.acme.Store.keep(Store.java:48)}. */
-  static String shortLine(String line) {
-    int place = line.indexOf('(');
-    return place < 0
-        ? HumanText.shortName(line)
-        : HumanText.shortName(line.substring(0, place)) + " " + line.substring(place);
+        .formatted(buffers(buffers), HumanText.shortLine(line));
   }
 
   private static String count(double number, String thing) {

@@ -51,7 +51,7 @@ public final class PoolWatch {
   /** The most lines of a pool that are shown. */
   private static final int MOST_BUFFER_SITES = 10;
 
-  private static final int MOST_SITES = 9;
+  private static final int MOST_SITES = 99;
 
   /** The call sites that allocated chunks: their live bytes, and the numbers of the largest. */
   private record ChunkSites(double bytes, List<Integer> numbers) {
@@ -125,6 +125,11 @@ public final class PoolWatch {
   /** Returns the latest report; empty if no pool was found. */
   public Optional<PoolReport> latest() {
     return latest;
+  }
+
+  /** Returns the name of the chunks that each call site of a pool allocated, by its number. */
+  public Map<Integer, String> chunksBySite() {
+    return latest.map(PoolReport::chunksBySite).orElse(Map.of());
   }
 
   /** Makes the next look come sooner. */

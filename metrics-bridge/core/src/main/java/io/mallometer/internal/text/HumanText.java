@@ -133,4 +133,12 @@ public final class HumanText {
     int owner = Math.max(words, name.lastIndexOf('.', method - 1) + 1);
     return name.substring(0, words) + name.substring(owner);
   }
+
+  /** Returns {@code Store.keep (Store.java:48)} for {@code com.acme.Store.keep(Store.java:48)}. */
+  public static String shortLine(String line) {
+    int place = line.indexOf('(');
+    return place < 0
+        ? shortName(line)
+        : shortName(line.substring(0, place)) + " " + line.substring(place);
+  }
 }

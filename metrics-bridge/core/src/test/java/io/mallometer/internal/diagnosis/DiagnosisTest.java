@@ -1,10 +1,12 @@
 package io.mallometer.internal.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.mallometer.FaceContract;
 import io.mallometer.VerdictsByHand;
 import io.mallometer.model.Account.Kind;
+import io.mallometer.model.Account.Row;
 import io.mallometer.model.Advice;
 import io.mallometer.model.Baseline;
 import io.mallometer.model.Diagnosis;
@@ -50,8 +52,8 @@ class DiagnosisTest {
     assertThat(diagnosis.state()).isEqualTo(State.HEALTHY);
     assertThat(diagnosis.sentence())
         .isEqualTo(
-            "Memory shows no steady growth in 28 min; 40 % of the limit of 1.0 GiB is used; no unused"
-                + " memory grows");
+            "Memory shows no steady growth in 28 min; 40 % of the limit of 1.0 GiB is used; no"
+                + " unused memory grows");
     assertThat(diagnosis.actions()).isEmpty();
     assertThat(diagnosis.limit().seconds()).isNaN();
   }
@@ -661,11 +663,13 @@ class DiagnosisTest {
     assertThat(unknown.diagnosis().state()).isEqualTo(State.WATCH);
     assertThat(unknown.diagnosis().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is not known yet");
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; whether it grows is"
+                + " not known yet");
     assertThat(stopped.diagnosis().state()).isEqualTo(State.WATCH);
     assertThat(stopped.diagnosis().sentence())
         .isEqualTo(
-            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown since 12:00 UTC");
+            "B.c (Some.java:12) leaked: 30 MiB not accessed for 12 min or more; it has not grown"
+                + " since 12:00 UTC");
   }
 
   @Test
@@ -1043,6 +1047,50 @@ class DiagnosisTest {
     assertThat(text(held.diagnosis(), "pools"))
         .isEqualTo(
             "Buffers from SessionStore.keep (SessionStore.java:48) are held longer and longer");
+  }
+
+  @Test
+  void chunksOfAPoolAreOneRowWithTheLineWhoseBuffersKeepThem() {
+    Situation kept =
+        new Situation(HALF_AN_HOUR, second -> 400 + 9 * second / 60.0)
+            .with("Netty (pooled) chunks", 0, second -> 8 * second / 60.0)
+            .with("com.acme.Other.keep", 0, second -> second / 60.0);
+    kept.live = second -> 100 + 9 * second / 60.0;
+    kept.pools = Optional.of(FaceContract.pools(16 * MIB, 1_800));
+
+    Diagnosis diagnosis = kept.diagnosis();
+
+    Row row = diagnosis.account().orElseThrow().row(Kind.POOL, "Netty (pooled) chunks").get();
+    assertThat(row.growthBytes()).isCloseTo(27.2 * 8 * MIB, within(8.0 * MIB));
+    assertThat(row.place()).isEqualTo("SessionStore.keep (SessionStore.java:48)");
+    assertThat(diagnosis.account().orElseThrow().rows())
+        .filteredOn(one -> one.kind() == Kind.SITE)
+        .extracting(Row::name)
+        .containsExactly("com.acme.Other.keep");
+    assertThat(diagnosis.state()).isEqualTo(State.WATCH);
+    assertThat(diagnosis.sentence())
+        .contains(
+            "Netty (pooled) chunks add 8.0 MiB/min, kept by buffers from SessionStore.keep"
+                + " (SessionStore.java:48)");
+    assertThat(diagnosis.actions())
+        .contains(
+            "Release what SessionStore.keep (SessionStore.java:48) allocates, or bound how much is"
+                + " kept");
+  }
+
+  @Test
+  void aSuspectThatAllocatedAChunkIsNamedByTheLineWhoseBuffersKeepIt() {
+    Situation kept =
+        new Situation(HALF_AN_HOUR, second -> 400).with("Netty (pooled) chunks", 0, second -> 60);
+    kept.live = second -> 100;
+    kept.pools = Optional.of(FaceContract.pools(16 * MIB, 1_800));
+    kept.leaks = VerdictsByHand.report(unused("com.acme.First.handle", 0, 60 * MIB));
+
+    assertThat(kept.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(kept.diagnosis().sentence())
+        .isEqualTo(
+            "Netty (pooled) chunks hold 60 MiB, kept by buffers from SessionStore.keep"
+                + " (SessionStore.java:48)");
   }
 
   @Test

@@ -106,7 +106,8 @@ class Situation {
   Situation with(String name, int samples, LongToDoubleFunction liveBytes) {
     int dot = name.lastIndexOf('.');
     StackFrame frame =
-        StackFrame.ofJava(name.substring(0, dot), name.substring(dot + 1), "Some.java", 12);
+        StackFrame.ofJava(
+            name.substring(0, Math.max(0, dot)), name.substring(dot + 1), "Some.java", 12);
     sites.put(name, new Site(liveBytes, samples, List.of(frame)));
     return this;
   }

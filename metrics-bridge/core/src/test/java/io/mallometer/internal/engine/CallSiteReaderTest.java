@@ -2,6 +2,7 @@ package io.mallometer.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.mallometer.FaceContract;
 import io.mallometer.ScriptedLibrary;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -317,6 +319,21 @@ class CallSiteReaderTest {
         .extracting(group -> group.figures().key())
         .containsExactly("a.B.d");
     assertThat(reader.trends(Grouping.LIBRARY, 10).groups()).hasSize(2);
+  }
+
+  @Test
+  void theSitesOfAPoolsChunksAreOneGroupForTheAccount() {
+    reader.groupChunks(() -> Map.of(1, "Netty (pooled) chunks", 2, "Netty (pooled) chunks"));
+    library.setCallSites(
+        SitesByHand.reading(
+            SitesByHand.site(1, "a.B.c", "x", 500),
+            SitesByHand.site(2, "a.B.d", "x", 100),
+            SitesByHand.site(3, "a.B.d", "x", 50)));
+    reader.callSites();
+
+    assertThat(reader.held().orElseThrow().groups())
+        .extracting(group -> group.figures().key(), group -> group.figures().liveBytes().value())
+        .containsExactlyInAnyOrder(tuple("Netty (pooled) chunks", 600.0), tuple("a.B.d", 50.0));
   }
 
   @Test

@@ -215,7 +215,7 @@ class SiteHistoryTest {
   void groupsAreThoseThatHoldMostAndThoseThatGrewMostWithWhatTheyHeld() {
     CallSites now = liveFor(Duration.ofMinutes(2));
 
-    SiteTrends trends = history.trends(now, Grouping.SITE, 1);
+    SiteTrends trends = history.trends(now, Grouping.SITE::keyOf, 1);
 
     assertThat(trends.times()).hasSize(9).startsWith(START).endsWith(now.time());
     assertThat(trends.groups())
@@ -225,7 +225,7 @@ class SiteHistoryTest {
     assertThat(growing.history()).hasSize(9).startsWith(1_000.0, 1_015.0).endsWith(1_120.0);
     assertThat(growing.growthBytes()).isEqualTo(120);
     assertThat(growing.largest()).singleElement().extracting(CallSite::number).isEqualTo(1);
-    assertThat(history.trends(now, Grouping.LIBRARY, 1).groups())
+    assertThat(history.trends(now, Grouping.LIBRARY::keyOf, 1).groups())
         .singleElement()
         .satisfies(all -> assertThat(all.history()).startsWith(13_000.0))
         .satisfies(all -> assertThat(all.largest()).hasSize(3));

@@ -1,0 +1,47 @@
+package io.mallometer.internal.diagnosis;
+
+import io.mallometer.internal.text.HumanText;
+import io.mallometer.model.PoolReport;
+import io.mallometer.model.PoolReport.BufferSite;
+import io.mallometer.model.PoolReport.Pool;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The chunks of pools in the account. Whichever line needs a chunk next allocates it, so the call
+ * sites of a pool's chunks are one row. The line that a person can change is the one whose buffers
+ * keep the chunks.
+ */
+final class PoolChunks {
+
+  private final Map<Integer, String> bySite;
+  private final Map<String, String> keepers = new HashMap<>();
+
+  PoolChunks(Optional<PoolReport> report) {
+    bySite = report.map(PoolReport::chunksBySite).orElse(Map.of());
+    for (Pool pool : report.map(PoolReport::pools).orElse(List.of())) {
+      pool.bufferSites().stream()
+          .filter(BufferSite::isHeld)
+          .findFirst()
+          .map(site -> HumanText.shortLine(site.line()))
+          .ifPresent(line -> keepers.putIfAbsent(pool.chunksName(), line));
+    }
+  }
+
+  /** Returns the name of the chunks that a call site allocated; empty if it is of no pool. */
+  Optional<String> of(int site) {
+    return Optional.ofNullable(bySite.get(site));
+  }
+
+  /** Returns whether a row has this name because it stands for chunks. */
+  boolean isName(String row) {
+    return bySite.containsValue(row);
+  }
+
+  /** Returns the line whose buffers keep the chunks of this name; empty if none is known. */
+  String keeper(String name) {
+    return keepers.getOrDefault(name, "");
+  }
+}
