@@ -3,8 +3,10 @@ package io.mallometer.preload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.Mallometer;
+import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.PoolReport.Pool;
+import io.mallometer.model.Setting;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.ArrayList;
@@ -25,7 +27,12 @@ class LoadedClassesTest {
   private static final int BUFFERS = 4_000;
   private static final int BYTES = 8_192;
 
-  @AutoClose private final Mallometer mallometer = Mallometer.open();
+  private static final int INTERVAL = 64;
+
+  @AutoClose
+  private final Mallometer mallometer =
+      Mallometer.open(
+          MallometerOptions.defaults().with(Setting.POOLS_NETTY_SAMPLING_INTERVAL, INTERVAL));
 
   @Test
   @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -43,6 +50,9 @@ class LoadedClassesTest {
     assertThat(pool.bufferSites().get(0).line()).contains("LoadedClassesTest.aPoolOf");
     // 31 are expected to be tracked, with a standard error of 5.6.
     assertThat(pool.bufferSites().get(0).buffers().value()).isBetween(600.0, 8_600.0);
+    while (found().samplingInterval() != INTERVAL) {
+      Thread.sleep(100);
+    }
     kept.forEach(ByteBuf::release);
   }
 
