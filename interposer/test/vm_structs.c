@@ -165,7 +165,7 @@ static JNIEnv env = &functions;
 /* ---- Compilations -------------------------------------------------------------------------------------- */
 
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
-enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78 };
+enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
 /* The structures that lead from a task to the id of its method, and the pointers of two methods of a class. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
@@ -182,11 +182,14 @@ void thread_name(char name[THREAD_NAME_BYTES]) {
 
 uint32_t thread_id_known(void) { return number_of_thread; }
 
-bool method_ids_are_addresses(jvmtiEnv *tools) { return tools != NULL; }
+static bool ids_are_addresses = true;
+
+bool method_ids_are_addresses(jvmtiEnv *tools) { return tools && ids_are_addresses; }
 
 uint32_t method_number(jmethodID id) {
+  if (!ids_are_addresses) return (uintptr_t)id == ID_BY_NUMBER ? KNOWN_METHOD : NO_METHOD;
   if ((void *)id == (void *)&pointers[1]) return ANOTHER_METHOD;
-  return (void *)id == (void *)&pointers[0] ? KNOWN_METHOD : 1;
+  return (void *)id == (void *)&pointers[0] ? KNOWN_METHOD : NO_METHOD;
 }
 
 static jvmtiError JNICALL current_thread(jvmtiEnv *tools, jthread *thread) {
@@ -215,6 +218,12 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
+/* From JDK 26 on the JVM looks ids up by their number. */
+static void number_ids(void) {
+  link_chain();
+  if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
+}
+
 /* The thread's JNIEnv is a part of its structure. */
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
@@ -239,7 +248,7 @@ static void start_compilations(void) {
   JNIEnv *environment = (JNIEnv *)(void *)&structure.words[63];
   memcpy(environment, &env, sizeof env);
   repair();
-  link_chain();
+  number_ids();
   compilations_start(&tools, environment);
 }
 
@@ -276,6 +285,10 @@ static void check_other_threads(void) {
   /* The structure is used again, by a compiler thread. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  /* As newer versions of the JVM shorten the name. */
+  name_of_thread = "C2 Comp..hread0";
+  number_of_thread = 4;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
@@ -314,33 +327,54 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
+/* A number that is no id is the JVM's to refuse; a word that is no number is no id. */
+static bool is_frame_after_damage(uint64_t frame) {
+  return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
+         (!ids_are_addresses && frame == compiled_frame(NO_METHOD));
+}
+
+static void check_damage(const uint64_t *damage, size_t count) {
+  start_compilations();
+  for (size_t d = 0; d < count; d++) {
+    for (int i = 0; i < STRUCTURES; i++) {
+      for (int word = 0; word < WORDS_OF_EACH; word++) {
+        number_ids();
+        chain[i][word] = damage[d];
+        CHECK(is_frame_after_damage(sampled_frame()));
+      }
+    }
+    number_ids();
+    CHECK(frame_of_samples(5, damage[d]) == 0);
+    for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
+      repair();
+      number_ids();
+      memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
+      compilations_start(&tools, (JNIEnv *)(void *)&structure.words[63]);
+      CHECK(is_frame_after_damage(sampled_frame()));
+    }
+  }
+}
+
+static void check_numbers(void) {
+  start_compilations();
+  CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
+  const uint64_t no_numbers[] = {0, (uint64_t)UINT32_MAX + 1, UINT64_MAX};
+  for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; i++) {
+    chain[IDS][METHOD_NUMBER + 1] = no_numbers[i];
+    CHECK(sampled_frame() == 0);
+  }
+}
+
 static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
   check_samples();
   check_reused_task();
   check_other_threads();
   check_environment_elsewhere(unreadable);
   check_many_threads();
-  start_compilations();
-  for (size_t d = 0; d < count; d++) {
-    for (int i = 0; i < STRUCTURES; i++) {
-      for (int word = 0; word < WORDS_OF_EACH; word++) {
-        link_chain();
-        chain[i][word] = damage[d];
-        uint64_t frame = sampled_frame();
-        CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
-      }
-    }
-    link_chain();
-    CHECK(frame_of_samples(5, damage[d]) == 0);
-    for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
-      repair();
-      link_chain();
-      memcpy((char *)copy + word * sizeof(uint64_t), &damage[d], sizeof damage[d]);
-      compilations_start(&tools, (JNIEnv *)(void *)&structure.words[63]);
-      uint64_t frame = sampled_frame();
-      CHECK(frame == 0 || frame == compiled_frame(KNOWN_METHOD));
-    }
-  }
+  check_damage(damage, count);
+  ids_are_addresses = false;
+  check_numbers();
+  check_damage(damage, count);
 }
 
 /* ---- Checks -------------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ static struct {
   uint64_t of_compiler, task, number_of_task, method, constants_of_method, number, pool, holder, ids;
 } at;
 
-static bool is_known;
+static bool is_known, ids_are_addresses;
 
 /*
  * The compilation of each compiler thread, in one word, so that threads that take the same place in turn see nothing of
@@ -64,9 +64,10 @@ static bool open_memory(void) {
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread) {
   memset(places, 0, sizeof places);
   memset(other_threads, 0, sizeof other_threads);
-  is_known = method_ids_are_addresses(tools) && find("CompilerThread", "_env", &at.of_compiler) &&
-             find("ciEnv", "_task", &at.task) && find("CompileTask", "_compile_id", &at.number_of_task) &&
-             find("CompileTask", "_method", &at.method) && find("Method", "_constMethod", &at.constants_of_method) &&
+  ids_are_addresses = method_ids_are_addresses(tools);
+  is_known = find("CompilerThread", "_env", &at.of_compiler) && find("ciEnv", "_task", &at.task) &&
+             find("CompileTask", "_compile_id", &at.number_of_task) && find("CompileTask", "_method", &at.method) &&
+             find("Method", "_constMethod", &at.constants_of_method) &&
              find("ConstMethod", "_method_idnum", &at.number) && find("ConstMethod", "_constants", &at.pool) &&
              find("ConstantPool", "_pool_holder", &at.holder) &&
              find("InstanceKlass", "_methods_jmethod_ids", &at.ids) && find_environment(tools, thread) && open_memory();
@@ -85,16 +86,21 @@ static uint64_t follow(uint64_t structure, uint64_t offset) {
 }
 
 /*
- * The ids of a class's methods follow their number, by the number of each method. An id is the address of the pointer to
- * its method, which tells it from any other word.
+ * Returns whether a word is the id of a method. An address is that of the pointer to its method; the JVM's interface
+ * would follow any other. A number is looked up by the JVM, which counts from 1.
  */
+static bool is_id(uint64_t word, uint64_t method) {
+  return ids_are_addresses ? follow(word, 0) == method : word != 0 && word <= UINT32_MAX;
+}
+
+/* The ids of a class's methods follow their number, by the number of each method. */
 static uint64_t id_of(uint64_t method) {
   uint64_t constants = follow(method, at.constants_of_method), ids;
   uint16_t number;
   if (!read_field(constants, at.number, &number, sizeof number)) return 0;
   ids = follow(follow(follow(constants, at.pool), at.holder), at.ids);
   uint64_t id = number < follow(ids, 0) ? follow(ids, sizeof ids * (number + 1u)) : 0;
-  return follow(id, 0) == method ? id : 0;
+  return is_id(id, method) ? id : 0;
 }
 
 /* Returns 1 + the number of the method that the task compiles; 0 if it is unknown. */
@@ -122,11 +128,18 @@ static uint64_t mix(uint64_t one, uint64_t other) {
   return (mixed ^ mixed >> 32) * factor;
 }
 
-/* HotSpot names its compiler threads "C1 CompilerThread0" and so on, of which the kernel keeps 15 characters. */
+/*
+ * HotSpot names its compiler threads "C1 CompilerThread0" and so on. The kernel keeps 15 characters; newer versions of
+ * the JVM give it "C1 Comp..hread0".
+ */
 static bool has_name_of_compiler(void) {
+  static const char *const beginnings[] = {"C1 Comp", "C2 Comp", "JVMCI C"};
   char name[THREAD_NAME_BYTES];
   thread_name(name);
-  return strstr(name, " CompilerThre") != NULL;
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+    if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0) return true;
+  }
+  return false;
 }
 
 /* Returns a free place, or that of another thread, which may have ended. */

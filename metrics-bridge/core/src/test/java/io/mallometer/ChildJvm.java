@@ -8,10 +8,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Properties;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A Java program in a process of its own, for tests that cannot run in the JVM of the tests. */
@@ -41,6 +43,11 @@ public final class ChildJvm {
   /** Sets the program's {@code LD_PRELOAD}. */
   public ChildJvm preload(Path library) {
     return environment("LD_PRELOAD", library.toString());
+  }
+
+  /** Sets the program's {@code LD_PRELOAD}, unless the program attaches. */
+  public ChildJvm preloadUnless(boolean attaches, Path library) {
+    return attaches ? this : preload(library);
   }
 
   /** Sets one environment variable. */
@@ -177,6 +184,27 @@ public final class ChildJvm {
             .map(Path::of)
             .toList(),
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
+  }
+
+  /** Prints a row of the table of results, which begins with the JDK. */
+  public static void printRow(Path home, boolean attached, Object... cells) {
+    System.out.println(
+        Stream.concat(
+                Stream.of(
+                    property(home, "IMPLEMENTOR") + " " + property(home, "JAVA_VERSION"),
+                    attached ? "attached" : "preloaded"),
+                Stream.of(cells).map(Object::toString))
+            .collect(Collectors.joining(" | ", "| ", " |")));
+  }
+
+  private static String property(Path home, String name) {
+    try {
+      Properties release = new Properties();
+      release.load(Files.newBufferedReader(home.resolve("release")));
+      return release.getProperty(name, "").replace("\"", "");
+    } catch (IOException e) {
+      return "";
+    }
   }
 
   /** Returns the homes of the JDKs of the feature releases from one up to another. */

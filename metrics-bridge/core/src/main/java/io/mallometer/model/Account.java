@@ -143,7 +143,7 @@ public record Account(
   /** A count at the end of the window. */
   public record Count(
       @Figure(
-              "What is counted: threads, classes, or the threads of a pool, by their "
+              "What is counted: threads, ended threads, classes, or the threads of a pool, by their "
                   + "name with # for each number")
           String name,
       @Figure(value = "The count", unit = COUNT) double count,
@@ -153,6 +153,9 @@ public record Account(
 
     /** The name of the count of all threads of the process. */
     public static final String THREADS = "threads";
+
+    /** The name of the count of threads that ended since the JVM started. */
+    public static final String ENDED_THREADS = "ended threads";
 
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";

@@ -5,6 +5,7 @@ import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
 import static io.mallometer.model.Figure.Unit.COUNT;
 import static io.mallometer.model.Figure.Unit.SECONDS;
 
+import io.mallometer.internal.text.HumanText;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -73,6 +74,12 @@ public record CallSite(
         bytesPerSecond,
         seconds,
         ages);
+  }
+
+  /** Returns the short name with the line, such as {@code Shop.order (Shop.java:31)}. */
+  public String line() {
+    String place = StackFrame.place(frames, name);
+    return HumanText.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
   }
 
   /** Returns whether the name, the library or any frame contains a text. Ignores case. */

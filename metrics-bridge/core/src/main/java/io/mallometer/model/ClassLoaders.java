@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Class metadata by class loader, read at one safepoint of the JVM. */
+/** Class metadata by class loader, read at one safepoint of the JVM, and who defines classes. */
 public record ClassLoaders(
     @Figure("When it was read or refused") Instant time,
     @Figure(
@@ -17,6 +17,10 @@ public record ClassLoaders(
             unit = SECONDS)
         double seconds,
     @Figure("The classes of loaders with most metadata, most first; at most 20") List<Kind> kinds,
+    @Figure(
+            "The method and line for whose classes the JVM allocates most bytes a second; empty "
+                + "without call sites")
+        String definer,
     @Figure("Why nothing was read; empty if it was") String reason) {
 
   /** The largest number of classes of loaders that are listed. */
@@ -61,11 +65,12 @@ public record ClassLoaders(
   /** Returns the largest kinds, or the reason, in one sentence. */
   @Figure("The largest kinds, or the reason, in one sentence")
   public String sentence() {
+    String end = definer.isEmpty() ? "." : "; %s defines most.".formatted(definer);
     return kinds.isEmpty()
-        ? "Class loaders were not read: %s.".formatted(reason)
+        ? "Class loaders were not read: %s%s".formatted(reason, end)
         : kinds.stream()
             .limit(MOST_NAMED)
             .map(Kind::toString)
-            .collect(Collectors.joining(", ", "Class metadata: ", "."));
+            .collect(Collectors.joining(", ", "Class metadata: ", end));
   }
 }

@@ -1,5 +1,7 @@
 package io.mallometer.model;
 
+import java.util.List;
+
 /**
  * A function on a call stack.
  *
@@ -37,6 +39,18 @@ public record StackFrame(
   /** Returns a frame of a Java method. */
   public static StackFrame ofJava(String className, String method, String source, int line) {
     return new StackFrame(Kind.JAVA, className, method, source, line, 0);
+  }
+
+  /** Returns the source line of a Java function in a stack; empty if unknown. */
+  public static String place(List<StackFrame> frames, String function) {
+    for (StackFrame frame : frames) {
+      if (frame.kind() == Kind.JAVA
+          && frame.function().equals(function)
+          && !frame.source().isEmpty()) {
+        return frame.source() + (frame.line() > 0 ? ":" + frame.line() : "");
+      }
+    }
+    return "";
   }
 
   /** Returns this frame of a Java method as the one that is compiled. */

@@ -6,6 +6,7 @@ import io.mallometer.ChildJvm;
 import io.mallometer.Mallometer;
 import io.mallometer.internal.library.load.BundledLibrary;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.Diagnosis;
 import io.mallometer.model.StackFrame;
 import java.lang.reflect.Method;
 import java.net.URL;
@@ -13,41 +14,59 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A compiler thread that takes much memory has the method that it compiles in its stacks. */
 @Tag("process")
 class CompiledMethodTest {
 
-  /** Later releases do not describe the method that a compiler thread compiles. */
-  private static final int LAST_WITH_NAMES = 25;
+  /** The releases between these do not describe the method that a compiler thread compiles. */
+  private static final int LAST_OF_THE_FIRST = 21;
+
+  private static final int FIRST_OF_THE_NEXT = 25;
 
   private static final int VARIABLES = 40;
   private static final int LOOPS = 45;
 
   @TempDir private Path directory;
 
-  @Test
-  void theMethodThatTheCompilerSpendsMemoryOnIsNamed() throws Exception {
+  @ParameterizedTest(name = "attached={0}")
+  @ValueSource(booleans = {false, true})
+  void theMethodThatTheCompilerSpendsMemoryOnIsNamed(boolean attached) throws Exception {
     compile();
-    for (Path home : ChildJvm.jdksBetween(17, LAST_WITH_NAMES)) {
+    List<Path> homes = new ArrayList<>(ChildJvm.jdksBetween(17, LAST_OF_THE_FIRST));
+    homes.addAll(ChildJvm.jdksSince(FIRST_OF_THE_NEXT));
+    for (Path home : homes) {
       String output =
           new ChildJvm()
               .java(home)
               .timeout(Duration.ofMinutes(3))
-              .preload(BundledLibrary.extract(directory))
+              .preloadUnless(attached, BundledLibrary.extract(directory))
               .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
               .environment("MALLOMETER_OVERHEAD_TARGET", "off")
               .options("-XX:+UseSerialGC", "-XX:-DontCompileHugeMethods")
-              .run(Compiles.class, directory.toString())
+              .run(Compiles.class, directory.toString(), Boolean.toString(attached))
               .output();
+      ChildJvm.printRow(
+          home,
+          attached,
+          "compilation",
+          output
+              .lines()
+              .filter(line -> line.startsWith("compilation of") || line.startsWith("The JVM's"))
+              .collect(Collectors.joining("; ")),
+          "");
 
       assertThat(output)
           .as("%s%n%s", home, output)
@@ -96,10 +115,16 @@ class CompiledMethodTest {
     private static final long PAUSE_MILLIS = 200;
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
+    /** The diagnosis is drawn this often, and a compilation may end earlier. */
+    private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
+
     private Compiles() {}
 
     public static void main(String[] arguments) throws Exception {
       Mallometer mallometer = Mallometer.open();
+      if (Boolean.parseBoolean(arguments[1])) {
+        mallometer.counting().attach();
+      }
       mallometer.poll();
       URL[] classes = {Path.of(arguments[0]).toUri().toURL()};
       Method dear =
@@ -121,7 +146,8 @@ class CompiledMethodTest {
       work.start();
       Map<String, Double> most = new HashMap<>();
       long end = System.nanoTime() + LONGEST.toNanos();
-      while (System.nanoTime() < end && most.values().stream().noneMatch(bytes -> bytes > ENOUGH)) {
+      Optional<String> finding = Optional.empty();
+      while (System.nanoTime() < end && finding.isEmpty()) {
         Map<String, Double> live = new HashMap<>();
         for (CallSite site : mallometer.sites().read().sites()) {
           if (isCompilation(site.frames())) {
@@ -129,9 +155,18 @@ class CompiledMethodTest {
           }
         }
         live.forEach((name, bytes) -> most.merge(name, bytes, Math::max));
-        TimeUnit.MILLISECONDS.sleep(
-            PAUSE_MILLIS); // a reading takes the processor from the compiler
+        if (most.values().stream().anyMatch(bytes -> bytes > ENOUGH)) {
+          end = Math.min(end, System.nanoTime() + DIAGNOSIS.toNanos());
+        }
+        finding =
+            mallometer.poll().diagnosis().findings().stream()
+                .map(Diagnosis.Finding::text)
+                .filter(text -> text.startsWith("The JVM's compiler"))
+                .findFirst();
+        // A reading takes the processor from the compiler.
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
       }
+      finding.ifPresent(System.out::println);
       most.values().removeIf(bytes -> bytes < LEAST);
       most.forEach((name, bytes) -> System.out.println(name + " " + Math.round(bytes)));
       System.exit(0);

@@ -2,7 +2,6 @@ package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
-import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
 import io.mallometer.model.Account.FilePages;
@@ -438,22 +437,10 @@ final class AccountTable {
 
   private static String place(SiteTrends.Group group) {
     return group.largest().stream()
-        .map(site -> place(site.frames(), group.figures().key()))
+        .map(site -> StackFrame.place(site.frames(), group.figures().key()))
         .filter(place -> !place.isEmpty())
         .findFirst()
         .orElse("");
-  }
-
-  /** Returns the source line of a site's own frame; empty if unknown. */
-  static String place(List<StackFrame> frames, String name) {
-    for (StackFrame frame : frames) {
-      if (frame.kind() == StackFrame.Kind.JAVA
-          && frame.function().equals(name)
-          && !frame.source().isEmpty()) {
-        return frame.source() + (frame.line() > 0 ? ":" + frame.line() : "");
-      }
-    }
-    return "";
   }
 
   /** Returns the call site under which the most memory of new threads was allocated. */
@@ -461,12 +448,7 @@ final class AccountTable {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
         .max(Comparator.comparingDouble(group -> growth(interpolated(group.history()))))
-        .map(
-            group -> {
-              String name = group.figures().key();
-              String place = place(group.largest().get(0).frames(), name);
-              return HumanText.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
-            })
+        .map(group -> group.largest().get(0).line())
         .orElse("");
   }
 
@@ -569,6 +551,10 @@ final class AccountTable {
   private List<Count> counts() {
     List<Count> counts = new ArrayList<>();
     counts.add(count(Count.THREADS, series(reading -> reading.counts().threads())));
+    double[] ended = series(reading -> reading.counts().endedThreads());
+    if (!Double.isNaN(ended[0])) {
+      counts.add(count(Count.ENDED_THREADS, ended));
+    }
     counts.add(count(Count.CLASSES, series(reading -> reading.counts().classes())));
     names(reading -> reading.counts().pools().keySet()).stream()
         .map(pool -> count(pool, known(reading -> reading.counts().pools().get(pool))))

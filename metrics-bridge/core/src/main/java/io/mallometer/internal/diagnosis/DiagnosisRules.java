@@ -551,7 +551,7 @@ public final class DiagnosisRules {
         limit.usedShare() >= NEAR_THE_LIMIT
             ? ". The limit is near, and a collection may not come in time"
             : "";
-    String place = AccountTable.place(site.site().frames(), site.site().name());
+    String place = StackFrame.place(site.site().frames(), site.site().name());
     return ("%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, a"
             + " smaller -Xmx, with ZGC -XX:ZCollectionInterval=60, or with G1:"
             + " jcmd %d VM.set_flag G1PeriodicGCInterval 60000")

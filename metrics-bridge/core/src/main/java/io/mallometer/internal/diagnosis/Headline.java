@@ -11,6 +11,7 @@ import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SiteVerdict.Garbage;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /** The counts that are of no pool. */
-  private static final List<String> COUNTS_OF_ALL = List.of(Count.THREADS, Count.CLASSES);
+  private static final List<String> COUNTS_OF_ALL =
+      List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
 
   /** The rows whose names begin with a capital letter inside a sentence, too. */
   private static final List<Kind> PROPER_NAMES = List.of(Kind.SITE, Kind.POOL, Kind.HEAP);
@@ -308,7 +310,7 @@ final class Headline {
             new Row(
                 Kind.SITE,
                 site.site().name(),
-                AccountTable.place(site.site().frames(), site.site().name()),
+                StackFrame.place(site.site().frames(), site.site().name()),
                 site.growth().liveBytes(),
                 Double.NaN,
                 perSecond,
@@ -473,7 +475,13 @@ final class Headline {
             .findFirst()
             .map(count -> ", %.0f are %s".formatted(count.count(), count.name()))
             .orElse("");
-    String all = count(Count.THREADS, pool);
+    String ended =
+        account
+            .flatMap(table -> table.count(Count.ENDED_THREADS))
+            .filter(count -> count.growth() < HALF)
+            .map(count -> ", none ended")
+            .orElse("");
+    String all = count(Count.THREADS, ended + pool);
     return all.isEmpty() || row.place().isEmpty() ? all : all + " started by " + row.place();
   }
 

@@ -21,6 +21,7 @@ import io.mallometer.model.OwnerBudget;
 import io.mallometer.model.Setting;
 import io.mallometer.model.TrimReport;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -84,7 +85,9 @@ public final class Engine {
     this.allocator = new AllocatorReader(library, trimmer::running, clock, nanoTime);
     this.monitorBook = new MonitorJournal(library, clock);
     this.heldDiagnosis = new HeldDiagnosis(sources.started());
-    this.loaders = LoaderStatistics.ofThisJvm(clock);
+    this.loaders =
+        LoaderStatistics.ofThisJvm(
+            clock, () -> callSites.notOlderThan(Duration.ofSeconds(30), 1).sites());
     BooleanSupplier measures = () -> library.present() || memory.present();
     this.poller =
         new Poller(

@@ -54,6 +54,9 @@ final class FileCache {
 
   private static final int NO_REGULAR_FILE = -22;
 
+  /** The library's answer for a mapping whose cached pages the kernel hides. */
+  private static final int NOT_PERMITTED = -1;
+
   /** The reasons by the library's answer: it asks for no such file, or the kernel does not tell. */
   private static final Map<Long, String> REFUSALS =
       Map.of(
@@ -81,9 +84,13 @@ final class FileCache {
   }
 
   /**
-   * The cached bytes, negative if unknown, and the pass over descriptors that saw it open, or 0.
+   * What was read of a file.
+   *
+   * @param bytes the cached bytes, negative if unknown
+   * @param pass the pass over descriptors that saw it open, or 0
+   * @param residentOnly whether the bytes are the resident ones of its mappings
    */
-  private record Known(long bytes, int pass) {}
+  private record Known(long bytes, int pass, boolean residentOnly) {}
 
   private final Kernel kernel;
   private final LongSupplier processorNanos;
@@ -157,12 +164,26 @@ final class FileCache {
     return files;
   }
 
-  /** Measures open files from the next descriptor on; returns whether it came to the last one. */
+  /**
+   * Measures open files from the next descriptor on, and after the last one again from the first;
+   * returns whether it came from the first to the last.
+   */
   private boolean measureOpen(long until) {
+    boolean whole;
+    do {
+      whole = nextDescriptor == 0;
+      if (!finishPass(until)) {
+        return false;
+      }
+    } while (!whole);
+    return true;
+  }
+
+  /** Returns whether it came to the last descriptor. */
+  private boolean finishPass(long until) {
     hidden = "";
-    boolean whole = nextDescriptor == 0;
     try {
-      if (whole) {
+      if (nextDescriptor == 0) {
         end = kernel.descriptors();
         hidden = end == 0 ? "the kernel does not tell the number of descriptors" : "";
       }
@@ -175,10 +196,11 @@ final class FileCache {
     } catch (SecurityException e) {
       hidden = "a security manager hides open files";
     }
-    known.replaceAll((path, file) -> file.pass() == pass ? file : new Known(file.bytes(), 0));
+    known.replaceAll(
+        (path, file) -> file.pass() == pass ? file : new Known(file.bytes(), 0, false));
     nextDescriptor = 0;
     pass++;
-    return whole;
+    return true;
   }
 
   private void measure(int descriptor) {
@@ -189,16 +211,16 @@ final class FileCache {
     try {
       String path = kernel.path(descriptor);
       if (!NO_FILE.matcher(path).matches()) {
-        note(path, bytes, pass);
+        note(path, new Known(bytes, pass, false));
       }
     } catch (IOException e) {
       // The descriptor was closed meanwhile.
     }
   }
 
-  private void note(String path, long bytes, int seen) {
+  private void note(String path, Known file) {
     if (known.remove(path) != null || known.size() < MOST_FILES) {
-      known.put(path, new Known(bytes, seen));
+      known.put(path, file);
     }
   }
 
@@ -213,19 +235,22 @@ final class FileCache {
       }
       Known open = known.get(path);
       if (open == null || open.bytes() < 0 || open.pass() == 0) {
-        note(path, cachedBytes(mapped.get(path)), open == null ? 0 : open.pass());
+        note(path, mappedFile(mapped.get(path), open == null ? 0 : open.pass()));
       }
     }
     return true;
   }
 
-  private long cachedBytes(List<Mapping> mappings) {
+  /** Reads a mapped file, less the pages of which the process has copies: mincore counts them. */
+  private Known mappedFile(List<Mapping> mappings, int seen) {
     long sum = 0;
+    boolean residentOnly = false;
     for (Mapping mapping : mappings) {
       long cached = kernel.cached(-1, mapping.start(), mapping.bytes());
-      sum += Math.max(cached, mapping.residentBytes() - mapping.copiedBytes());
+      sum += Math.max(cached, mapping.residentBytes()) - mapping.copiedBytes();
+      residentOnly |= cached == NOT_PERMITTED;
     }
-    return sum;
+    return new Known(sum, seen, residentOnly);
   }
 
   private String gaps(boolean whole) {
@@ -239,6 +264,12 @@ final class FileCache {
     List<Long> refused = known.values().stream().map(Known::bytes).filter(it -> it < 0).toList();
     if (!refused.isEmpty()) {
       gaps.add("%,d open files are unknown: %s".formatted(refused.size(), reason(refused.get(0))));
+    }
+    long residentOnly = known.values().stream().filter(Known::residentOnly).count();
+    if (residentOnly > 0) {
+      gaps.add(
+          "%,d mapped files count as far as they are in the resident set: the kernel tells the cached pages of files only to those who may write them"
+              .formatted(residentOnly));
     }
     if (known.size() >= MOST_FILES) {
       gaps.add("more than %,d files are open or mapped".formatted(MOST_FILES));

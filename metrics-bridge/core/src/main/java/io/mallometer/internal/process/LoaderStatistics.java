@@ -1,8 +1,10 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.process.DiagnosticCommands.Command;
+import io.mallometer.model.CallSite;
 import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.ClassLoaders.Kind;
+import io.mallometer.model.StackFrame;
 import java.lang.management.ManagementFactory;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -46,6 +49,11 @@ public final class LoaderStatistics {
   private static final Pattern HIDDEN =
       Pattern.compile("(?m)^ +(\\d{1,9}) +\\d{1,18} +(\\d{1,18}) +\\+ (?:hidden|unsafe).*$");
 
+  private static final Set<String> DEFINERS =
+      Set.of("java.lang.ClassLoader", "jdk.internal.misc.Unsafe");
+
+  private static final String REDEFINER = "sun.instrument.InstrumentationImpl";
+
   private static final String BOOT = "<boot class loader>";
 
   private final Clock clock;
@@ -53,6 +61,7 @@ public final class LoaderStatistics {
   private final LongSupplier waitedNanos;
   private final IntSupplier loadedClasses;
   private final Supplier<String> command;
+  private final Supplier<List<CallSite>> sites;
   private @Nullable ClassLoaders latest;
   private long latestAt;
 
@@ -66,28 +75,32 @@ public final class LoaderStatistics {
    * Creates a reader.
    *
    * @param waitedNanos the time in which the calling thread does not run, as at a safepoint
+   * @param sites the call sites of the process
    */
   LoaderStatistics(
       Clock clock,
       LongSupplier nanoTime,
       LongSupplier waitedNanos,
       IntSupplier loadedClasses,
-      Supplier<String> command) {
+      Supplier<String> command,
+      Supplier<List<CallSite>> sites) {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.waitedNanos = waitedNanos;
     this.loadedClasses = loadedClasses;
     this.command = command;
+    this.sites = sites;
   }
 
   /** Creates a reader of this JVM. */
-  public static LoaderStatistics ofThisJvm(Clock clock) {
+  public static LoaderStatistics ofThisJvm(Clock clock, Supplier<List<CallSite>> sites) {
     return new LoaderStatistics(
         clock,
         System::nanoTime,
         LoaderStatistics::waited,
         ManagementFactory.getClassLoadingMXBean()::getLoadedClassCount,
-        () -> DiagnosticCommands.run(Command.CLASS_LOADERS));
+        () -> DiagnosticCommands.run(Command.CLASS_LOADERS),
+        sites);
   }
 
   /** Returns the time less the processor time of this thread, which is no pause. */
@@ -115,10 +128,7 @@ public final class LoaderStatistics {
     }
     double expected = readSeconds + Math.max(0, classes - readClasses) * SECONDS_PER_CLASS;
     if (expected > BUDGET_SECONDS) {
-      return new ClassLoaders(
-          clock.instant(),
-          Double.NaN,
-          List.of(),
+      return unread(
           "%,d classes and their loaders may stop the program for %.0f ms%s, and the budget is %.0f ms"
               .formatted(
                   classes,
@@ -132,13 +142,41 @@ public final class LoaderStatistics {
     double seconds = (waitedNanos.getAsLong() - start) / 1e9;
     List<Kind> kinds = parse(text, HotSpot.usedMetaspace());
     if (kinds.isEmpty()) {
-      return new ClassLoaders(
-          clock.instant(), Double.NaN, kinds, "this JVM has no command VM.classloader_stats");
+      return unread("this JVM has no command VM.classloader_stats");
     }
     readSeconds = seconds;
     readClasses = classes;
     readAt = now;
-    return new ClassLoaders(clock.instant(), seconds, kinds, "");
+    return new ClassLoaders(clock.instant(), seconds, kinds, definer(sites.get()), "");
+  }
+
+  /** Returns whether a frame defines or changes classes: the JVM allocates for each. */
+  private static boolean definesClasses(StackFrame frame) {
+    return frame.kind() == StackFrame.Kind.JAVA
+        && (DEFINERS.contains(frame.owner()) && frame.name().startsWith("defineClass")
+            || frame.owner().equals(REDEFINER));
+  }
+
+  private ClassLoaders unread(String reason) {
+    return new ClassLoaders(clock.instant(), Double.NaN, List.of(), definer(sites.get()), reason);
+  }
+
+  /** Returns the line for whose classes most is allocated, lately or without a rate in total. */
+  static String definer(List<CallSite> sites) {
+    Map<String, double[]> lines = new LinkedHashMap<>();
+    for (CallSite site : sites) {
+      if (site.frames().stream().anyMatch(LoaderStatistics::definesClasses)) {
+        double[] bytes = lines.computeIfAbsent(site.line(), line -> new double[2]);
+        bytes[0] += Double.isNaN(site.bytesPerSecond()) ? 0 : site.bytesPerSecond();
+        bytes[1] += site.allocatedBytes().value();
+      }
+    }
+    return lines.entrySet().stream()
+        .max(
+            Comparator.comparingDouble((Map.Entry<String, double[]> line) -> line.getValue()[0])
+                .thenComparingDouble(line -> line.getValue()[1]))
+        .map(Map.Entry::getKey)
+        .orElse("");
   }
 
   /**

@@ -183,6 +183,17 @@ class AccountTest {
         .endsWith(
             "Thread stacks add 15 MiB/min (300 threads/min, 3020 are repair-worker-#) started by"
                 + " RepairTask.execute (RepairTask.java:21)");
+
+    threads.endedThreads = second -> 7;
+
+    assertThat(threads.diagnosis().sentence())
+        .endsWith(
+            "Thread stacks add 15 MiB/min (300 threads/min, none ended, 3020 are repair-worker-#)"
+                + " started by RepairTask.execute (RepairTask.java:21)");
+
+    threads.endedThreads = second -> 7 + second / 60;
+
+    assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
   }
 
   @Test
@@ -235,10 +246,19 @@ class AccountTest {
                 Instant.EPOCH,
                 0.01,
                 List.of(new ClassLoaders.Kind("a.Plugins", 2, 10_000, 61 << 20)),
+                "Plugins.load (Plugins.java:31)",
                 ""));
 
     assertThat(findings(loads))
-        .contains("Class metadata: 10,000 classes of 2 a.Plugins (61.0 MiB), at 00:00 UTC");
+        .contains(
+            "Class metadata: 10,000 classes of 2 a.Plugins (61.0 MiB); Plugins.load"
+                + " (Plugins.java:31) defines most, at 00:00 UTC");
+
+    loads.loaders =
+        Optional.of(
+            new ClassLoaders(Instant.EPOCH, Double.NaN, List.of(), "", "it may take 25 ms"));
+    assertThat(findings(loads))
+        .contains("Class loaders were not read: it may take 25 ms, at 00:00 UTC");
 
     loads.classes = second -> 5_000;
     assertThat(DiagnosisRules.classesGrow(loads.diagnosis().account())).isFalse();
@@ -395,7 +415,7 @@ class AccountTest {
         reading.resident(),
         reading.charged(),
         reading.liveBytes(),
-        new ProcessCounts(500, pools, 5_000),
+        new ProcessCounts(500, Double.NaN, pools, 5_000),
         files);
   }
 

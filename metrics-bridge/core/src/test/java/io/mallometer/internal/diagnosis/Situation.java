@@ -70,6 +70,7 @@ class Situation {
   LongToDoubleFunction pageCache = second -> 0;
   LongToDoubleFunction live = second -> UNKNOWN;
   LongToDoubleFunction threads = second -> 20;
+  LongToDoubleFunction endedThreads = second -> UNKNOWN;
 
   Optional<ClassLoaders> loaders = Optional.empty();
 
@@ -187,6 +188,7 @@ class Situation {
               live.applyAsDouble(second) * MIB,
               new ProcessCounts(
                   (int) threads.applyAsDouble(second),
+                  endedThreads.applyAsDouble(second),
                   pool.isEmpty() ? Map.of() : Map.of(pool, (int) threads.applyAsDouble(second)),
                   (int) classes.applyAsDouble(second)),
               pages));

@@ -3,11 +3,12 @@ package io.mallometer.internal.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.ChildJvm;
+import io.mallometer.Mallometer;
 import io.mallometer.internal.library.load.BundledLibrary;
-import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.ThreadStacks;
 import io.mallometer.model.ThreadStacks.ThreadPool;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ThreadPoolsTest {
 
@@ -96,15 +99,16 @@ class ThreadPoolsTest {
   }
 
   /** The kernel's 15 characters of these names are the same. */
-  @Test
+  @ParameterizedTest(name = "attached={0}")
+  @ValueSource(booleans = {false, true})
   @Tag("process")
-  void poolsWhoseKernelNamesAreAlikeAreToldApart() throws IOException {
+  void poolsWhoseKernelNamesAreAlikeAreToldApart(boolean attached) throws IOException {
     for (Path home : ChildJvm.jdksSince(17)) {
       String output =
           new ChildJvm()
               .java(home)
               .options("-Xint")
-              .preload(BundledLibrary.extract(directory))
+              .preloadUnless(attached, BundledLibrary.extract(directory))
               .run(Pools.class)
               .output();
       Map<String, String[]> pools =
@@ -118,7 +122,22 @@ class ThreadPoolsTest {
       check(pools.get("application-pool-one-#"), 30, 0);
       check(pools.get("application-pool-two-#"), 20, 256 << 10);
       check(pools.get("application-pool-three-#"), 10, 512 << 10);
+      assertThat(pools).doesNotContainKeys("", "virtual-#");
+      ChildJvm.printRow(home, attached, "threads", line(output, "told "), line(output, "took "));
+      if (output.contains("virtual threads: 1000")) {
+        int carriers = Integer.parseInt(pools.get("ForkJoinPool-#-worker-#")[2]);
+        assertThat(carriers).isBetween(1, 256);
+      }
     }
+  }
+
+  private static String line(String output, String begin) {
+    return output
+        .lines()
+        .filter(line -> line.startsWith(begin))
+        .map(line -> line.substring(begin.length()))
+        .findFirst()
+        .orElse("");
   }
 
   private static void check(String[] pool, int threads, double touched) {
@@ -135,11 +154,13 @@ class ThreadPoolsTest {
   static final class Pools {
 
     private static final CountDownLatch TOUCHED = new CountDownLatch(60);
+    private static final int LATER = 100;
 
     private Pools() {}
 
     public static void main(String[] arguments) throws Exception {
-      new ProcessLibrary().present();
+      Mallometer.open().counting().attach();
+      System.out.println("virtual threads: " + startVirtual(1_000));
       start("application-pool-one-", 30, 0);
       start("application-pool-two-", 20, 256 << 10);
       start("application-pool-three-", 10, 512 << 10);
@@ -147,12 +168,46 @@ class ThreadPoolsTest {
       List<Mapping> mappings = new ProcessFiles().mappings().orElseThrow();
       long begin = Pause.processorNanos();
       ThreadStacks stacks = ThreadPools.read(mappings);
-      System.out.println("took " + (Pause.processorNanos() - begin) / 1000 + " us");
+      long first = Pause.processorNanos() - begin;
+      begin += first;
+      for (int i = 0; i < LATER; i++) {
+        ThreadPools.read(mappings);
+      }
+      long later = (Pause.processorNanos() - begin) / LATER;
+      System.out.println("took %d us, later %d us".formatted(first / 1000, later / 1000));
+      System.out.println("told " + stacks.sentence());
       System.out.println("reason " + stacks.reason());
       for (ThreadPool pool : stacks.pools()) {
         System.out.println("pool," + pool.name() + "," + pool.threads() + "," + pool.stackBytes());
       }
       System.exit(0);
+    }
+
+    /** Starts virtual threads that wait with a deep stack, which lies in the Java heap. */
+    private static int startVirtual(int count) throws Exception {
+      Method ofVirtual;
+      try {
+        ofVirtual = Thread.class.getMethod("ofVirtual");
+      } catch (NoSuchMethodException e) {
+        return 0;
+      }
+      CountDownLatch deep = new CountDownLatch(count);
+      Method start = Class.forName("java.lang.Thread$Builder").getMethod("start", Runnable.class);
+      Method name =
+          Class.forName("java.lang.Thread$Builder").getMethod("name", String.class, long.class);
+      Object builder = name.invoke(ofVirtual.invoke(null), "virtual-", 0L);
+      for (int i = 0; i < count; i++) {
+        start.invoke(
+            builder,
+            (Runnable)
+                () -> {
+                  deepen(4 << 10, 0);
+                  deep.countDown();
+                  sleep();
+                });
+      }
+      deep.await();
+      return count;
     }
 
     private static void start(String name, int count, int bytes) {
@@ -167,6 +222,10 @@ class ThreadPoolsTest {
       int anchor = 0;
       deepen(bytes, anchor);
       TOUCHED.countDown();
+      sleep();
+    }
+
+    private static void sleep() {
       try {
         Thread.sleep(60_000);
       } catch (InterruptedException e) {
