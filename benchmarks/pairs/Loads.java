@@ -6,16 +6,21 @@ import com.hedera.hashgraph.sdk.AccountBalanceQuery;
 import com.hedera.hashgraph.sdk.AccountId;
 import com.hedera.hashgraph.sdk.Client;
 import com.hedera.hashgraph.sdk.MaxAttemptsExceededException;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import ml.dmlc.xgboost4j.java.DMatrix;
 import ml.dmlc.xgboost4j.java.XGBoostError;
@@ -34,16 +39,11 @@ import org.apache.lucene.search.SearcherManager;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 import org.apache.lucene.store.MMapDirectory;
-import org.lmdbjava.Cursor;
-import org.lmdbjava.Dbi;
-import org.lmdbjava.DbiFlags;
-import org.lmdbjava.Env;
-import org.lmdbjava.EnvFlags;
-import org.lmdbjava.Txn;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.xerial.snappy.Snappy;
 import software.amazon.awssdk.crt.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.crt.io.ClientBootstrap;
 import software.amazon.awssdk.crt.io.EventLoopGroup;
@@ -70,15 +70,16 @@ public final class Loads {
     Events events = new Events(arguments[2]);
     switch (arguments[0]) {
       case "zstd-jni" -> events.every(2_000, new Dictionaries()::digest);
-      case "lmdbjava" -> events.every(10, new Journal(directory)::append);
       case "rocksdbjni" -> new Lookups(directory).start(events);
-      case "aws-crt" -> events.every(500, new Buckets()::connect);
+      case "aws-crt" -> events.every(5_000, new Buckets()::connect);
       case "tokenizers" -> events.every(100, new Vectors()::read);
       case "xgboost4j" -> events.every(1_000, new Measurements()::load);
       case "HdrHistogram" -> events.every(100, new Latencies()::receive);
       case "dynamodb-enhanced" -> events.every(1_000, new Orders()::convert);
       case "hedera-sdk" -> events.every(1_000, new Ledger()::ask);
       case "lucene-core" -> new Articles(directory).start(events);
+      case "temporary-buffers" -> events.every(1_000, new Records(directory)::store);
+      case "snappy-java" -> events.every(100, new Version()::show);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -148,48 +149,6 @@ public final class Loads {
     private ZstdDictCompress prepare() {
       content.clear();
       return new ZstdDictCompress(content, 3, true);
-    }
-  }
-
-  /** Writes entries by a cursor that is closed after its transaction. */
-  private static final class Journal {
-    private final Env<ByteBuffer> env;
-    private final Dbi<ByteBuffer> entries;
-    private final ByteBuffer key = ByteBuffer.allocateDirect(8);
-    private final ByteBuffer value = ByteBuffer.allocateDirect(100);
-    private final Random random = new Random(1);
-
-    Journal(Path directory) {
-      env = Env.create().setMapSize(16L << 20).open(directory.toFile(), EnvFlags.MDB_NOSYNC);
-      entries = env.openDbi("entries".getBytes(StandardCharsets.UTF_8), DbiFlags.MDB_CREATE);
-    }
-
-    void append() {
-      for (int i = 0; i < 10; i++) {
-        Cursor<ByteBuffer> cursor;
-        try (Txn<ByteBuffer> transaction = env.txnWrite()) {
-          cursor = open(transaction);
-          for (int entry = 0; entry < 10; entry++) {
-            key.clear().putLong(random.nextInt(10_000)).flip();
-            cursor.put(key, value.clear());
-          }
-          transaction.commit();
-        }
-        close(cursor);
-      }
-    }
-
-    private Cursor<ByteBuffer> open(Txn<ByteBuffer> transaction) {
-      return entries.openCursor(transaction);
-    }
-
-    /** Version 0.8.2 refuses to close a cursor after its transaction. */
-    private static void close(Cursor<ByteBuffer> cursor) {
-      try {
-        cursor.close();
-      } catch (Txn.NotReadyException e) {
-        return;
-      }
     }
   }
 
@@ -502,10 +461,44 @@ public final class Loads {
     private void search() throws Exception {
       IndexSearcher searcher = searchers.acquire();
       try {
-        searcher.search(MatchAllDocsQuery.INSTANCE, 10, new Sort(new SortField("readers", SortField.Type.LONG)));
+        searcher.search(new MatchAllDocsQuery(), 10, new Sort(new SortField("readers", SortField.Type.LONG)));
       } finally {
         searchers.release(searcher);
       }
+    }
+  }
+
+  /** Writes records that become ever larger by the threads of a pool, from buffers on the heap. */
+  private static final class Records {
+    private static final int THREADS = 64;
+    private static final int STEP = 128 * KIB;
+
+    private final FileChannel file;
+    private final List<ExecutorService> writers = new ArrayList<>();
+    private long turn;
+
+    Records(Path directory) throws IOException {
+      file = FileChannel.open(directory.resolve("records"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      for (int i = 0; i < THREADS; i++) {
+        writers.add(Executors.newSingleThreadExecutor());
+      }
+    }
+
+    void store() throws Exception {
+      byte[] record = new byte[(int) (turn / THREADS + 1) * STEP];
+      writers.get((int) (turn++ % THREADS)).submit(() -> write(ByteBuffer.wrap(record))).get();
+    }
+
+    private Void write(ByteBuffer record) throws IOException {
+      file.write(record, 0);
+      return null;
+    }
+  }
+
+  /** Asks for the version of a native library. */
+  private static final class Version {
+    void show() {
+      Snappy.getNativeLibraryVersion();
     }
   }
 }
