@@ -25,11 +25,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "diagnosis"), str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e2e")]
 
 import measure
-import run as diagnosis
 import truth
 from processes import get
 from programs import GRAVE, MIB, QUIET, Situation, compile_programs
 
+diagnosis = measure.runner("diagnosis")
 RESULTS = measure.TARGET / "pairs"
 WAYS = ("preloaded", "attached")
 MINUTES = 12
