@@ -5,7 +5,6 @@ import com.github.luben.zstd.ZstdDictCompress;
 import com.hedera.hashgraph.sdk.AccountBalanceQuery;
 import com.hedera.hashgraph.sdk.AccountId;
 import com.hedera.hashgraph.sdk.Client;
-import com.hedera.hashgraph.sdk.MaxAttemptsExceededException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -13,14 +12,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import ml.dmlc.xgboost4j.java.DMatrix;
 import ml.dmlc.xgboost4j.java.XGBoostError;
@@ -409,9 +409,9 @@ public final class Loads {
     void ask() throws Exception {
       Client client = create();
       try {
-        new AccountBalanceQuery().setAccountId(NODE).execute(client, Duration.ofMillis(500));
+        new AccountBalanceQuery().setAccountId(NODE).executeAsync(client).get(500, TimeUnit.MILLISECONDS);
         throw new IllegalStateException("a node answered");
-      } catch (TimeoutException | MaxAttemptsExceededException expected) {
+      } catch (TimeoutException | ExecutionException expected) {
         client.close();
       }
     }

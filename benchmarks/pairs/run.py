@@ -102,7 +102,7 @@ PAIRS = (
     Pair(32, "dynamodb-enhanced", **versions("software.amazon.awssdk:dynamodb-enhanced", "2.19.26", "2.19.28"), truth="each schema adds classes",
          row="count:classes", amount=21, known="a constructor, ten getters and ten setters; jstat counts 21.6 classes", says=("classes/min",), grows=("metaspace",), states=("watch", "act"), heap=256),
     Pair(30, "hedera-sdk", ("com.hedera.hashgraph:sdk:2.17.2", GRPC), ("com.hedera.hashgraph:sdk:2.17.3", GRPC), truth="each client leaves its threads",
-         row="count:threads", amount=1, known="", says=("threads/min",), grows=("stacks",), states=("watch", "act"), heap=256),
+         row="count:threads", amount=2, known="the pool has a thread for each of two processors", says=("threads/min",), grows=("stacks",), states=("watch", "act"), heap=256),
     Pair(38, "lucene-core", **versions("org.apache.lucene:lucene-core", "10.3.0", "10.3.0"), truth="mappings of deleted segments stay",
          row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(),
          states=("watch", "act", "healthy"), heap=256, versions=(25,),
