@@ -5,6 +5,8 @@ import com.github.luben.zstd.ZstdDictCompress;
 import com.hedera.hashgraph.sdk.AccountBalanceQuery;
 import com.hedera.hashgraph.sdk.AccountId;
 import com.hedera.hashgraph.sdk.Client;
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -80,6 +82,7 @@ public final class Loads {
       case "lucene-core" -> new Articles(directory).start(events);
       case "temporary-buffers" -> events.every(1_000, new Records(directory)::store);
       case "snappy-java" -> events.every(100, new Version()::show);
+      case "netty-buffer" -> events.every(4_000, new Messages()::encode);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -499,6 +502,25 @@ public final class Loads {
   private static final class Version {
     void show() {
       Snappy.getNativeLibraryVersion();
+    }
+  }
+
+  /** Takes nine buffers from an allocator of its own for each message, releases them, and drops the allocator. */
+  private static final class Messages {
+    private byte[] message = {};
+
+    void encode() {
+      message = new byte[1 << 20];
+      AdaptiveByteBufAllocator allocator = new AdaptiveByteBufAllocator();
+      List<ByteBuf> parts = new ArrayList<>();
+      for (int i = 0; i < 9; i++) {
+        parts.add(allocate(allocator).writeBytes(message, 0, 60 * KIB));
+      }
+      parts.forEach(ByteBuf::release);
+    }
+
+    private ByteBuf allocate(AdaptiveByteBufAllocator allocator) {
+      return allocator.directBuffer(60 * KIB);
     }
   }
 }

@@ -111,6 +111,9 @@ PAIRS = (
          known="the buffer of a thread grows by 128 KiB", says=(r"Records\.write",), heap=256, fixed_options=("-Djdk.nio.maxCachedBufferSize=65536",)),
     Pair(4, "snappy-java", **versions("org.xerial.snappy:snappy-java", "1.1.2", "1.1.2.1"), truth="Inflaters wait for a collection",
          row="site:Version.show", amount=None, known="collections free it", says=(r"Version\.show",), not_says=("is a leak", "leaks")),
+    Pair(44, "netty-buffer", **versions("io.netty:netty-buffer", "4.1.113.Final", "4.1.114.Final"), truth="an allocator that is dropped loses its chunk",
+         row="site:Messages.allocate", amount=614_400, known="a chunk is ten times as large as its first buffer; nine tenths are written",
+         says=(r"Messages\.allocate",), options=("-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true", "--add-opens=java.base/java.nio=ALL-UNNAMED")),
 )
 
 
