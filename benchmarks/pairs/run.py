@@ -359,7 +359,7 @@ def run_all(arguments, chosen, homes, one_twin):
     with tempfile.TemporaryDirectory(prefix="mallometer-pairs-") as classes:
         # Situation counts what was planted.
         class_path = compile_programs(homes[0], classes)
-        everything = ":".join([*(pair.class_path("leaking") for pair in PAIRS), class_path])
+        everything = ":".join([*(pair.class_path("leaking") for pair in reversed(PAIRS)), class_path])
         measure.compile_java(homes[-1], [HERE / "Loads.java"], classes, everything)
         with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
             runs = {}
