@@ -282,7 +282,7 @@ class PairsTest(unittest.TestCase):
     def test_precision_counts_warnings_and_recall_counts_pairs(self):
         found = {"named": 4, "right": True, "amounts": True, "warned": True, "alarm": False}
         missed = found | {"named": None, "right": False, "amounts": None, "warned": True, "alarm": True}
-        self.assertEqual(["tuned", 2, "1 of 3", "1 of 2", "8.0", "12.0", 1, 0, 1, "1 of 1", "1 of 2"], pairs.sums("tuned", [found, missed]))
+        self.assertEqual(["tuned", 2, "1 of 3", "1 of 2", "8.0", "12.0", 1, 0, 1, "1 of 1", "1 of 2"], pairs.sums("tuned", [found, missed], 12))
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class Twin(diagnosis.Run):
     """One JVM of a pair under mallometer."""
 
     def __init__(self, pair, twin, home, way, class_path, arguments):
-        super().__init__(pair.situation(twin), home, class_path, None, arguments)
+        super().__init__(dataclasses.replace(pair.situation(twin), minutes=arguments.minutes), home, class_path, None, arguments)
         self.pair, self.twin, self.home, self.way = pair, twin, home, way
         self.attached = way == "preloaded"
         self.write(face="way", state=way, commit=arguments.commit)
@@ -300,11 +300,11 @@ def percentile(values, share):
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
-def sums(kind, told):
+def sums(kind, told, minutes):
     if not told:
         return None
     # A pair that was never named counts with all of its minutes.
-    times = [one["named"] if one["named"] is not None else MINUTES for one in told]
+    times = [one["named"] if one["named"] is not None else minutes for one in told]
     known = [one for one in told if one["amounts"] is not None]
     found = sum(one["named"] is not None for one in told)
     right, warned = sum(one["right"] for one in told), sum(one["warned"] for one in told) + sum(one["alarm"] for one in told)
@@ -313,14 +313,18 @@ def sums(kind, told):
             f"{sum(one['alarm'] for one in told)} of {len(told)}"]
 
 
-def print_tables(results):
+def results_of(minutes):
+    return RESULTS if minutes == MINUTES else RESULTS / f"{minutes:g}"
+
+
+def print_tables(results, minutes):
     recorded = {}
     for pair in PAIRS:
         records = {twin: read(results, pair, twin) for twin in TWINS}
         if all(any(record["face"] == "complete" for record in records[twin]) for twin in TWINS):
             recorded[pair] = records
     described = {pair: describe(pair, records) for pair, records in recorded.items()}
-    rows = [sums(kind, [told for pair, (_, told) in described.items() if pair.tuned == tuned]) for kind, tuned in (("untouched", False), ("tuned", True))]
+    rows = [sums(kind, [told for pair, (_, told) in described.items() if pair.tuned == tuned], minutes) for kind, tuned in (("untouched", False), ("tuned", True))]
     measure.print_table("Sums", ["pairs", "number", "precision", "recall", "median minutes to the name", "95th percentile", "within 10", "within 3",
                                  "diagnosis right", "amounts right", "twins with an alarm"], [row for row in rows if row])
     measure.print_table(
@@ -335,13 +339,15 @@ def parse_arguments():
     parser = argparse.ArgumentParser(prog="bin/soak pairs", description=__doc__.splitlines()[0])
     parser.add_argument("--next", type=int, help="run so many pairs that have no complete result, and print the tables of all")
     parser.add_argument("--pair", choices=[pair.name for pair in PAIRS], action="append", help="only this one (repeatable)")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"how long a pair runs ({MINUTES}); results of other times are kept apart")
     parser.add_argument("--together", type=int, default=4, help="how many JVMs at the same time (4)")
     parser.add_argument("--jdk", type=pathlib.Path, action="append", help="a JDK's directory (repeatable: by turns). Default: JDK 17 and 25")
     parser.add_argument("--again", action="store_true", help="run also what has a complete result")
     parser.add_argument("--reproduce", type=float, metavar="MINUTES", help="run the twins without mallometer for so long, and print what each event adds")
     arguments = parser.parse_args()
     # What diagnosis.Run reads.
-    arguments.results, arguments.build, arguments.page_only, arguments.inputs = RESULTS, measure.ROOT, True, False
+    arguments.results = results_of(arguments.minutes)
+    arguments.build, arguments.page_only, arguments.inputs = measure.ROOT, True, False
     arguments.commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
     return arguments
 
@@ -389,7 +395,7 @@ def main():
     if missing[:arguments.next]:
         run_all(arguments, missing[:arguments.next], homes, lambda pair, twin, classes: Twin(
             pair, twin, *choices(pair, homes), classes, arguments).watch())
-    print_tables(arguments.results)
+    print_tables(arguments.results, arguments.minutes)
 
 
 if __name__ == "__main__":
