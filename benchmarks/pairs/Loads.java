@@ -433,7 +433,8 @@ public final class Loads {
     private final Random random = new Random(1);
 
     Articles(Path directory) throws Exception {
-      writer = new IndexWriter(new MMapDirectory(directory), new IndexWriterConfig().setMergePolicy(NoMergePolicy.INSTANCE).setRAMBufferSizeMB(64));
+      IndexWriterConfig unmerged = new IndexWriterConfig().setMergePolicy(NoMergePolicy.INSTANCE).setRAMBufferSizeMB(64);
+      writer = new IndexWriter(new MMapDirectory(directory), unmerged);
       for (int i = 0; i < NUMBER; i++) {
         Document article = new Document();
         article.add(new StringField("id", Integer.toString(i), Field.Store.NO));

@@ -61,59 +61,60 @@ class Pair:
     states: tuple = GRAVE
     heap: int = 128
     options: tuple = ()
-    # Options of one twin.
-    leaking_options: tuple = ()
+    # Options of the twin that does not leak.
     fixed_options: tuple = ()
     versions: tuple = (17, 25)
     tuned: bool = False
 
-    def artifacts(self, twin):
-        return self.leaking if twin == "leaking" else self.fixed
-
     def class_path(self, twin):
-        wanted = self.artifacts(twin)
+        wanted = getattr(self, twin)
         return measure.artifacts(f"pairs-{self.name}-{twin}", wanted) if wanted else ""
 
     def situation(self, twin):
-        leaks = twin == "leaking"
-        return Situation(
-            f"{self.name} {twin}", self.truth if leaks else "does not leak", MINUTES, (self.name,), heap=self.heap, options=self.options + (self.leaking_options if leaks else self.fixed_options), limit=2048, states=self.states if leaks else QUIET,
-            says=self.says if leaks else (), not_says=self.not_says if leaks else ("leak",), grows=self.grows if leaks else ())
+        common = {"minutes": MINUTES, "program": (self.name,), "heap": self.heap, "limit": 2048}
+        if twin == "fixed":
+            return Situation(f"{self.name} fixed", "does not leak", options=self.options + self.fixed_options, states=QUIET, **common)
+        return Situation(f"{self.name} leaking", self.truth, options=self.options, states=self.states, says=self.says, not_says=self.not_says,
+                         grows=self.grows, **common)
 
 
 def versions(artifact, *pair):
     return {"leaking": (f"{artifact}:{pair[0]}",), "fixed": (f"{artifact}:{pair[1]}",)}
 
 
-# In the order of "First in line". The amounts are those of --reproduce.
+MEASURED = "growth of the process without mallometer, less that of the twin"
+# In the order of "First in line", and then of the reserve.
 PAIRS = (
     Pair(1, "zstd-jni", **versions("com.github.luben:zstd-jni", "1.5.6-2", "1.5.6-3"), truth="close() of a dictionary by reference does not free it",
-         row="site:Dictionaries.prepare", amount=401_500, known="growth of the process without mallometer, less that of the twin", says=(r"Dictionaries\.(prepare|digest)",)),
+         row="site:Dictionaries.prepare", amount=401_500, known=MEASURED, says=(r"Dictionaries\.prepare",)),
     Pair(8, "rocksdbjni", **versions("org.rocksdb:rocksdbjni", "7.7.3", "7.10.2"), truth="multiGetByteBuffers loses the copies of its arrays",
          row="site:Batch.read", amount=8_000, known="two arrays of 1,000 numbers of 4 bytes", says=(r"Batch\.read",)),
-    Pair(6, "aws-crt", **versions("software.amazon.awssdk.crt:aws-crt", "0.30.8", "0.30.9"), truth="each S3Client loses its TLS options, which hold the TLS context",
-         row="site:Buckets.secure", amount=975_000, known="growth of the process without mallometer, less that of the twin", says=(r"Buckets\.secure",)),
+    Pair(6, "aws-crt", **versions("software.amazon.awssdk.crt:aws-crt", "0.30.8", "0.30.9"),
+         truth="each S3Client loses its TLS options, which hold the TLS context",
+         row="site:Buckets.secure", amount=975_000, known=MEASURED, says=(r"Buckets\.secure",)),
     Pair(12, "tokenizers", **versions("ai.djl.huggingface:tokenizers", "0.29.0", "0.30.0"), truth="each read of an array loses a copy of it",
          row="site:Vectors.copy", amount=16_384, known="4,096 numbers of 4 bytes", says=(r"Vectors\.copy",)),
     Pair(15, "xgboost4j", **versions("ml.dmlc:xgboost4j_2.12", "2.0.3", "2.1.0"), truth="a matrix that is refused loses its copies",
          row="site:Measurements.load", amount=88_008, known="1,001 numbers of 8 bytes and 20,000 of 4 bytes", says=(r"Measurements\.load",)),
     Pair(5, "HdrHistogram", **versions("org.hdrhistogram:HdrHistogram", "2.1.8", "2.1.9"), truth="Inflaters wait for a collection",
-         row="site:Latencies.receive", amount=None, known="collections free it", says=(r"Latencies\.receive",), heap=512, not_says=("is a leak", "leaks")),
+         row="site:Latencies.receive", amount=None, known="collections free it", says=(r"Latencies\.receive",), not_says=("is a leak", "leaks"), heap=512),
     Pair(32, "dynamodb-enhanced", **versions("software.amazon.awssdk:dynamodb-enhanced", "2.19.26", "2.19.28"), truth="each schema adds classes",
-         row="count:classes", amount=21, known="a constructor, ten getters and ten setters; jstat counts 21.6 classes", says=("classes/min",), grows=("metaspace",), states=("watch", "act"), heap=256),
+         row="count:classes", amount=21, known="a constructor, ten getters and ten setters; jstat counts 21.6", says=("classes/min",), grows=("metaspace",),
+         heap=256),
     Pair(30, "hedera-sdk", ("com.hedera.hashgraph:sdk:2.17.2", GRPC), ("com.hedera.hashgraph:sdk:2.17.3", GRPC), truth="each client leaves its threads",
-         row="count:threads", amount=2, known="the pool has a thread for each of two processors", says=("threads/min",), grows=("stacks",), states=("watch", "act"), heap=256),
-    Pair(38, "lucene-core", **versions("org.apache.lucene:lucene-core", "10.3.0", "10.3.0"), truth="mappings of deleted segments stay",
-         row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(),
-         states=("watch", "act", "healthy"), heap=256, versions=(25,),
-         fixed_options=("-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1",)),
+         row="count:threads", amount=2, known="a pool has a thread for each processor; the kernel counts 2.07", says=("threads/min",), grows=("stacks",),
+         heap=256),
+    Pair(38, "lucene-core", **versions("org.apache.lucene:lucene-core", "10.3.0", "10.3.0"), truth="mappings of deleted files stay",
+         row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(), states=(*GRAVE, "healthy"),
+         heap=256, fixed_options=("-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1",), versions=(25,)),
     Pair(37, "temporary-buffers", (), (), truth="each thread keeps a direct buffer as large as its largest write", row="site:Records.write", amount=131_072,
          known="the buffer of a thread grows by 128 KiB", says=(r"Records\.write",), heap=256, fixed_options=("-Djdk.nio.maxCachedBufferSize=65536",)),
     Pair(4, "snappy-java", **versions("org.xerial.snappy:snappy-java", "1.1.2", "1.1.2.1"), truth="Inflaters wait for a collection",
          row="site:Version.show", amount=None, known="collections free it", says=(r"Version\.show",), not_says=("is a leak", "leaks")),
     Pair(44, "netty-buffer", **versions("io.netty:netty-buffer", "4.1.113.Final", "4.1.114.Final"), truth="an allocator that is dropped loses its chunk",
          row="site:Messages.allocate", amount=614_400, known="a chunk is ten times as large as its first buffer; nine tenths are written",
-         says=(r"Messages\.allocate",), options=("-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true", "--add-opens=java.base/java.nio=ALL-UNNAMED")),
+         says=(r"Messages\.allocate",), options=("-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true",
+                                                "--add-opens=java.base/java.nio=ALL-UNNAMED")),
 )
 
 
@@ -285,15 +286,20 @@ def describe(pair, records):
     situation = pair.situation("leaking")
     named, right = minutes_to_name(situation, leaking), right_at_end(situation, leaking)
     rows = amounts(leaking)
-    quiet = alarms(fixed)
+    known = None if pair.amount is None else bool(rows) and all(ok for *_, ok in rows)
+    alarmed = alarms(fixed)
     start = next(record for record in leaking if record["face"] == "start")
     way = next(record["state"] for record in leaking if record["face"] == "way")
     said = pages(leaking)[-1]["sentence"] if pages(leaking) else ""
-    row = [pair.number, pair.name, re.sub(r"\D*(\d+).*", r"\1", start["jdk"]), way, f"{start['load']:.1f}", pair.truth,
-           "never" if named is None else f"{named:.1f}", "right" if right else "wrong", amount_text(rows),
-           "not known" if pair.amount is None else "right" if rows and all(ok for *_, ok in rows) else "wrong", last_verdict(situation, leaking), "none" if not quiet else "; ".join(quiet), said]
+    row = [pair.number, pair.name, re.sub(r"\D*(\d+).*", r"\1", start["jdk"]), way, f"{start['load']:.0f}", pair.truth,
+           "never" if named is None else f"{named:.1f}", judged(right), amount_text(rows), judged(known), last_verdict(situation, leaking),
+           "; ".join(alarmed) or "none", said]
     warned = any(page["state"] in GRAVE for page in pages(leaking))
-    return row, {"named": named, "right": right, "amounts": None if pair.amount is None else bool(rows) and all(ok for *_, ok in rows), "warned": warned, "alarm": bool(quiet)}
+    return row, {"named": named, "right": right, "amounts": known, "warned": warned, "alarm": bool(alarmed)}
+
+
+def judged(right):
+    return {None: "not known", True: "right", False: "wrong"}[right]
 
 
 def percentile(values, share):
@@ -324,15 +330,16 @@ def print_tables(results, minutes):
         if all(any(record["face"] == "complete" for record in records[twin]) for twin in TWINS):
             recorded[pair] = records
     described = {pair: describe(pair, records) for pair, records in recorded.items()}
-    rows = [sums(kind, [told for pair, (_, told) in described.items() if pair.tuned == tuned], minutes) for kind, tuned in (("untouched", False), ("tuned", True))]
+    rows = [sums(kind, [told for pair, (_, told) in described.items() if pair.tuned == tuned], minutes)
+            for kind, tuned in (("untouched", False), ("tuned", True))]
     measure.print_table("Sums", ["pairs", "number", "precision", "recall", "median minutes to the name", "95th percentile", "within 10", "within 3",
                                  "diagnosis right", "amounts right", "twins with an alarm"], [row for row in rows if row])
     measure.print_table(
         "Pairs", ["row", "pair", "JDK", "way in", "load", "what a person should be told", "minutes to the name", "diagnosis", "amount in the last account",
                   "amount", "verdict", "alarms on the twin", "last sentence"], [row for row, _ in described.values()])
     measure.print_table("Amounts", ["pair", "leaking", "fixed", "row", "each event", "how it is known"],
-                        [[pair.name, " ".join(pair.leaking + pair.leaking_options), " ".join(pair.fixed + pair.fixed_options), pair.row, "" if pair.amount is None else pair.amount, pair.known]
-                         for pair in recorded])
+                        [[pair.name, " ".join(pair.leaking), " ".join(pair.fixed + pair.fixed_options), pair.row,
+                          "" if pair.amount is None else pair.amount, pair.known] for pair in recorded])
 
 
 def parse_arguments():
