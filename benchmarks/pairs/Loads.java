@@ -2,11 +2,13 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdDictCompress;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import com.hedera.hashgraph.sdk.AccountBalanceQuery;
 import com.hedera.hashgraph.sdk.AccountId;
 import com.hedera.hashgraph.sdk.Client;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -41,6 +43,9 @@ import org.apache.lucene.search.SearcherManager;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 import org.apache.lucene.store.MMapDirectory;
+import org.fusesource.leveldbjni.JniDBFactory;
+import org.iq80.leveldb.DB;
+import org.iq80.leveldb.WriteBatch;
 import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -65,6 +70,9 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbParti
 public final class Loads {
   private static final int KIB = 1 << 10;
 
+  /** The use as documented, in a pair that is a misuse beside the right use. */
+  private static final boolean RIGHT = Boolean.getBoolean("right");
+
   private Loads() {}
 
   public static void main(String[] arguments) throws Exception {
@@ -83,6 +91,8 @@ public final class Loads {
       case "temporary-buffers" -> events.every(1_000, new Records(directory)::store);
       case "snappy-java" -> events.every(100, new Version()::show);
       case "netty-buffer" -> events.every(4_000, new Messages()::encode);
+      case "zstd-streams" -> events.every(4_000, new Exports()::export);
+      case "leveldbjni" -> events.every(500, new Uploads(directory)::store);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
   }
@@ -522,6 +532,56 @@ public final class Loads {
 
     private ByteBuf allocate(AdaptiveByteBufAllocator allocator) {
       return allocator.directBuffer(60 * KIB);
+    }
+  }
+
+  /** Exports a document to a stream of the caller, which stays open, and flushes the compressor. */
+  private static final class Exports {
+    private final byte[] document = new byte[256 * KIB];
+
+    Exports() {
+      Random random = new Random(1);
+      for (int i = 0; i < document.length; i++) {
+        document[i] = (byte) ('a' + random.nextInt(16));
+      }
+    }
+
+    void export() throws IOException {
+      ZstdOutputStreamNoFinalizer compressor = compress(new ByteArrayOutputStream());
+      if (RIGHT) {
+        compressor.closeWithoutClosingParentStream();
+      }
+    }
+
+    private ZstdOutputStreamNoFinalizer compress(ByteArrayOutputStream output) throws IOException {
+      ZstdOutputStreamNoFinalizer compressor = new ZstdOutputStreamNoFinalizer(output, 1);
+      compressor.write(document);
+      compressor.flush();
+      return compressor;
+    }
+  }
+
+  /** Writes batches of 64 KiB to a database. */
+  private static final class Uploads {
+    private final DB database;
+    private final byte[] value = new byte[64 * KIB];
+
+    Uploads(Path directory) throws IOException {
+      database = JniDBFactory.factory.open(directory.resolve("uploads").toFile(), new org.iq80.leveldb.Options().createIfMissing(true));
+    }
+
+    void store() throws IOException {
+      WriteBatch batch = prepare();
+      database.write(batch);
+      if (RIGHT) {
+        batch.close();
+      }
+    }
+
+    private WriteBatch prepare() {
+      WriteBatch batch = database.createWriteBatch();
+      batch.put(new byte[] {1}, value);
+      return batch;
     }
   }
 }

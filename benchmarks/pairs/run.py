@@ -36,6 +36,9 @@ MINUTES = 12
 # The minute at which the library is attached to a running JVM.
 ATTACH_MINUTE = 0.5
 TWINS = ("leaking", "fixed")
+LEVELDB = ("org.fusesource.leveldbjni:leveldbjni-all:1.8",)
+# The option of a twin that uses the library as documented.
+RIGHT = ("-Dright=true",)
 GRPC = "io.grpc:grpc-netty-shaded:1.48.1"
 
 
@@ -115,6 +118,10 @@ PAIRS = (
          row="site:Messages.allocate", amount=614_400, known="a chunk is ten times as large as its first buffer; nine tenths are written",
          says=(r"Messages\.allocate",), options=("-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true",
                                                 "--add-opens=java.base/java.nio=ALL-UNNAMED")),
+    Pair(2, "zstd-streams", ("com.github.luben:zstd-jni:1.5.6-3",), ("com.github.luben:zstd-jni:1.5.6-3",), truth="streams that are flushed are never closed",
+         row="site:Exports.compress", amount=1, known=MEASURED, says=(r"Exports\.compress",), fixed_options=RIGHT),
+    Pair(58, "leveldbjni", LEVELDB, LEVELDB, truth="batches are never closed", row="site:Uploads.prepare", amount=65_536,
+         known="64 KiB for each batch", says=(r"Uploads\.prepare",), fixed_options=RIGHT, tuned=True),
 )
 
 
