@@ -59,7 +59,7 @@ class Pair:
     amount: typing.Optional[int]
     # How the amount is known.
     known: str
-    # As those of a Situation.
+    # As those of a Situation. Of garbage it is enough that a finding says it at some time.
     says: tuple = ()
     not_says: tuple = ()
     grows: tuple = ("site",)
@@ -70,6 +70,7 @@ class Pair:
     fixed_options: tuple = ()
     versions: tuple = (17, 25)
     tuned: bool = False
+    garbage: bool = False
 
     def class_path(self, twin):
         wanted = getattr(self, twin)
@@ -87,6 +88,8 @@ def versions(artifact, *pair):
     return {"leaking": (f"{artifact}:{pair[0]}",), "fixed": (f"{artifact}:{pair[1]}",)}
 
 
+ANY = (*GRAVE, *QUIET)
+NO_LEAK = ("is a leak", "leaks")
 MEASURED = "growth of the process without mallometer, less that of the twin"
 # In the order of "First in line", and then of the reserve.
 PAIRS = (
@@ -102,7 +105,8 @@ PAIRS = (
     Pair(15, "xgboost4j", **versions("ml.dmlc:xgboost4j_2.12", "2.0.3", "2.1.0"), truth="a matrix that is refused loses its copies",
          row="site:Measurements.load", amount=88_008, known="1,001 numbers of 8 bytes and 20,000 of 4 bytes", says=(r"Measurements\.load",)),
     Pair(5, "HdrHistogram", **versions("org.hdrhistogram:HdrHistogram", "2.1.8", "2.1.9"), truth="Inflaters wait for a collection",
-         row="site:Latencies.receive", amount=None, known="collections free it", says=(r"Latencies\.receive",), not_says=("is a leak", "leaks"), heap=512),
+         row="site:Latencies.receive", amount=None, known="collections free it", says=(r"Latencies\.receive",), not_says=NO_LEAK, states=ANY, heap=512,
+         options=("-Xms512m",), garbage=True),
     Pair(32, "dynamodb-enhanced", **versions("software.amazon.awssdk:dynamodb-enhanced", "2.19.26", "2.19.28"), truth="each schema adds classes",
          row="count:classes", amount=21, known="a constructor, ten getters and ten setters; jstat counts 21.6", says=("classes/min",), grows=("metaspace",),
          heap=256),
@@ -110,12 +114,13 @@ PAIRS = (
          row="count:threads", amount=2, known="a pool has a thread for each processor; the kernel counts 2.07", says=("threads/min",), grows=("stacks",),
          heap=256),
     Pair(38, "lucene-core", **versions("org.apache.lucene:lucene-core", "10.3.0", "10.3.0"), truth="mappings of deleted files stay",
-         row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(), states=(*GRAVE, "healthy"),
+         row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(), states=ANY,
          heap=256, fixed_options=("-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1",), versions=(25,)),
     Pair(37, "temporary-buffers", (), (), truth="each thread keeps a direct buffer as large as its largest write", row="site:Records.write", amount=131_072,
          known="the buffer of a thread grows by 128 KiB", says=(r"Records\.write",), heap=256, fixed_options=("-Djdk.nio.maxCachedBufferSize=65536",)),
     Pair(4, "snappy-java", **versions("org.xerial.snappy:snappy-java", "1.1.2", "1.1.2.1"), truth="Inflaters wait for a collection",
-         row="site:Version.show", amount=None, known="collections free it", says=(r"Version\.show",), not_says=("is a leak", "leaks")),
+         row="site:Version.show", amount=None, known="collections free it", says=(r"Version\.show",), not_says=NO_LEAK, states=ANY, heap=512,
+         options=("-Xms512m",), garbage=True),
     Pair(44, "netty-buffer", **versions("io.netty:netty-buffer", "4.1.113.Final", "4.1.114.Final"), truth="an allocator that is dropped loses its chunk",
          row="site:Messages.allocate", amount=614_400, known="a chunk is ten times as large as its first buffer; nine tenths are written",
          says=(r"Messages\.allocate",), options=("-XX:MaxDirectMemorySize=1g", "-Dio.netty.tryReflectionSetAccessible=true",
@@ -149,6 +154,10 @@ class Twin(diagnosis.Run):
         java, *options = program(self.pair, self.twin, self.home, self.class_path, self.directory)
         preload = [str(self.arguments.build / "bin/mallometer"), "run", "--"] if counts else []
         return [*preload, java, f"-javaagent:{self.agent}=port={self.port}{'' if counts else ',attach=off'}", *options]
+
+    def said(self, face, diagnosis, contradiction=""):
+        super().said(face, diagnosis, contradiction)
+        self.write(face="findings", state="", texts=[finding["text"] for finding in diagnosis.get("findings", []) if finding["topic"] == "garbage"])
 
     def ask(self):
         if not self.attached and self.minute() >= ATTACH_MINUTE:
@@ -242,9 +251,14 @@ def begin(records):
     return next((record["minute"] for record in records if record["face"] == "attach"), 0)
 
 
-def minutes_to_name(situation, records):
-    return next((page["minute"] - begin(records) for page in pages(records) if page["state"] in situation.states and all(
-        re.search(text, page["sentence"]) for text in situation.says)), None)
+def minutes_to_name(pair, records):
+    situation = pair.situation("leaking")
+    for record in records:
+        sentence = record["sentence"] if record["face"] == "page" and record["state"] in situation.states else ""
+        texts = [sentence, *(record["texts"] if record["face"] == "findings" and pair.garbage else ())]
+        if any(all(re.search(says, text) for says in situation.says) for text in texts):
+            return record["minute"] - begin(records)
+    return None
 
 
 def alarms(records):
@@ -290,22 +304,20 @@ def last_verdict(situation, records):
     return next((site["verdict"] for site in last if any(re.search(text, site["name"]) for text in situation.says)), "none")
 
 
-def right_at_end(situation, records):
-    said = pages(records)
-    if not said:
+def right_at_end(pair, records):
+    situation, said = pair.situation("leaking"), pages(records)
+    if not said or any(re.search(text, page["sentence"]) for text in situation.not_says for page in said):
         return False
-    page = said[-1]
-    if page["state"] not in situation.states:
-        return False
-    return all(re.search(text, page["sentence"]) for text in situation.says) and not any(
-        re.search(text, one["sentence"]) for text in situation.not_says for one in said)
+    if pair.garbage:
+        return minutes_to_name(pair, records) is not None
+    return said[-1]["state"] in situation.states and all(re.search(text, said[-1]["sentence"]) for text in situation.says)
 
 
 def describe(pair, records):
     """A row of the table, and what the sums need."""
     leaking, fixed = (records[twin] for twin in TWINS)
     situation = pair.situation("leaking")
-    named, right = minutes_to_name(situation, leaking), right_at_end(situation, leaking)
+    named, right = minutes_to_name(pair, leaking), right_at_end(pair, leaking)
     rows = amounts(leaking)
     known = None if pair.amount is None else bool(rows) and all(ok for *_, ok in rows)
     alarmed = alarms(fixed)
@@ -322,7 +334,10 @@ def describe(pair, records):
 def faults_of(pair, records):
     """The first page of each fault, by the rules of the diagnoses."""
     first = {}
-    for check in (lambda: truth.wrong_states(pair.situation("leaking"), pages(records)), lambda: truth.unsteady(pages(records))):
+    situation = pair.situation("leaking")
+    if pair.garbage:
+        situation = dataclasses.replace(situation, says=())
+    for check in (lambda: truth.wrong_states(situation, pages(records)), lambda: truth.unsteady(pages(records))):
         for page, what in check():
             first.setdefault(what, page)
     return [(page, what) for what, page in first.items()]
