@@ -268,11 +268,12 @@ class PairsTest(unittest.TestCase):
         self.assertFalse(told([page(5), page(12, sentence="Memory grows")])["right"])
         self.assertFalse(told([page(5, sentence="Ring.replace is a cache"), page(12)])["right"])
 
-    def test_garbage_may_be_named_by_a_finding(self):
+    def test_garbage_may_be_named_by_a_finding_that_tells_of_a_collection(self):
         garbage = dataclasses.replace(PAIR, garbage=True, states=("healthy",))
         said = [page(5, "healthy", "Memory grows little"), {"face": "findings", "minute": 6, "texts": ["Ring.replace waits"]}]
         self.assertEqual(6, pairs.minutes_to_name(garbage, said))
-        self.assertTrue(pairs.right_at_end(garbage, said))
+        self.assertFalse(pairs.right_at_end(garbage, said))
+        self.assertTrue(pairs.right_at_end(garbage, [*said, {"face": "findings", "minute": 7, "texts": ["Ring.replace: a collection frees it"]}]))
         self.assertIsNone(pairs.minutes_to_name(PAIR, said))
 
     def test_an_amount_is_that_of_the_method_times_the_events(self):

@@ -59,7 +59,7 @@ class Pair:
     amount: typing.Optional[int]
     # How the amount is known.
     known: str
-    # As those of a Situation. Of garbage it is enough that a finding says it at some time.
+    # As those of a Situation. Of garbage it is enough that a finding says at some time that a collection frees it.
     says: tuple = ()
     not_says: tuple = ()
     grows: tuple = ("site",)
@@ -90,6 +90,7 @@ def versions(artifact, *pair):
 
 ANY = (*GRAVE, *QUIET)
 NO_LEAK = ("is a leak", "leaks")
+GARBAGE = ("collection",)
 MEASURED = "growth of the process without mallometer, less that of the twin"
 # In the order of "First in line", and then of the reserve.
 PAIRS = (
@@ -250,12 +251,13 @@ def begin(records):
     return next((record["minute"] for record in records if record["face"] == "attach"), 0)
 
 
-def minutes_to_name(pair, records):
+def minutes_to_name(pair, records, tells=()):
+    """When a sentence, or of garbage a finding, first had the name; and the texts that tell more."""
     situation = pair.situation("leaking")
     for record in records:
         sentence = record["sentence"] if record["face"] == "page" and record["state"] in situation.states else ""
         texts = [sentence, *(record["texts"] if record["face"] == "findings" and pair.garbage else ())]
-        if any(all(re.search(says, text) for says in situation.says) for text in texts):
+        if any(all(re.search(says, text) for says in (*situation.says, *tells)) for text in texts):
             return record["minute"] - begin(records)
     return None
 
@@ -308,7 +310,7 @@ def right_at_end(pair, records):
     if not said or any(re.search(text, page["sentence"]) for text in situation.not_says for page in said):
         return False
     if pair.garbage:
-        return minutes_to_name(pair, records) is not None
+        return minutes_to_name(pair, records, GARBAGE) is not None
     return said[-1]["state"] in situation.states and all(re.search(text, said[-1]["sentence"]) for text in situation.says)
 
 
