@@ -341,6 +341,8 @@ def faults_of(pair, records):
     for check in (lambda: truth.wrong_states(situation, pages(records)), lambda: truth.unsteady(pages(records))):
         for page, what in check():
             first.setdefault(what, page)
+    if pages(records) and not right_at_end(pair, records):
+        first.setdefault(f"not told: {pair.truth}", pages(records)[-1])
     return [(page, what) for what, page in first.items()]
 
 
@@ -390,7 +392,7 @@ def print_tables(results, minutes):
                   "amount", "verdict", "alarms on the twin", "last sentence"], [row for row, _ in described.values()])
     faults = [[pair.name, f"{page['minute']:.1f}", what, page["state"].replace("_", " "), page["sentence"]]
               for pair, records in recorded.items() for page, what in faults_of(pair, records["leaking"])]
-    measure.print_table("What was wrong from minute 5 on", ["pair", "first at minute", "what", "state", "sentence"], faults)
+    measure.print_table("What was wrong from minute 5 on", ["pair", "minute", "what", "state", "sentence"], faults)
     measure.print_table("Amounts", ["pair", "leaking", "fixed", "row", "each event", "how it is known"],
                         [[pair.name, " ".join(pair.leaking), " ".join(pair.fixed + pair.fixed_options), pair.row,
                           "" if pair.amount is None else pair.amount, pair.known] for pair in recorded])
