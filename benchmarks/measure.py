@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import datetime
 import glob
+import importlib.util
 import math
 import os
 import pathlib
@@ -261,6 +262,16 @@ def java_version(home):
         if line.startswith("JAVA_VERSION="):
             return int(line.split('"')[1].split(".")[0])
     raise Unavailable(f"{home} names no version")
+
+
+def runner(folder):
+    """The run.py of a folder as a module."""
+    name = f"run_{folder}"
+    if name not in sys.modules:
+        specification = importlib.util.spec_from_file_location(name, HERE / folder / "run.py")
+        sys.modules[name] = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
 
 
 def access_options(version):

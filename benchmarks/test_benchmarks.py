@@ -1,5 +1,6 @@
 """Whether the benchmarks judge made-up measurements rightly."""
 
+import dataclasses
 import math
 import pathlib
 import random
@@ -13,6 +14,8 @@ import measure
 import stated
 import truth
 from programs import Situation
+
+pairs = measure.runner("pairs")
 
 MIB = 2**20
 
@@ -236,6 +239,59 @@ class TruthTest(unittest.TestCase):
         self.assertEqual([], faults(right, *planted("site:Ring.replace", 6)))
         wrong = page(10, rows=rows, limit=limit | {"seconds": 5 * 60})
         self.assertEqual(["limit in 5 min instead of 50 to 50"], faults(wrong, *planted("site:Ring.replace", 6)))
+
+
+# ---- Pairs
+
+
+PAIR = pairs.Pair(1, "ring", (), (), "a ring is lost", "site:Ring.replace", MIB, "by hand", says=(r"Ring\.replace",), not_says=("cache",))
+
+
+def recorded(*records):
+    return [{"face": "start", "jdk": "jdk-17", "load": 1.0}, {"face": "way", "state": "attached"}, *records]
+
+
+def told(leaking, fixed=()):
+    return pairs.describe(PAIR, {"leaking": recorded(*leaking), "fixed": recorded(*fixed)})[1]
+
+
+class PairsTest(unittest.TestCase):
+
+    def test_the_time_to_the_name_begins_with_the_attach(self):
+        said = [page(4, sentence="Memory grows"), page(5), page(6)]
+        self.assertEqual(5, told(said)["named"])
+        self.assertEqual(4.5, told([{"face": "attach", "minute": 0.5}, *said])["named"])
+        self.assertIsNone(told([page(5, "too_early")])["named"])
+
+    def test_a_diagnosis_is_right_by_its_last_sentence_and_wrong_by_any_that_must_not_be_said(self):
+        self.assertTrue(told([page(5), page(12)])["right"])
+        self.assertFalse(told([page(5), page(12, sentence="Memory grows")])["right"])
+        self.assertFalse(told([page(5, sentence="Ring.replace is a cache"), page(12)])["right"])
+
+    def test_garbage_may_be_named_by_a_finding_that_tells_of_a_collection(self):
+        garbage = dataclasses.replace(PAIR, garbage=True, states=("healthy",))
+        said = [page(5, "healthy", "Memory grows little"), {"face": "findings", "minute": 6, "texts": ["Ring.replace waits"]}]
+        self.assertEqual(6, pairs.minutes_to_name(garbage, said))
+        self.assertFalse(pairs.right_at_end(garbage, said))
+        self.assertTrue(pairs.right_at_end(garbage, [*said, {"face": "findings", "minute": 7, "texts": ["Ring.replace: a collection frees it"]}]))
+        self.assertIsNone(pairs.minutes_to_name(PAIR, said))
+
+    def test_an_amount_is_that_of_the_method_times_the_events(self):
+        plan = planted(PAIR.row, 6)
+        right = page(12, rows=(row("site", 55.5) | {"name": "Loads$Ring.replace"}, row("site", 9) | {"name": "Loads$Ring.replaced"}))
+        self.assertTrue(told([right, *plan])["amounts"])
+        self.assertFalse(told([page(12, rows=(row("site", 40) | {"name": "Loads$Ring.replace"},)), *plan])["amounts"])
+
+    def test_a_warning_and_a_verdict_of_a_leak_on_the_twin_are_alarms(self):
+        self.assertFalse(told([page(5)], [page(5, "healthy")])["alarm"])
+        self.assertTrue(told([page(5)], [page(5)])["alarm"])
+        verdict = {"face": "verdicts", "minute": 5, "sites": [{"name": "Ring.replace", "verdict": "leak"}]}
+        self.assertTrue(told([page(5)], [verdict])["alarm"])
+
+    def test_precision_counts_warnings_and_recall_counts_pairs(self):
+        found = {"named": 4, "right": True, "amounts": True, "warned": True, "alarm": False}
+        missed = found | {"named": None, "right": False, "amounts": None, "warned": True, "alarm": True}
+        self.assertEqual(["tuned", 2, "1 of 3", "1 of 2", "8.0", "12.0", 1, 0, 1, "1 of 1", "1 of 2"], pairs.sums("tuned", [found, missed], 12))
 
 
 if __name__ == "__main__":

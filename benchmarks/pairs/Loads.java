@@ -1,0 +1,587 @@
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdDictCompress;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import com.hedera.hashgraph.sdk.AccountBalanceQuery;
+import com.hedera.hashgraph.sdk.AccountId;
+import com.hedera.hashgraph.sdk.Client;
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBuf;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import ml.dmlc.xgboost4j.java.DMatrix;
+import ml.dmlc.xgboost4j.java.XGBoostError;
+import org.HdrHistogram.Histogram;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.Field;
+import org.apache.lucene.document.NumericDocValuesField;
+import org.apache.lucene.document.StringField;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.index.Term;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.MatchAllDocsQuery;
+import org.apache.lucene.search.SearcherManager;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.store.MMapDirectory;
+import org.fusesource.leveldbjni.JniDBFactory;
+import org.iq80.leveldb.DB;
+import org.iq80.leveldb.WriteBatch;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.xerial.snappy.Snappy;
+import software.amazon.awssdk.crt.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.crt.io.ClientBootstrap;
+import software.amazon.awssdk.crt.io.EventLoopGroup;
+import software.amazon.awssdk.crt.io.HostResolver;
+import software.amazon.awssdk.crt.io.TlsContext;
+import software.amazon.awssdk.crt.io.TlsContextOptions;
+import software.amazon.awssdk.crt.s3.S3Client;
+import software.amazon.awssdk.crt.s3.S3ClientOptions;
+import software.amazon.awssdk.enhanced.dynamodb.TableSchema;
+import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
+import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
+
+/**
+ * The loads of the pairs. {@code Loads NAME DIRECTORY ROW} repeats what the report of a pair describes at a fixed rate until it is ended,
+ * and counts the events in a row of {@link Situation.Planted}.
+ */
+public final class Loads {
+  private static final int KIB = 1 << 10;
+
+  /** The use as documented, in a pair that is a misuse beside the right use. */
+  private static final boolean RIGHT = Boolean.getBoolean("right");
+
+  private Loads() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Path directory = Files.createDirectories(Path.of(arguments[1]));
+    Events events = new Events(arguments[2]);
+    switch (arguments[0]) {
+      case "zstd-jni" -> events.every(2_000, new Dictionaries()::digest);
+      case "rocksdbjni" -> new Lookups(directory).start(events);
+      case "aws-crt" -> events.every(5_000, new Buckets()::connect);
+      case "tokenizers" -> events.every(100, new Vectors()::read);
+      case "xgboost4j" -> events.every(1_000, new Measurements()::load);
+      case "HdrHistogram" -> events.every(100, new Latencies()::receive);
+      case "dynamodb-enhanced" -> events.every(1_000, new Orders()::convert);
+      case "hedera-sdk" -> events.every(1_000, new Ledger()::ask);
+      case "lucene-core" -> new Articles(directory).start(events);
+      case "temporary-buffers" -> events.every(1_000, new Records(directory)::store);
+      case "snappy-java" -> events.every(100, new Version()::show);
+      case "netty-buffer" -> events.every(4_000, new Messages()::encode);
+      case "zstd-streams" -> events.every(4_000, new Exports()::export);
+      case "leveldbjni" -> events.every(500, new Uploads(directory)::store);
+      default -> throw new IllegalArgumentException(arguments[0]);
+    }
+  }
+
+  /** One step of a load. */
+  interface Step {
+    void run() throws Exception;
+  }
+
+  /** Repeats steps, and counts them in a row. */
+  private record Events(String row) {
+    void every(long milliseconds, Step step) throws Exception {
+      long next = System.nanoTime();
+      while (true) {
+        step.run();
+        Situation.Planted.add(row, 1);
+        next += milliseconds * 1_000_000;
+        long wait = next - System.nanoTime();
+        if (wait > 0) {
+          Thread.sleep(wait / 1_000_000, (int) (wait % 1_000_000));
+        } else {
+          next = System.nanoTime();
+        }
+      }
+    }
+
+    void inThreads(int threads, long milliseconds, Step step) throws InterruptedException {
+      List<Thread> started = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        Thread thread = new Thread(() -> endless(milliseconds, step));
+        thread.start();
+        started.add(thread);
+      }
+      for (Thread thread : started) {
+        thread.join();
+      }
+    }
+
+    private void endless(long milliseconds, Step step) {
+      try {
+        every(milliseconds, step);
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /** Compresses messages with a dictionary by reference, and closes the dictionary each time. */
+  private static final class Dictionaries {
+    private final ByteBuffer content = ByteBuffer.allocateDirect(64 * KIB);
+    private final byte[] message = new byte[KIB];
+
+    Dictionaries() {
+      Random random = new Random(1);
+      while (content.hasRemaining()) {
+        content.put((byte) ('a' + random.nextInt(16)));
+      }
+      random.nextBytes(message);
+    }
+
+    void digest() {
+      try (ZstdDictCompress dictionary = prepare()) {
+        Zstd.compress(message, dictionary);
+      }
+    }
+
+    private ZstdDictCompress prepare() {
+      content.clear();
+      return new ZstdDictCompress(content, 3, true);
+    }
+  }
+
+  /** Reads 1,000 keys at once in four threads. */
+  private static final class Lookups {
+    private static final int ENTRIES = 100_000;
+    private static final int BATCH = 1_000;
+
+    private final RocksDB database;
+
+    Lookups(Path directory) throws RocksDBException {
+      RocksDB.loadLibrary();
+      database = RocksDB.open(new Options().setCreateIfMissing(true), directory.toString());
+      for (int i = 0; i < ENTRIES; i++) {
+        byte[] key = ByteBuffer.allocate(8).putLong(i).array();
+        database.put(key, new byte[16]);
+      }
+      database.flush(new FlushOptions().setWaitForFlush(true));
+    }
+
+    void start(Events events) throws InterruptedException {
+      ThreadLocal<Batch> batches = ThreadLocal.withInitial(Batch::new);
+      events.inThreads(4, 200, () -> batches.get().read(database));
+    }
+
+    private static final class Batch {
+      private final List<ByteBuffer> keys = new ArrayList<>();
+      private final List<ByteBuffer> values = new ArrayList<>();
+      private final Random random = new Random();
+
+      Batch() {
+        for (int i = 0; i < BATCH; i++) {
+          keys.add(ByteBuffer.allocateDirect(8));
+          values.add(ByteBuffer.allocateDirect(16));
+        }
+      }
+
+      void read(RocksDB database) throws RocksDBException {
+        for (int i = 0; i < BATCH; i++) {
+          keys.get(i).clear().putLong(random.nextInt(ENTRIES)).flip();
+          values.get(i).clear();
+        }
+        database.multiGetByteBuffers(keys, values);
+      }
+    }
+  }
+
+  /** Creates a client of S3 with a TLS context for each request, and closes both. */
+  private static final class Buckets {
+    private final EventLoopGroup loops = new EventLoopGroup(1);
+    private final HostResolver resolver = new HostResolver(loops);
+    private final ClientBootstrap bootstrap = new ClientBootstrap(loops, resolver);
+    private final StaticCredentialsProvider credentials =
+        new StaticCredentialsProvider.StaticCredentialsProviderBuilder()
+            .withAccessKeyId("key".getBytes(StandardCharsets.UTF_8))
+            .withSecretAccessKey("secret".getBytes(StandardCharsets.UTF_8))
+            .build();
+
+    void connect() throws Exception {
+      try (TlsContextOptions options = TlsContextOptions.createDefaultClient();
+          TlsContext tls = secure(options)) {
+        S3Client client = create(tls);
+        client.close();
+        client.getShutdownCompleteFuture().get();
+      }
+    }
+
+    private TlsContext secure(TlsContextOptions options) {
+      return new TlsContext(options);
+    }
+
+    private S3Client create(TlsContext tls) {
+      return new S3Client(
+          new S3ClientOptions()
+              .withRegion("us-east-1")
+              .withClientBootstrap(bootstrap)
+              .withCredentialsProvider(credentials)
+              .withTlsContext(tls));
+    }
+  }
+
+  /** Reads arrays of an engine in Rust. */
+  private static final class Vectors {
+    private final NDManager manager = NDManager.newBaseManager("Rust");
+    private final float[] embedding = new float[4_096];
+
+    void read() {
+      try (NDArray array = manager.create(embedding)) {
+        copy(array);
+      }
+    }
+
+    private float[] copy(NDArray array) {
+      return array.toFloatArray();
+    }
+  }
+
+  /** Offers a matrix that has an infinite value, which the library refuses. */
+  private static final class Measurements {
+    private static final int ROWS = 1_000;
+    private static final int COLUMNS = 10;
+
+    private final long[] headers = new long[ROWS + 1];
+    private final int[] indices = new int[ROWS * COLUMNS];
+    private final float[] values = new float[ROWS * COLUMNS];
+
+    Measurements() {
+      Arrays.setAll(headers, row -> (long) row * COLUMNS);
+      Arrays.setAll(indices, index -> index % COLUMNS);
+      Arrays.fill(values, 1.5f);
+      values[values.length / 2] = Float.POSITIVE_INFINITY;
+    }
+
+    void load() {
+      try {
+        new DMatrix(headers, indices, values, DMatrix.SparseType.CSR, COLUMNS).dispose();
+        throw new IllegalStateException("the matrix was not refused");
+      } catch (XGBoostError expected) {
+        return;
+      }
+    }
+  }
+
+  /** Decodes compressed histograms that other processes send. */
+  private static final class Latencies {
+    private final ByteBuffer compressed;
+
+    Latencies() {
+      Histogram histogram = new Histogram(3);
+      Random random = new Random(1);
+      for (int i = 0; i < 10_000; i++) {
+        histogram.recordValue(random.nextInt(100_000));
+      }
+      compressed = ByteBuffer.allocate(histogram.getNeededByteBufferCapacity());
+      histogram.encodeIntoCompressedByteBuffer(compressed);
+      compressed.flip();
+    }
+
+    void receive() throws Exception {
+      Histogram.decodeFromCompressedByteBuffer(compressed.duplicate(), 0);
+    }
+  }
+
+  /** Makes the schema of a bean anew for each item. */
+  private static final class Orders {
+    void convert() {
+      TableSchema<Order> schema = describe();
+      Order order = new Order();
+      order.setId("1");
+      schema.itemToMap(order, true);
+    }
+
+    private TableSchema<Order> describe() {
+      return TableSchema.fromBean(Order.class);
+    }
+  }
+
+  /** A bean of the table of orders. */
+  @DynamoDbBean
+  public static class Order {
+    private String id;
+    private String customer;
+    private String street;
+    private String city;
+    private String country;
+    private Long amount;
+    private Long tax;
+    private Integer items;
+    private Boolean paid;
+    private Boolean sent;
+
+    @DynamoDbPartitionKey
+    public String getId() {
+      return id;
+    }
+
+    public void setId(String id) {
+      this.id = id;
+    }
+
+    public String getCustomer() {
+      return customer;
+    }
+
+    public void setCustomer(String customer) {
+      this.customer = customer;
+    }
+
+    public String getStreet() {
+      return street;
+    }
+
+    public void setStreet(String street) {
+      this.street = street;
+    }
+
+    public String getCity() {
+      return city;
+    }
+
+    public void setCity(String city) {
+      this.city = city;
+    }
+
+    public String getCountry() {
+      return country;
+    }
+
+    public void setCountry(String country) {
+      this.country = country;
+    }
+
+    public Long getAmount() {
+      return amount;
+    }
+
+    public void setAmount(Long amount) {
+      this.amount = amount;
+    }
+
+    public Long getTax() {
+      return tax;
+    }
+
+    public void setTax(Long tax) {
+      this.tax = tax;
+    }
+
+    public Integer getItems() {
+      return items;
+    }
+
+    public void setItems(Integer items) {
+      this.items = items;
+    }
+
+    public Boolean getPaid() {
+      return paid;
+    }
+
+    public void setPaid(Boolean paid) {
+      this.paid = paid;
+    }
+
+    public Boolean getSent() {
+      return sent;
+    }
+
+    public void setSent(Boolean sent) {
+      this.sent = sent;
+    }
+  }
+
+  /** Creates a client of a ledger for each question, and closes it. No node answers. */
+  private static final class Ledger {
+    private static final AccountId NODE = new AccountId(3);
+
+    void ask() throws Exception {
+      Client client = create();
+      try {
+        new AccountBalanceQuery().setAccountId(NODE).executeAsync(client).get(500, TimeUnit.MILLISECONDS);
+        throw new IllegalStateException("a node answered");
+      } catch (TimeoutException | ExecutionException expected) {
+        client.close();
+      }
+    }
+
+    private Client create() throws Exception {
+      return Client.forNetwork(Map.of("127.0.0.1:1", NODE)).setMaxAttempts(1);
+    }
+  }
+
+  /** Counts the readers of articles in their index again and again, while others sort by the count. */
+  private static final class Articles {
+    private static final int NUMBER = 100_000;
+
+    private final IndexWriter writer;
+    private final SearcherManager searchers;
+    private final Random random = new Random(1);
+
+    Articles(Path directory) throws Exception {
+      IndexWriterConfig unmerged = new IndexWriterConfig().setMergePolicy(NoMergePolicy.INSTANCE).setRAMBufferSizeMB(64);
+      writer = new IndexWriter(new MMapDirectory(directory), unmerged);
+      for (int i = 0; i < NUMBER; i++) {
+        Document article = new Document();
+        article.add(new StringField("id", Integer.toString(i), Field.Store.NO));
+        article.add(new NumericDocValuesField("readers", random.nextLong()));
+        writer.addDocument(article);
+      }
+      writer.commit();
+      searchers = new SearcherManager(writer, null);
+    }
+
+    void start(Events events) throws Exception {
+      for (int i = 0; i < 4; i++) {
+        Thread thread = new Thread(() -> new Events("count:searches").endless(1_000, this::search));
+        thread.setDaemon(true);
+        thread.start();
+      }
+      events.every(2_000, this::count);
+    }
+
+    private void count() throws Exception {
+      for (int i = 0; i < 100; i++) {
+        writer.updateNumericDocValue(new Term("id", Integer.toString(random.nextInt(NUMBER))), "readers", random.nextLong());
+      }
+      writer.commit();
+      searchers.maybeRefreshBlocking();
+    }
+
+    private void search() throws Exception {
+      IndexSearcher searcher = searchers.acquire();
+      try {
+        searcher.search(new MatchAllDocsQuery(), 10, new Sort(new SortField("readers", SortField.Type.LONG)));
+      } finally {
+        searchers.release(searcher);
+      }
+    }
+  }
+
+  /** Writes records that become ever larger by the threads of a pool, from buffers on the heap. */
+  private static final class Records {
+    private static final int THREADS = 64;
+    private static final int STEP = 128 * KIB;
+
+    private final FileChannel file;
+    private final List<ExecutorService> writers = new ArrayList<>();
+    private long turn;
+
+    Records(Path directory) throws IOException {
+      file = FileChannel.open(directory.resolve("records"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      for (int i = 0; i < THREADS; i++) {
+        writers.add(Executors.newSingleThreadExecutor());
+      }
+    }
+
+    void store() throws Exception {
+      byte[] record = new byte[(int) (turn / THREADS + 1) * STEP];
+      writers.get((int) (turn++ % THREADS)).submit(() -> write(ByteBuffer.wrap(record))).get();
+    }
+
+    private Void write(ByteBuffer record) throws IOException {
+      file.write(record, 0);
+      return null;
+    }
+  }
+
+  /** Asks for the version of a native library. */
+  private static final class Version {
+    void show() {
+      Snappy.getNativeLibraryVersion();
+    }
+  }
+
+  /** Takes nine buffers from an allocator of its own for each message, releases them, and drops the allocator. */
+  private static final class Messages {
+    private byte[] message = {};
+
+    void encode() {
+      message = new byte[1 << 20];
+      AdaptiveByteBufAllocator allocator = new AdaptiveByteBufAllocator();
+      List<ByteBuf> parts = new ArrayList<>();
+      for (int i = 0; i < 9; i++) {
+        parts.add(allocate(allocator).writeBytes(message, 0, 60 * KIB));
+      }
+      parts.forEach(ByteBuf::release);
+    }
+
+    private ByteBuf allocate(AdaptiveByteBufAllocator allocator) {
+      return allocator.directBuffer(60 * KIB);
+    }
+  }
+
+  /** Exports a document to a stream of the caller, which stays open, and flushes the compressor. */
+  private static final class Exports {
+    private final byte[] document = new byte[256 * KIB];
+
+    Exports() {
+      Random random = new Random(1);
+      for (int i = 0; i < document.length; i++) {
+        document[i] = (byte) ('a' + random.nextInt(16));
+      }
+    }
+
+    void export() throws IOException {
+      ZstdOutputStreamNoFinalizer compressor = compress(new ByteArrayOutputStream());
+      if (RIGHT) {
+        compressor.closeWithoutClosingParentStream();
+      }
+    }
+
+    private ZstdOutputStreamNoFinalizer compress(ByteArrayOutputStream output) throws IOException {
+      ZstdOutputStreamNoFinalizer compressor = new ZstdOutputStreamNoFinalizer(output, 1);
+      compressor.write(document);
+      compressor.flush();
+      return compressor;
+    }
+  }
+
+  /** Writes batches of 64 KiB to a database. */
+  private static final class Uploads {
+    private final DB database;
+    private final byte[] value = new byte[64 * KIB];
+
+    Uploads(Path directory) throws IOException {
+      database = JniDBFactory.factory.open(directory.resolve("uploads").toFile(), new org.iq80.leveldb.Options().createIfMissing(true));
+    }
+
+    void store() throws IOException {
+      WriteBatch batch = prepare();
+      database.write(batch);
+      if (RIGHT) {
+        batch.close();
+      }
+    }
+
+    private WriteBatch prepare() {
+      WriteBatch batch = database.createWriteBatch();
+      batch.put(new byte[] {1}, value);
+      return batch;
+    }
+  }
+}
