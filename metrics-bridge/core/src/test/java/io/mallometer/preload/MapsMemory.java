@@ -29,8 +29,6 @@ final class MapsMemory {
   private static final int READ_AND_WRITE = 3;
   private static final int PRIVATE_AND_ANONYMOUS = 0x22;
 
-  private static ResidentStacks latest = new ResidentStacks(Instant.EPOCH, 0, List.of(), "");
-
   private MapsMemory() {}
 
   public static void main(String[] arguments) throws Throwable {
@@ -120,12 +118,13 @@ final class MapsMemory {
   private static void print(String moment, Mallometer mallometer) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long begin = threads.getCurrentThreadCpuTime();
+    Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
-    while (read == latest) { // a reading is returned again for as long as its cost says
+    // A reading is returned again for as long as its cost says, and a request waits 10 s for it.
+    while (read.stacks().isEmpty() || read.time().isBefore(now)) {
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();
     }
-    latest = read;
     System.out.println("CPU time " + (threads.getCurrentThreadCpuTime() - begin) / 1000 + " us");
     long apart = apart();
     System.out.println("== " + moment + " " + read.residentBytes() + " " + read.reason());
