@@ -118,8 +118,12 @@ class MeterTest {
       Snapshot snapshot = mallometer.poll().with(mostNames());
 
       assertThat(Meter.all())
-          .filteredOn(meter -> meter.name().matches("native.malloc.(library|site).live"))
-          .hasSize(2)
+          .filteredOn(
+              meter ->
+                  meter
+                      .name()
+                      .matches("native.malloc.(library|site).live|native.memory.site.resident"))
+          .hasSize(3)
           .allSatisfy(
               meter ->
                   assertThat(meter.series(snapshot))
@@ -134,7 +138,10 @@ class MeterTest {
         IntStream.rangeClosed(0, SiteSummary.STAYING)
             .mapToObj(i -> new SiteSummary.Share("name" + i, i))
             .toList();
-    return new SiteSummary(Instant.EPOCH, most, most, List.of());
+    Map<String, Double> resident =
+        most.stream()
+            .collect(Collectors.toMap(SiteSummary.Share::name, SiteSummary.Share::liveBytes));
+    return new SiteSummary(Instant.EPOCH, most, most, resident, List.of(), 0);
   }
 
   private static LeakSummary mostLeaks() {

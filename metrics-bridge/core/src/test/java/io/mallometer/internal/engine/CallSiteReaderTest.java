@@ -303,6 +303,27 @@ class CallSiteReaderTest {
   }
 
   @Test
+  void residentBytesAreThoseOfMallocAndOfMappings() {
+    library.setCallSites(
+        SitesByHand.reading(
+            SitesByHand.site(1, "io.mallometer.internal.x.Y.read", "[java]", 400),
+            SitesByHand.site(2, "a.B.d", "x", 100)));
+    reader.read(library.read(library.clock().instant()).with(FaceContract.memory(1e9)));
+
+    assertThat(reader.summary().orElseThrow().residentSites())
+        .isEqualTo(Map.of("com.shop.Index.open", 800.0, "a.B.d", 75.0, "other", 300.0));
+  }
+
+  @Test
+  void residentBytesAreUnknownIfThoseOfMallocAre() {
+    library.setCallSites(
+        SitesByHand.reading(SitesByHand.withoutResident(SitesByHand.site(2, "a.B.d", "x", 100))));
+    reader.read(library.read(library.clock().instant()).with(FaceContract.memory(1e9)));
+
+    assertThat(reader.summary().orElseThrow().residentSites()).isEmpty();
+  }
+
+  @Test
   void ownSitesArePartOfTheRest() {
     library.setCallSites(
         SitesByHand.reading(

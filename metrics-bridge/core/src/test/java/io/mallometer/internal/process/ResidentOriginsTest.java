@@ -128,7 +128,7 @@ class ResidentOriginsTest {
   /** The rest is then no memory of the library's, whatever its footprint may be. */
   @Test
   void theLibraryTellsItsOwnRanges() {
-    List<MappedRange> own = List.of(new MappedRange(0x600000, 0x700000, List.of(), Owner.LIBRARY));
+    List<MappedRange> own = List.of(new MappedRange(0x600000, 0x700000, List.of(), "", Owner.LIBRARY));
     MallocFacts facts = new MallocFacts(OptionalLong.empty(), 1024 * KIB, 0, SlotPages.NONE, true);
 
     assertThat(lines(own, List.of(), facts, false))
