@@ -50,6 +50,12 @@ public record SiteSummary(
   /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 15;
 
+  /** The most names that enter those with resident bytes. */
+  public static final int TOP_RESIDENT = 5;
+
+  /** The rank down to which a name stays among those with resident bytes. */
+  public static final int STAYING_RESIDENT = 6;
+
   /** The most sites that are recorded. */
   public static final int LARGEST = 20;
 

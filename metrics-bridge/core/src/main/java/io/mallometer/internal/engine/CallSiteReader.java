@@ -65,7 +65,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private final LongSupplier nanoTime;
   private final TopNames topLibraries = new TopNames();
   private final TopNames topSites = new TopNames();
-  private final TopNames topResident = new TopNames();
+  private final TopNames topResident =
+      new TopNames(SiteSummary.TOP_RESIDENT, SiteSummary.STAYING_RESIDENT);
   private final SiteHistory history = new SiteHistory();
 
   private volatile Optional<SiteSummary> summary = Optional.empty();

@@ -298,6 +298,10 @@ class CallSiteReaderTest {
     assertThat(summary.sites().get(10)).isEqualTo(new Share("other", sumFrom(10)));
     assertThat(summary.libraries())
         .containsExactly(new Share("liba.so", sumFrom(0)), new Share("other", 0));
+    assertThat(summary.residentSites())
+        .hasSize(6)
+        .containsEntry("a.B.m04", 0.75 * summary.sites().get(4).liveBytes())
+        .containsEntry("other", 0.75 * sumFrom(5));
     assertThat(summary.largestSites()).hasSize(20);
     assertThat(summary.largestSites()).extracting(Share::name).endsWith("a.B.m19");
   }
