@@ -18,7 +18,7 @@ case $(readelf -hW "$library" | sed -n 's/ *Machine: *//p') in
     ;;
 esac
 
-printf '%s\n' "alloc: $arguments" "free: ${arguments%% *}" >"$work/expected"
+printf '%s\n' "alloc: $arguments" "free: ${arguments%% *}" "mmap: ${arguments% *}" "munmap: ${arguments% *}" >"$work/expected"
 "$strip" -o "$work/stripped" "$library"
 failed=0
 for file in "$library" "$work/stripped"; do

@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x8013b338u
+#define MALLOMETER_ABI_VERSION 0x4d5f2c7bu
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -426,6 +426,7 @@ struct mallometer_object {
   /* End of the latest epoch in which the program or the kernel accessed the object; its birth if there was no access.
    * No access followed until mallometer_observation.epoch_end_ns. Both within some ten milliseconds. 0 if unknown. */
   uint64_t last_access_ns;
+  uint64_t address;
 };
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */

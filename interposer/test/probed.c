@@ -1,5 +1,5 @@
 /*
- * Allocates in every way for test/probes.py, which listens to the probes. Two snapshots are a round, at whose end all
+ * Allocates and maps in every way for test/probes.py, which listens to the probes. Two snapshots are a round, at whose end all
  * of its objects are freed. The first argument is the number of rounds; with a second one, "slots", a round begins when
  * sampled objects go into page slots.
  */
@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "check.h"
@@ -91,6 +92,43 @@ static void until_there_are_slots(void) {
   }
 }
 
+static uint64_t mappings, mapped, unmapped;
+
+static void *map(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  mappings++;
+  mapped += bytes;
+  return memory;
+}
+
+static void unmap(void *memory, size_t bytes) {
+  CHECK_EQUAL(munmap(memory, bytes), 0);
+  unmapped += bytes;
+}
+
+/* Moves memory, which is announced as unmapped and mapped. A move that fails is announced as well. */
+static void *grow(void *memory, size_t before, size_t bytes) {
+  void *moved = mremap(memory, before, bytes, MREMAP_MAYMOVE);
+  mappings++;
+  unmapped += before;
+  mapped += moved == MAP_FAILED ? before : bytes;
+  return moved;
+}
+
+static void map_and_unmap(void) {
+  const size_t page = 4096;
+  char *memory = map(5 * page);
+  unmap(memory + 2 * page, page);
+  unmap(memory, 2 * page);
+  unmap(memory + 3 * page, 2 * page);
+  CHECK(mmap(NULL, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+  memory = grow(map(page), page, 9 * page);
+  CHECK(memory != MAP_FAILED);
+  CHECK(grow(memory, 9 * page, SIZE_MAX / 2 / page * page) == MAP_FAILED);
+  unmap(memory, 9 * page);
+}
+
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
   unsigned long rounds = strtoul(argv[1], NULL, 10);
@@ -102,10 +140,12 @@ int main(int argc, char **argv) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, work, NULL), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    map_and_unmap();
     snapshot();
   }
   if (slots) CHECK(observed().placed > placed);
   struct mallometer_report r = self();
   printf("%" PRIu32 " live samples\n", r.live_samples);
+  printf("mappings %" PRIu64 ", mapped %" PRIu64 ", unmapped %" PRIu64 "\n", mappings, mapped, unmapped);
   return 0;
 }

@@ -8,7 +8,8 @@ The program takes snapshots; what it requests between two of them is one round. 
   - the mean of the sums of weighted_bytes is within 2 % of the mean of the requested bytes,
   - their mean difference is within four standard errors of 0,
   - each address was announced once before it was freed, and no free is of an address that was not announced,
-  - as many objects are live at the end, by what was heard, as the program says that the library knows.
+  - as many objects are live at the end, by what was heard, as the program says that the library knows,
+  - the mappings and the bytes of what was mapped and unmapped are those that the program says, if it says them.
 Libraries in BESIDE are preloaded as well. Ends with 77, which is "not here", and the reason where
 the kernel or a sandbox does not let a tracer attach.
 """
@@ -45,6 +46,8 @@ usdt:{library}:otel_memory:alloc {{
 usdt:{library}:otel_memory:free {{
   if (@live[pid, arg0]) {{ @frees[pid] = count(); delete(@live[pid, arg0]); }} else {{ @unknown[pid] = count(); }}
 }}
+usdt:{library}:otel_memory:mmap {{ @mapped[pid] = sum(arg1); @mappings[pid] = count(); }}
+usdt:{library}:otel_memory:munmap {{ @unmapped[pid] = sum(arg1); }}
 END {{ clear(@at); clear(@round); }}
 """
 
@@ -115,6 +118,7 @@ def run(library, times, command):
     environment = {**os.environ, "LD_PRELOAD": ":".join([library, *os.environ.get("BESIDE", "").split()])}
     tracer, heard = listen(library, header)
     live = 0
+    said = collections.Counter()
     try:
         for _ in range(times):
             ended = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
@@ -122,9 +126,17 @@ def run(library, times, command):
                 print(ended.stdout)
                 return ended.returncode
             live += int(re.search(r"(\d+) live samples", ended.stdout).group(1))
+            for name, figure in re.findall(r"(mappings|mapped|unmapped) (\d+)", ended.stdout):
+                said[name] += int(figure)
     finally:
         maps = end(tracer, heard)
-    return 0 if judge(maps, live) else 1
+    return 0 if judge(maps, live) and judge_mappings(maps, said) else 1
+
+
+def judge_mappings(maps, said):
+    heard = {name: sum(maps[name].values()) for name in said}
+    print(f"of mappings was heard {heard}, and the program made {dict(said)}")
+    return heard == said
 
 
 def judge(maps, live):

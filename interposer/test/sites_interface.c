@@ -186,6 +186,14 @@ static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes
   return found;
 }
 
+static bool has_address(const void *object) {
+  int count = mallometer_objects(objects, MOST_OBJECTS);
+  for (int i = 0; i < count; i++) {
+    if (objects[i].address == (uintptr_t)object) return true;
+  }
+  return false;
+}
+
 static void objects_have_ages_until_they_are_freed(void) {
   enum { KEPT = 100 };
   void *kept[KEPT];
@@ -196,6 +204,7 @@ static void objects_have_ages_until_they_are_freed(void) {
   uint64_t last = monotonic_ns(), bytes = unit_size(kept[0]);
   nanosleep(&moment, NULL);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT);
+  CHECK(has_address(kept[0]) && has_address(kept[KEPT - 1]));
   CHECK_EQUAL(mallometer_objects(objects, 10), 10);
   for (int i = 0; i < 40; i++) free(kept[i]);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), KEPT - 40);

@@ -17,6 +17,7 @@
 #include "platform/loader.h"
 #include "platform/mappings.h"
 #include "platform/memory.h"
+#include "platform/memory_probes.h"
 #include "platform/own_stack.h"
 #include "platform/system_calls.h"
 #include "sample/call_sites.h"
@@ -150,6 +151,11 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
+/* Tells tracers of a call of the program: the allocator's memory is announced by its objects. */
+static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
+  if (!is_of_allocator(origin.caller)) probe(memory, bytes);
+}
+
 static uint32_t site_of(size_t bytes, struct origin origin) {
   if (is_of_allocator(origin.caller)) return RANGE_OF_ALLOCATOR;
   if (!take_walk(bytes)) return RANGE_WITHOUT_SITE;
@@ -226,6 +232,7 @@ static void *map(mmap_function *next_mmap, void *wish, size_t bytes, int protect
     note_failure(change, wish, bytes);
   } else {
     note_mapping(change, memory, bytes, origin);
+    tell(probe_mapping, memory, bytes, origin);
   }
   end_change(change);
   errno = saved_errno;
@@ -242,6 +249,7 @@ void *program_mmap64(void *wish, size_t bytes, int protection, int flags, int fi
 
 int program_munmap(void *memory, size_t bytes) {
   struct change change = begin_change(true);
+  if (change.noted) tell(probe_unmapping, memory, bytes, ORIGIN);
   int result = behind.munmap(memory, bytes);
   if (!change.noted) return result;
   int saved_errno = errno;
@@ -260,6 +268,7 @@ void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ..
   uint32_t site = RANGE_WITHOUT_SITE;
   struct change change = begin_change(true);
   bool known = change.noted && ranges_find((uintptr_t)memory, (uintptr_t)memory + 1, false, &site);
+  if (change.noted && !(flags & MREMAP_DONTUNMAP)) tell(probe_unmapping, memory, old_bytes, ORIGIN);
   errno = saved_errno;
   void *moved = behind.mremap(memory, old_bytes, bytes, flags, wish);
   if (!change.noted) return moved;
@@ -267,9 +276,11 @@ void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ..
   if (moved == MAP_FAILED) {
     call_sites_refer(site, -1);
     if (flags & MREMAP_FIXED) note_failure(change, wish, bytes);
+    if (!(flags & MREMAP_DONTUNMAP)) tell(probe_mapping, memory, old_bytes, ORIGIN);
   } else {
     if (!(flags & MREMAP_DONTUNMAP)) ranges_remove((uintptr_t)memory, end_of(memory, old_bytes), change.latest);
     ranges_insert((uintptr_t)moved, end_of(moved, bytes), known ? site : site_of(bytes, ORIGIN), change.generation);
+    tell(probe_mapping, moved, bytes, ORIGIN);
   }
   end_change(change);
   errno = saved_errno;

@@ -217,7 +217,7 @@ uint32_t targets_copy(struct mallometer_sought *rows, uint32_t capacity) {
   uint32_t copied = 0;
   for (; copied < chosen && copied < capacity; copied++) {
     const struct search_target *target = &memory->objects[copied];
-    struct mallometer_object known = live_sample_row(&target->sample);
+    struct mallometer_object known = live_sample_row(target->object, &target->sample);
     rows[copied] = (struct mallometer_sought){.id = identity(target),
                                               .bytes = known.bytes,
                                               .probability = known.probability,

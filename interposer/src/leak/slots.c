@@ -532,7 +532,7 @@ uint64_t slots_counted_bytes(uint64_t *objects) {
 
 static bool row_of(uint32_t number, struct slot_object *slot, struct mallometer_object *row) {
   if (!slot_read(number, slot) || slot->sample.site == NO_SITE) return false;
-  *row = live_sample_row(&slot->sample);
+  *row = live_sample_row(slot->object, &slot->sample);
   row->placement = slot->unseen ? 0 : slot->placement;
   row->last_access_ns = slot->unseen ? 0 : slot->last_access << SLOT_TIME_SHIFT;
   return true;

@@ -8,3 +8,11 @@ __attribute__((noinline)) void probe_allocation(const void *object, size_t reque
 }
 
 __attribute__((noinline)) void probe_free(const void *object) { PROBE_1("otel_memory", "free", (uintptr_t)object); }
+
+__attribute__((noinline)) void probe_mapping(const void *memory, size_t bytes) {
+  PROBE_2("otel_memory", "mmap", (uintptr_t)memory, bytes);
+}
+
+__attribute__((noinline)) void probe_unmapping(const void *memory, size_t bytes) {
+  PROBE_2("otel_memory", "munmap", (uintptr_t)memory, bytes);
+}

@@ -1,9 +1,9 @@
 /*
  * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory): a profiler outside of the process
- * receives each sampled allocation with its weight, and its end. A probe is one instruction that does nothing unless a
+ * receives each sampled allocation with its weight, and its end, and each mapping of the program. A probe is one instruction that does nothing unless a
  * tracer is attached, in a function of its own, so that the file has one note for each.
  *
- * Both functions allocate nothing, lock nothing and keep errno. From any thread, also in signal handlers.
+ * The functions allocate nothing, lock nothing and keep errno. From any thread, also in signal handlers.
  */
 #ifndef MALLOMETER_PLATFORM_MEMORY_PROBES_H
 #define MALLOMETER_PLATFORM_MEMORY_PROBES_H
@@ -21,5 +21,11 @@ void probe_allocation(const void *object, size_t requested, uint64_t weighted_by
 
 /* otel_memory:free. To be called for each object of probe_allocation(), before its address can be another's. */
 void probe_free(const void *object);
+
+/* otel_memory:mmap. To be called when the program has mapped memory, of so many bytes as it asked for. */
+void probe_mapping(const void *memory, size_t bytes);
+
+/* otel_memory:munmap. To be called before the memory is unmapped, since another thread could map it at once. */
+void probe_unmapping(const void *memory, size_t bytes);
 
 #endif

@@ -40,6 +40,17 @@
     __asm__ volatile(PROBE_NOTE(provider, name, "8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_1) : : "r"(first)); \
   } while (0)
 
+#define PROBE_2(provider, name, value_1, value_2)                                                                    \
+  do {                                                                                                               \
+    register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value_1);                                               \
+    register uintptr_t second __asm__(ARGUMENT_REGISTER_2) = (value_2);                                              \
+    __asm__ volatile(                                                                                                \
+        PROBE_NOTE(provider, name,                                                                                   \
+                   "8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_1 " 8@" REGISTER_IN_NOTE ARGUMENT_REGISTER_2)             \
+        :                                                                                                            \
+        : "r"(first), "r"(second));                                                                                  \
+  } while (0)
+
 #define PROBE_3(provider, name, value_1, value_2, value_3)                                                           \
   do {                                                                                                               \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value_1);                                               \
@@ -55,6 +66,7 @@
 #else
 
 #define PROBE_1(provider, name, value) ((void)(value))
+#define PROBE_2(provider, name, value_1, value_2) ((void)(value_1), (void)(value_2))
 #define PROBE_3(provider, name, value_1, value_2, value_3) ((void)(value_1), (void)(value_2), (void)(value_3))
 
 #endif

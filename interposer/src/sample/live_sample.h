@@ -37,6 +37,6 @@ static inline bool filter_wants(const struct object_filter *filter, const void *
 }
 
 /* Returns the row of the ABI. */
-struct mallometer_object live_sample_row(const struct live_sample *sample);
+struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample);
 
 #endif

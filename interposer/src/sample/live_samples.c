@@ -197,8 +197,9 @@ void live_samples_remove_all(void (*removed)(struct live_sample sample)) {
 
 uint32_t live_samples_count(void) { return __atomic_load_n(&samples, __ATOMIC_RELAXED); }
 
-struct mallometer_object live_sample_row(const struct live_sample *sample) {
-  return (struct mallometer_object){.bytes = sample->bytes,
+struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample) {
+  return (struct mallometer_object){.address = (uintptr_t)object,
+                                    .bytes = sample->bytes,
                                     .probability = sample->probability,
                                     .born_ns = sample->born * BIRTH_UNIT,
                                     .site = sample->site,
@@ -237,7 +238,7 @@ uint32_t live_samples_copy(struct mallometer_object *objects, uint32_t capacity,
   const void *object;
   struct live_sample sample;
   for (size_t place = 0; copied < capacity && live_samples_next(&place, &object, &sample);) {
-    if (filter_wants(filter, object)) objects[copied++] = live_sample_row(&sample);
+    if (filter_wants(filter, object)) objects[copied++] = live_sample_row(object, &sample);
   }
   return copied;
 }

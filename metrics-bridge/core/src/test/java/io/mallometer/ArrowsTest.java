@@ -87,6 +87,7 @@ class ArrowsTest {
           Map.entry("ResidentMemory", COUNTS),
           Map.entry("ScopeCounts", COUNTS),
           Map.entry("SelfReport", COUNTS),
+          Map.entry("SiteGroup", ROW),
           Map.entry("Snapshot", "one part for each subject of a poll"));
 
   @ArchTest

@@ -615,7 +615,10 @@ public abstract class FaceContract {
                 Map.of("libjvm.so", 900L),
                 Optional.of(hugePages()),
                 threadStacks(),
-                pageCache())),
+                pageCache(),
+                Optional.of(
+                    List.of(
+                        new ResidentMemory.Mapped("com.shop.Index.open", "Index.java:12", 800))))),
         Optional.of(
             new CgroupMemory(
                 2,
@@ -750,7 +753,11 @@ public abstract class FaceContract {
         gauge("native_malloc_site_live_bytes", 300_000, "site", "com.shop.Cart.zip"),
         gauge("native_malloc_site_live_bytes", 200_000, "site", "com.shop.Store.open"),
         gauge("native_malloc_site_live_bytes", 50_000, "site", "com.shop.pdf.Printer.print"),
-        gauge("native_malloc_site_live_bytes", 0, "site", "other"));
+        gauge("native_malloc_site_live_bytes", 0, "site", "other"),
+        gauge("native_memory_site_resident_bytes", 225_000, "site", "com.shop.Cart.zip"),
+        gauge("native_memory_site_resident_bytes", 150_000, "site", "com.shop.Store.open"),
+        gauge("native_memory_site_resident_bytes", 37_500, "site", "com.shop.pdf.Printer.print"),
+        gauge("native_memory_site_resident_bytes", 0, "site", "other"));
   }
 
   private static List<Published> whereMemoryGoes() {

@@ -128,7 +128,11 @@ public final class KnowsEverything implements AutoCloseable {
                 Map.of("libjvm.so", (long) second << 20),
                 Optional.of(FaceContract.hugePages()),
                 FaceContract.threadStacks(),
-                FaceContract.pageCache())),
+                FaceContract.pageCache(),
+                Optional.of(
+                    List.of(
+                        new ResidentMemory.Mapped(
+                            "com.shop.Index.open", "Index.java:12", (long) second << 20))))),
         Optional.of(
             new CgroupMemory(
                 2,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.engine.Sources;
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.AllocatorStatistics;
@@ -266,7 +267,10 @@ class PollerTest {
           }
 
           @Override
-          public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+          public ProcessMemory read(
+              Supplier<Snapshot> counted,
+              OptionalLong statedLimit,
+              Supplier<List<MappedRange>> ranges) {
             siteReadingsBefore.add(known.callSiteReadings());
             return ProcessMemory.unknown();
           }
@@ -389,7 +393,10 @@ class PollerTest {
           }
 
           @Override
-          public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+          public ProcessMemory read(
+              Supplier<Snapshot> counted,
+              OptionalLong statedLimit,
+              Supplier<List<MappedRange>> ranges) {
             throw new OutOfMemoryError("made up");
           }
 

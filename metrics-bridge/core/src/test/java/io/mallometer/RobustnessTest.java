@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Sources;
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.process.MemorySource;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.NativeCounters;
@@ -123,7 +124,7 @@ class RobustnessTest {
             counted -> {
               // Simulates an application that interrupts its threads, at the worst moment.
               Thread.currentThread().interrupt();
-              ProcessMemory memory = process.read(counted, OptionalLong.empty());
+              ProcessMemory memory = process.read(counted, OptionalLong.empty(), List::of);
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
               split.set(memory.resident().isPresent());
               return memory;
@@ -202,7 +203,10 @@ class RobustnessTest {
       }
 
       @Override
-      public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+      public ProcessMemory read(
+          Supplier<Snapshot> counted,
+          OptionalLong statedLimit,
+          Supplier<List<MappedRange>> ranges) {
         return read.apply(counted);
       }
 

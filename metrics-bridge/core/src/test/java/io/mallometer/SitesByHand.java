@@ -34,7 +34,7 @@ public final class SitesByHand {
 
   /**
    * Returns a site with a Java frame below its library's. It has allocated twice the live bytes, in
-   * objects of ten bytes, and each variance is a hundredth of the square.
+   * objects of ten bytes. Three quarters are resident. Each variance is a hundredth of the square.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
     int dot = name.lastIndexOf('.');
@@ -51,9 +51,27 @@ public final class SitesByHand {
         estimate(2 * liveBytes),
         estimate(liveBytes / 10),
         estimate(liveBytes),
+        estimate(0.75 * liveBytes),
         Double.NaN,
         Double.NaN,
         new CallSite.Ages(10, 60, 3_600));
+  }
+
+  /** Returns a site as it is without a page table. */
+  public static CallSite withoutResident(CallSite site) {
+    return new CallSite(
+        site.number(),
+        site.frames(),
+        site.name(),
+        site.library(),
+        site.samples(),
+        site.allocatedObjects(),
+        site.allocatedBytes(),
+        site.liveObjects(),
+        site.liveBytes(),
+        site.bytesPerSecond(),
+        site.rateSeconds(),
+        site.ages());
   }
 
   /** Returns three sites of two libraries. */

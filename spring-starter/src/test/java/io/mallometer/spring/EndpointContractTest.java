@@ -80,6 +80,12 @@ class EndpointContractTest extends FaceContract {
             sites -> {
               addShares(shown, "library", sites.libraries());
               addShares(shown, "site", sites.sites());
+              sites
+                  .residentSites()
+                  .forEach(
+                      (site, bytes) ->
+                          shown.add(
+                              gauge("native_memory_site_resident_bytes", bytes, "site", site)));
             });
     snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
     // JSON has no unknown values.

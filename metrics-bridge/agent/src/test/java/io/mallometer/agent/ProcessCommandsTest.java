@@ -488,7 +488,7 @@ class ProcessCommandsTest {
         assertThat(call("report", plainPid).out())
             .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
             .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
-            .containsPattern("\n +live +per second +over  call site\n")
+            .containsPattern("\n +live +resident +per second +over  call site\n")
             .doesNotContain("NaN", "in - objects");
         assertThat(call("leaks", plainPid).out())
             .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")

@@ -6,14 +6,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Call sites that allocated native memory, with their live memory, estimated from samples.
  *
- * <p>Attributes named {@code LiveBy} are those of the latest poll; the others are read at a
- * request, at most once a second. An unknown figure is null.
+ * <p>Attributes named {@code LiveBy} and {@code ResidentBy} are those of the latest poll; the
+ * others are read at a request, at most once a second. An unknown figure is null.
  */
 public interface CallSitesMXBean extends Described.OfCallSites, Described.OfEach {
 
   Map<String, Long> getLiveByLibrary();
 
   Map<String, Long> getLiveBySite();
+
+  Map<String, Long> getResidentBySite();
 
   @Nullable Double getOverheadTarget();
 

@@ -203,7 +203,8 @@ final class Described {
             String grouping,
         @Description(
                 name = "sort",
-                value = "The order: live, live-objects, allocated, allocated-objects or rate")
+                value =
+                    "The order: live, live-objects, allocated, allocated-objects, rate or resident")
             String sort,
         @Description(name = "limit", value = "How many at most, 1 to 10000") int limit);
 

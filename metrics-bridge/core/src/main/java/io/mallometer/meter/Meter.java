@@ -243,6 +243,8 @@ public final class Meter {
           ofRows("native.malloc.library.live", "library", SITES.cell("libraries"))
               .table("LiveByLibrary"),
           ofRows("native.malloc.site.live", "site", SITES.cell("sites")).table("LiveBySite"),
+          ofRows("native.memory.site.resident", "site", SITES.cell("residentSites"))
+              .table("ResidentBySite"),
           of(
               "native.malloc.leak.sites",
               SNAPSHOT.cell("leaks"),

@@ -69,7 +69,9 @@ public record Account(
     SHARED("shared memory"),
     /** mallometer itself. */
     MALLOMETER("mallometer"),
-    /** Anonymous memory that neither malloc nor the JVM asked for. */
+    /** Anonymous memory that one call site of the program or its libraries mapped, by its name. */
+    MAPPED("mapped by a call site"),
+    /** Other anonymous memory that neither malloc nor the JVM asked for. */
     ANONYMOUS("anonymous memory outside malloc"),
     /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
     KERNEL("kernel memory"),

@@ -29,6 +29,10 @@ public record CallSite(
     @Figure(value = "Live objects", unit = COUNT) Estimate liveObjects,
     @Figure(value = "Live bytes", unit = BYTES) Estimate liveBytes,
     @Figure(
+            value = "Live bytes on pages that are in memory; unknown without /proc/self/pagemap",
+            unit = BYTES)
+        Estimate residentBytes,
+    @Figure(
             value =
                 "Bytes allocated for each second, over the shortest of 30 s, 1, 2, 5, 10, 30 "
                     + "and 60 minutes in which 30 samples were taken, else over the longest that is "
@@ -59,6 +63,36 @@ public record CallSite(
     frames = List.copyOf(frames);
   }
 
+  /** Creates a site whose resident bytes are unknown. */
+  public CallSite(
+      int number,
+      List<StackFrame> frames,
+      String name,
+      String library,
+      long samples,
+      Estimate allocatedObjects,
+      Estimate allocatedBytes,
+      Estimate liveObjects,
+      Estimate liveBytes,
+      double bytesPerSecond,
+      double rateSeconds,
+      Ages ages) {
+    this(
+        number,
+        frames,
+        name,
+        library,
+        samples,
+        allocatedObjects,
+        allocatedBytes,
+        liveObjects,
+        liveBytes,
+        Estimate.UNKNOWN,
+        bytesPerSecond,
+        rateSeconds,
+        ages);
+  }
+
   /** Returns this site with a rate over a time. */
   public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
@@ -71,6 +105,7 @@ public record CallSite(
         allocatedBytes,
         liveObjects,
         liveBytes,
+        residentBytes,
         bytesPerSecond,
         seconds,
         ages);

@@ -52,7 +52,7 @@ public enum CodeOwner implements Tagged {
    * @param name its name
    * @param frames its stack, innermost first: the first Java frame outside of the JDK decides
    */
-  static CodeOwner of(String name, List<StackFrame> frames) {
+  public static CodeOwner of(String name, List<StackFrame> frames) {
     for (StackFrame frame : frames) {
       if (frame.kind() == StackFrame.Kind.NATIVE) {
         if (frame.owner().startsWith(OWN_LIBRARY)) {

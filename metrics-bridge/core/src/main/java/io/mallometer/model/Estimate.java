@@ -27,6 +27,9 @@ public record Estimate(
   /** Estimate of zero. */
   public static final Estimate ZERO = new Estimate(0, 0, 0);
 
+  /** Estimate that is unknown. */
+  public static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
+
   /** The 97.5 % quantile of the normal distribution. */
   private static final double Z = 1.959963984540054;
 
@@ -54,6 +57,17 @@ public record Estimate(
    */
   public Estimate atMost(double whole) {
     return new Estimate(value, variance, samples, whole > 0 ? whole : Double.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Returns the estimate of a share of the objects behind this one.
+   *
+   * @param share 0 to 1; {@code NaN} if unknown
+   */
+  public Estimate share(double share) {
+    return Double.isNaN(share)
+        ? UNKNOWN
+        : new Estimate(share * value, share * variance, samples, most);
   }
 
   /** Returns the lower end of the 95 % interval. */

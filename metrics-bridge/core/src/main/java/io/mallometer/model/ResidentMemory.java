@@ -49,7 +49,15 @@ public record ResidentMemory(
     @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
         Optional<HugePages> hugePages,
     @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks,
-    @Figure("The page cache by file; read at most once a minute") PageCache pageCache) {
+    @Figure("The page cache by file; read at most once a minute") PageCache pageCache,
+    @Figure("What of unexplained the program or its libraries mapped, most first; empty at first")
+        Optional<List<Mapped>> mapped) {
+
+  /** Resident memory that one call site mapped. */
+  public record Mapped(
+      @Figure("The call site: Class.method, or library!symbol") String name,
+      @Figure("Its source line, such as Mapper.java:12; empty if unknown") String place,
+      @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
   /** The largest number of files that are listed. */
   public static final int MOST_FILES = 10;
@@ -87,12 +95,14 @@ public record ResidentMemory(
         Map.of(),
         Optional.empty(),
         ThreadStacks.NONE,
-        PageCache.NONE);
+        PageCache.NONE,
+        Optional.empty());
   }
 
   public ResidentMemory {
     parts = Map.copyOf(parts);
     mappedFiles = Map.copyOf(mappedFiles);
+    mapped = mapped.map(List::copyOf);
   }
 
   /** Returns the mapped files with most resident pages, by the file's name. */

@@ -15,6 +15,9 @@ public sealed interface SiteFigures permits CallSite, SiteGroup {
   /** Returns the live bytes. */
   Estimate liveBytes();
 
+  /** Returns the live bytes on pages that are in memory. */
+  Estimate residentBytes();
+
   /** Returns the bytes allocated for each second, lately; {@code NaN} if unknown. */
   double bytesPerSecond();
 }

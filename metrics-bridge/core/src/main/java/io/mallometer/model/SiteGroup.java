@@ -15,6 +15,10 @@ public record SiteGroup(
     @Figure(value = "Live objects", unit = COUNT) Estimate liveObjects,
     @Figure(value = "Live bytes", unit = BYTES) Estimate liveBytes,
     @Figure(
+            value = "Live bytes on pages that are in memory; unknown if those of any site are",
+            unit = BYTES)
+        Estimate residentBytes,
+    @Figure(
             value =
                 "Bytes allocated for each second, lately; unknown if that of any site is unknown",
             unit = BYTES_PER_SECOND)
@@ -31,6 +35,7 @@ public record SiteGroup(
         site.allocatedBytes(),
         site.liveObjects(),
         site.liveBytes(),
+        site.residentBytes(),
         site.bytesPerSecond());
   }
 
@@ -44,6 +49,7 @@ public record SiteGroup(
         allocatedBytes.plus(other.allocatedBytes),
         liveObjects.plus(other.liveObjects),
         liveBytes.plus(other.liveBytes),
+        residentBytes.plus(other.residentBytes),
         bytesPerSecond + other.bytesPerSecond);
   }
 }

@@ -14,7 +14,9 @@ public enum SiteOrder {
   /** Objects allocated since the process started. */
   ALLOCATED_OBJECTS("allocated-objects", figures -> figures.allocatedObjects().value()),
   /** Bytes allocated for each second, lately. */
-  RATE("rate", SiteFigures::bytesPerSecond);
+  RATE("rate", SiteFigures::bytesPerSecond),
+  /** Live bytes on pages that are in memory. */
+  RESIDENT("resident", figures -> figures.residentBytes().value());
 
   private final String id;
   private final ToDoubleFunction<SiteFigures> figure;

@@ -4,6 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Libraries and call sites with most live memory, in a few names, for the meters.
@@ -27,6 +28,11 @@ public record SiteSummary(
                 "Live native memory by the call site of the application that requested it, estimated from samples; most first, the last being other, with the sites of HotSpot and mallometer",
             unit = BYTES)
         List<Share> sites,
+    @Figure(
+            value =
+                "Resident native memory by the call site of the application that requested it, from malloc (estimated) or mmap; other has malloc's other sites",
+            unit = BYTES)
+        Map<String, Double> residentSites,
     List<Share> largestSites,
     @Figure(
             value =
@@ -44,6 +50,12 @@ public record SiteSummary(
   /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 15;
 
+  /** The most names that enter those with resident bytes. */
+  public static final int TOP_RESIDENT = 5;
+
+  /** The rank down to which a name stays among those with resident bytes. */
+  public static final int STAYING_RESIDENT = 6;
+
   /** The most sites that are recorded. */
   public static final int LARGEST = 20;
 
@@ -55,15 +67,16 @@ public record SiteSummary(
           String name,
       @Figure(value = "Bytes", unit = BYTES) double liveBytes) {}
 
-  /** Creates a summary of sites that cover all allocations of the process. */
+  /** Creates a summary of sites that cover all allocations, with unknown resident bytes. */
   public SiteSummary(
       Instant time, List<Share> libraries, List<Share> sites, List<Share> largestSites) {
-    this(time, libraries, sites, largestSites, 0);
+    this(time, libraries, sites, Map.of(), largestSites, 0);
   }
 
   public SiteSummary {
     libraries = List.copyOf(libraries);
     sites = List.copyOf(sites);
+    residentSites = Map.copyOf(residentSites);
     largestSites = List.copyOf(largestSites);
   }
 }

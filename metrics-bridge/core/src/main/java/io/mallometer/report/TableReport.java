@@ -69,6 +69,7 @@ final class TableReport implements Report {
     write(site.allocatedBytes(), json.name("allocatedBytes"));
     write(site.liveObjects(), json.name("liveObjects"));
     write(site.liveBytes(), json.name("liveBytes"));
+    write(site.residentBytes(), json.name("residentBytes"));
     json.name("bytesPerSecond").value(site.bytesPerSecond());
     json.name("rateSeconds").value(site.rateSeconds());
     write(site.ages(), json.name("ageSeconds"));

@@ -499,7 +499,7 @@
     const largest = Math.max(...account.rows.map(({growthBytes}) => Math.abs(growthBytes)));
     const rows = account.rows.filter(row => Math.abs(row.growthBytes) >= Math.max(LEAST_GROWTH, LEAST_SHARE * largest));
     const inHour = row => (row.kind === 'total' ? hour.total : hour.rows.find(({kind, name}) => kind === row.kind && name === row.name))?.growthBytes;
-    const named = ({kind, name, place}) => kind === 'total' ? 'Total' : kind === 'site' ? `${name}${place ? ` (${place})` : ''}` : `${name}${place ? `, by ${place}` : ''}`;
+    const named = ({kind, name, place}) => kind === 'total' ? 'Total' : kind === 'mapped' ? `mapped by ${name}${place ? ` (${place})` : ''}` : kind === 'site' ? `${name}${place ? ` (${place})` : ''}` : `${name}${place ? `, by ${place}` : ''}`;
     const hasHour = moment(hour.from, minuteTime) !== moment(account.from, minuteTime);
     const since = [account, ...(hasHour ? [hour] : [])].map(({from}) => `Since ${moment(from, minuteTime)}`);
     setText(element('account').querySelector('caption'), `Growth of ${account.basis} memory until ${moment(account.to, minuteTime)}, without pages of files that the kernel can drop`);
@@ -626,6 +626,7 @@
 
   const HOLDER_COLUMNS = [
     ['live', 'Live', group => group.figures.liveBytes.value],
+    ['resident', 'Resident', group => group.figures.residentBytes?.value ?? -Infinity],
     ['growth', 'Growth', group => group.growthBytes ?? -Infinity],
   ];
   const holders = {sites: {sort: 'live', open: new Set(), trends: null}, libraries: {sort: 'live', open: new Set(), trends: null}};
@@ -666,7 +667,7 @@
   }
 
   function holderRows(kind, state, group, i) {
-    const {key: name, liveBytes} = group.figures;
+    const {key: name, liveBytes, residentBytes} = group.figures;
     const isOpen = state.open.has(name);
     const button = make('button', {type: 'button', class: 'open', 'aria-expanded': String(isOpen), 'aria-controls': `${kind}-${i}`, 'data-focus': `open ${name}`}, ...breakable(name));
     button.addEventListener('click', () => {
@@ -679,10 +680,11 @@
     const row = make('tr', {},
       make('th', {scope: 'row'}, button),
       make('td', {class: 'number live'}, bytes(value), make('span', {class: 'more'}, interval(value, low, high))),
+      make('td', {class: 'number resident'}, bytes(residentBytes?.value)),
       make('td', {class: `number growth${group.growthBytes > 0 ? ' grows' : ''}`}, growth(group.growthBytes)),
       make('td', {class: 'spark'}, sparkline(state.trends.times, group.history)));
-    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '4'}, ...group.largest.map(stack => make('div', {class: 'stack'},
-      make('p', {}, `${bytes(stack.liveBytes.value)} live${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.ages?.median)}, the oldest ${duration(stack.ages?.oldest)}`),
+    const details = make('tr', {id: `${kind}-${i}`}, make('td', {colspan: '5'}, ...group.largest.map(stack => make('div', {class: 'stack'},
+      make('p', {}, `${bytes(stack.liveBytes.value)} live, ${bytes(stack.residentBytes?.value)} resident${stack.library === '' ? '' : ` from ${stack.library}`}, half of it older than ${duration(stack.ages?.median)}, the oldest ${duration(stack.ages?.oldest)}`),
       frames(stack.frames)))));
     details.hidden = !isOpen;
     return [row, details];

@@ -64,6 +64,8 @@ class JmxContractTest extends FaceContract {
           Map.entry(
               "LiveByLibrary", Published.of("native_malloc_library_live", "", 0, "library", "")),
           Map.entry("LiveBySite", Published.of("native_malloc_site_live", "", 0, "site", "")),
+          Map.entry(
+              "ResidentBySite", Published.of("native_memory_site_resident", "", 0, "site", "")),
           Map.entry("DiagnosisStates", Published.of("mallometer_diagnosis", "", 0, "state", "")),
           Map.entry(
               "TimeToLimitSeconds", Published.of("mallometer_time_to_limit", "", 0, "bound", "")),

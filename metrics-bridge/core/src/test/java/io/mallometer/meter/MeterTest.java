@@ -134,7 +134,11 @@ class MeterTest {
         IntStream.rangeClosed(0, SiteSummary.STAYING)
             .mapToObj(i -> new SiteSummary.Share("name" + i, i))
             .toList();
-    return new SiteSummary(Instant.EPOCH, most, most, List.of());
+    Map<String, Double> resident =
+        most.stream()
+            .limit(SiteSummary.STAYING_RESIDENT + 1)
+            .collect(Collectors.toMap(SiteSummary.Share::name, SiteSummary.Share::liveBytes));
+    return new SiteSummary(Instant.EPOCH, most, most, resident, List.of(), 0);
   }
 
   private static LeakSummary mostLeaks() {

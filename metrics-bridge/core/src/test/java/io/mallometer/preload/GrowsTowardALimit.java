@@ -4,7 +4,9 @@ import io.mallometer.internal.engine.Engine;
 import io.mallometer.internal.engine.Poller;
 import io.mallometer.internal.engine.Sources;
 import io.mallometer.internal.library.load.ProcessLibrary;
+import io.mallometer.internal.process.MemoryByClock;
 import io.mallometer.internal.process.MemorySource;
+import io.mallometer.model.Account;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
@@ -27,8 +29,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. By the clock of
  * the diagnosis a step takes a second, in which there is at least one poll however busy the machine
  * is, so 2 MiB a step are 120 MiB/min. A step takes a poll, which is due every 30 ms. The first
- * argument is the kind of memory: {@code touched} or {@code untouched} objects of malloc, or {@code
- * file} for pages of the file that the second argument names.
+ * argument is the kind of memory: {@code touched} or {@code untouched} objects of malloc, {@code
+ * mapped} for memory that is mapped by a foreign function and touched, or {@code file} for pages of
+ * the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 
@@ -51,7 +54,9 @@ public final class GrowsTowardALimit {
         new Engine(
             Sources.of(
                 new ProcessLibrary(),
-                MemorySource.ofThisProcess(),
+                arguments[0].equals("mapped")
+                    ? MemoryByClock.of(clock::nanos)
+                    : MemorySource.ofThisProcess(),
                 clock,
                 clock::nanos,
                 GrowsTowardALimit::daemon));
@@ -102,6 +107,9 @@ public final class GrowsTowardALimit {
     if (arguments[0].equals("touched")) {
       return index -> NativeWork.fill(NativeWork.allocateMemory(STEP_BYTES), STEP_BYTES);
     }
+    if (arguments[0].equals("mapped")) {
+      return index -> MapsMemory.mapMemory(STEP_BYTES).clear(STEP_BYTES);
+    }
     try (FileChannel file = FileChannel.open(Path.of(arguments[1]), StandardOpenOption.READ)) {
       MappedByteBuffer mapped = file.map(FileChannel.MapMode.READ_ONLY, 0, FILE_BYTES);
       return index -> read(mapped, index * STEP_BYTES);
@@ -122,6 +130,7 @@ public final class GrowsTowardALimit {
     Diagnosis diagnosis = snapshot.diagnosis();
     System.out.println("state=" + diagnosis.state());
     System.out.println("sentence=" + diagnosis.sentence());
+    diagnosis.account().ifPresent(GrowsTowardALimit::printMapped);
     System.out.println("source=" + diagnosis.limit().source());
     System.out.println("used=" + (long) diagnosis.limit().usedBytes());
     System.out.println("seconds=" + diagnosis.limit().seconds());
@@ -131,6 +140,16 @@ public final class GrowsTowardALimit {
             + snapshot.memory().budget().map(MemoryBudget::limitBytes).orElseThrow().longValue());
     System.out.println(
         "verdict=" + snapshot.memory().budget().map(MemoryBudget::verdict).orElseThrow());
+  }
+
+  private static void printMapped(Account account) {
+    for (Account.Row row : account.rows()) {
+      if (row.kind() == Account.Kind.MAPPED) {
+        System.out.println("mapped=" + row.name() + " (" + row.place() + ")");
+        System.out.println("growth=" + row.growthBytes());
+        System.out.println("total=" + account.total().growthBytes());
+      }
+    }
   }
 
   private static Thread daemon(Runnable work) {

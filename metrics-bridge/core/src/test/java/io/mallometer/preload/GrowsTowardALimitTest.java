@@ -41,6 +41,19 @@ class GrowsTowardALimitTest {
     assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
+  /** Anonymous memory outside malloc has the line that mapped it. */
+  @Test
+  void memoryThatIsMappedHasItsLine() throws Exception {
+    Map<String, String> said = run("mapped");
+
+    assertThat(said.get("mapped"))
+        .as("%s", said)
+        .startsWith("io.mallometer.preload.MapsMemory.mapMemory (MapsMemory.java:");
+    assertThat(number(said, "growth") / number(said, "total")).as("%s", said).isBetween(0.9, 1.1);
+    assertThat(number(said, "soonest")).as("%s", said).isBetween(100.0, 1_000.0);
+    assertThat(said.get("sentence")).as("%s", said).contains("MapsMemory.mapMemory", " maps ");
+  }
+
   /** The file lies on a disk, because the kernel cannot drop the pages of a file in a tmpfs. */
   @Test
   void pagesOfAFileThatIsReadDoNot() throws Exception {

@@ -39,14 +39,14 @@ final class MapsMemory {
         System.out.println(mallometer.counting().attach());
       }
       print("before", mallometer);
-      Pointer memory = links ? new Pointer(mapLinked()) : mapMemory();
+      Pointer memory = links ? new Pointer(mapLinked()) : mapMemory(BYTES);
       memory.clear(BYTES);
       print("mapped", mallometer);
       unmap(memory);
       print("unmapped", mallometer);
       if (attaches) {
         detachWhileAThreadMaps(mallometer);
-        Pointer after = mapMemory();
+        Pointer after = mapMemory(BYTES);
         after.clear(BYTES);
         System.out.println("detached and mapped " + (after.getByte(0) == 0));
       }
@@ -61,7 +61,7 @@ final class MapsMemory {
         new Thread(
             () -> {
               while (!ends.get()) {
-                unmap(mapMemory());
+                unmap(mapMemory(BYTES));
                 mapped.incrementAndGet();
               }
             });
@@ -95,10 +95,10 @@ final class MapsMemory {
     function("munmap").invokeInt(new Object[] {memory, BYTES});
   }
 
-  private static Pointer mapMemory() {
+  static Pointer mapMemory(long bytes) {
     return function("mmap")
         .invokePointer(
-            new Object[] {Pointer.NULL, BYTES, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L});
+            new Object[] {Pointer.NULL, bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0L});
   }
 
   private static Function function(String name) {

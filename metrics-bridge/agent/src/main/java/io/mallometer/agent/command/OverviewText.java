@@ -194,14 +194,16 @@ final class OverviewText {
     }
     line("");
     line(
-        "%s%s%s  call site",
+        "%s%s%s%s  call site",
         Text.right("live", FIGURE),
+        Text.right("resident", FIGURE),
         Text.right("per second", FIGURE + 2),
         Text.right("over", FIGURE));
     for (Json site : sites.at("sites").list()) {
       line(
-          "%s%s%s  %s",
+          "%s%s%s%s  %s",
           Text.right(HumanText.bytes(site.at("liveBytes").estimate()), FIGURE),
+          Text.right(HumanText.bytes(site.at("residentBytes").estimate()), FIGURE),
           Text.right(HumanText.bytes(site.at("bytesPerSecond").number()), FIGURE + 2),
           Text.right(over(site.at("rateSeconds").number()), FIGURE),
           site.at("name").text());
@@ -235,7 +237,7 @@ final class OverviewText {
 
   private void stack(Json site) {
     for (String frame : Text.stack(site.at("frames").texts(), site.at("name").text(), FRAMES)) {
-      line("%s    %s", " ".repeat(2 * FIGURE + 2), frame);
+      line("%s    %s", " ".repeat(3 * FIGURE + 2), frame);
     }
   }
 

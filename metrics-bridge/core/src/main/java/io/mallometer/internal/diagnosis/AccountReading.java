@@ -6,11 +6,14 @@ import io.mallometer.model.ChargedPart;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.PageCache;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.Snapshot;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -23,6 +26,7 @@ import java.util.stream.Collectors;
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
  * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
  * @param counts counts of the JVM
+ * @param mapped resident bytes by the call site that mapped them; empty if unknown
  * @param files cached or mapped pages of the largest files by path, without copies
  */
 public record AccountReading(
@@ -32,12 +36,21 @@ public record AccountReading(
     Map<ChargedPart, Long> charged,
     double liveBytes,
     ProcessCounts counts,
+    Optional<Map<MappingSite, Long>> mapped,
     Map<String, Long> files) {
+
+  /** A call site that mapped memory: its name and its source line, which may be empty. */
+  public record MappingSite(String name, String place) {}
 
   /** The fewest pages of a file, and the most files. A file that is absent is unknown. */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
+
+  /** The fewest bytes of a site that maps, and the most sites. Others are of no site. */
+  private static final long LEAST_MAPPED_BYTES = 1 << 20;
+
+  private static final int MOST_MAPPING_SITES = 20;
 
   /**
    * The resident set.
@@ -57,6 +70,7 @@ public record AccountReading(
 
   public AccountReading {
     charged = Map.copyOf(charged);
+    mapped = mapped.map(Map::copyOf);
     files = Map.copyOf(files);
   }
 
@@ -75,7 +89,17 @@ public record AccountReading(
         cgroup == null ? Map.of() : cgroup.parts(),
         Double.isNaN(point.liveBytes()) ? point.netBytes() : point.liveBytes(),
         counts.with(split.threadStacks()),
+        split.mapped().map(AccountReading::bySite),
         files(split.mappedFiles(), split.pageCache()));
+  }
+
+  /** Returns the sites with most memory. */
+  private static Map<MappingSite, Long> bySite(List<Mapped> mapped) {
+    return mapped.stream()
+        .filter(site -> site.bytes() >= LEAST_MAPPED_BYTES)
+        .limit(MOST_MAPPING_SITES)
+        .collect(
+            Collectors.toMap(site -> new MappingSite(site.name(), site.place()), Mapped::bytes));
   }
 
   /**

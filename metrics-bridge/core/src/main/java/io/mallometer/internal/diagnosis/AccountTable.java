@@ -1,5 +1,6 @@
 package io.mallometer.internal.diagnosis;
 
+import io.mallometer.internal.diagnosis.AccountReading.MappingSite;
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.model.Account;
@@ -20,9 +21,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoublePredicate;
 import java.util.function.Function;
@@ -86,8 +89,7 @@ final class AccountTable {
           Kind.JVM,
           Kind.COPIES,
           Kind.SHARED,
-          Kind.MALLOMETER,
-          Kind.ANONYMOUS);
+          Kind.MALLOMETER);
 
   /** The rows of the cgroup other than those of the process. */
   private static final List<Kind> CGROUP =
@@ -132,6 +134,7 @@ final class AccountTable {
     this.total = series(reading -> reading.total(charged));
     this.rest = total.clone();
     PROCESS.forEach(this::add);
+    addMapped();
     boolean counted = readings.stream().noneMatch(reading -> Double.isNaN(reading.liveBytes()));
     (counted ? List.of(Kind.LIVE, Kind.RETAINED) : List.of(Kind.MALLOC)).forEach(this::add);
     if (charged) {
@@ -271,10 +274,50 @@ final class AccountTable {
 
   private void add(Kind kind) {
     double[] bytes = series(reading -> bytes(reading, kind));
-    parts.add(new Part(row(kind, bytes), bytes));
+    add(row(kind, bytes), bytes);
+  }
+
+  private void add(Row row, double[] bytes) {
+    parts.add(new Part(row, bytes));
     for (int i = 0; i < rest.length; i++) {
       rest[i] -= bytes[i];
     }
+  }
+
+  /** Adds the anonymous memory outside malloc: a row for each site that maps, and the rest. */
+  private void addMapped() {
+    double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
+    Set<MappingSite> known = new LinkedHashSet<>();
+    readings.forEach(
+        reading -> reading.mapped().map(Map::keySet).orElse(Set.of()).forEach(known::add));
+    for (MappingSite site : known) {
+      double[] bytes =
+          known(
+              reading -> reading.mapped().map(sites -> sites.getOrDefault(site, 0L)).orElse(null));
+      if (Arrays.stream(bytes).noneMatch(Double::isNaN)) {
+        add(mapped(site, bytes), bytes);
+        for (int i = 0; i < bytes.length; i++) {
+          unnamed[i] -= bytes[i];
+        }
+      }
+    }
+    add(row(Kind.ANONYMOUS, unnamed), unnamed);
+  }
+
+  private Row mapped(MappingSite site, double[] bytes) {
+    Row row = row(Kind.MAPPED, bytes);
+    return new Row(
+        Kind.MAPPED,
+        site.name(),
+        site.place(),
+        row.bytes(),
+        row.growthBytes(),
+        row.lowerPerSecond(),
+        row.bytesPerSecond(),
+        row.upperPerSecond(),
+        true,
+        row.plateau(),
+        Double.NaN);
   }
 
   private void addSites(List<Row> rows, Part live) {

@@ -317,6 +317,7 @@ public final class DiagnosisRules {
           row.place().isEmpty()
               ? ""
               : "Release what %s allocates, or bound how much is kept".formatted(row.place());
+      case MAPPED -> "Unmap what %s maps, or bound it".formatted(Headline.place(row));
       case RETAINED -> retainLess();
       case STACKS -> "End the threads, or bound the pool that starts them";
       case HEAP -> "Find what the heap keeps by a heap dump, or set a smaller -Xmx";
@@ -701,7 +702,7 @@ public final class DiagnosisRules {
         .filter(
             row ->
                 switch (row.kind()) {
-                  case SITE, POOL, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
+                  case SITE, POOL, MAPPED, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
                       row.grows() && isCertain(row, least);
                   case STACKS -> countGrows(Count.THREADS, MANY_THREADS, 0);
                   case METASPACE ->
@@ -976,12 +977,14 @@ public final class DiagnosisRules {
                             table.rows().stream()
                                 .filter(row -> Math.abs(row.growthBytes()) >= LISTED_BYTES)
                                 .limit(MOST_LISTED)
-                                .map(
-                                    row ->
-                                        HumanText.shortName(row.name())
-                                            + " "
-                                            + HumanText.change(row.growthBytes()))
+                                .map(row -> nameOf(row) + " " + HumanText.change(row.growthBytes()))
                                 .toList()))));
+  }
+
+  private static String nameOf(Row row) {
+    return row.kind() == Kind.MAPPED
+        ? "mapped by " + Headline.place(row)
+        : HumanText.shortName(row.name());
   }
 
   /** Returns the growth of the pages of a file, which count toward no limit. */

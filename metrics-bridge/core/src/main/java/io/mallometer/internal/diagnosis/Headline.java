@@ -40,7 +40,7 @@ final class Headline {
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
 
   /** The rows whose names begin with a capital letter inside a sentence, too. */
-  private static final List<Kind> PROPER_NAMES = List.of(Kind.SITE, Kind.POOL, Kind.HEAP);
+  private static final List<Kind> PROPER_NAMES = List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
   /** Rows that name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
@@ -374,6 +374,9 @@ final class Headline {
     if (row.kind() == Kind.POOL && !(row.bytesPerSecond() > 0)) {
       return place(row) + " hold " + Sentence.bytes(row.bytes());
     }
+    if (row.kind() == Kind.MAPPED) {
+      return "%s maps %s".formatted(place(row), rate);
+    }
     boolean plural = row.kind() != Kind.SITE && row.name().endsWith("s");
     return place(row) + (plural ? " add " : " adds ") + rate;
   }
@@ -417,14 +420,15 @@ final class Headline {
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
+  /** Returns whether the row's name is that of a call site. */
+  private static boolean isOfCode(Row row) {
+    return row.kind() == Kind.SITE || row.kind() == Kind.MAPPED;
+  }
+
   static String place(Row row) {
     String name =
-        row.kind() == Kind.SITE
-            ? HumanText.shortName(row.name())
-            : DiagnosisRules.capitalized(row.name());
-    return row.kind() == Kind.SITE && !row.place().isEmpty()
-        ? name + " (" + row.place() + ")"
-        : name;
+        isOfCode(row) ? HumanText.shortName(row.name()) : DiagnosisRules.capitalized(row.name());
+    return isOfCode(row) && !row.place().isEmpty() ? name + " (" + row.place() + ")" : name;
   }
 
   /** Returns the counts or the garbage that explain a row; empty if there are none. */

@@ -10,6 +10,7 @@ import io.mallometer.model.CallSites;
 import io.mallometer.model.Grouping;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ResidentMemory;
+import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.Setting;
 import io.mallometer.model.SiteChanges;
 import io.mallometer.model.SiteSummary;
@@ -19,6 +20,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -63,6 +65,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private final LongSupplier nanoTime;
   private final TopNames topLibraries = new TopNames();
   private final TopNames topSites = new TopNames();
+  private final TopNames topResident =
+      new TopNames(SiteSummary.TOP_RESIDENT, SiteSummary.STAYING_RESIDENT);
   private final SiteHistory history = new SiteHistory();
 
   private volatile Optional<SiteSummary> summary = Optional.empty();
@@ -73,6 +77,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   /** The time of the division that the poller's thread saw last. */
   private Optional<Instant> division = Optional.empty();
+
+  /** The resident memory that call sites mapped, of the latest division. */
+  private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */
   private CallSites latest = NOTHING;
@@ -118,7 +125,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Reads when the resident set was just divided: an account compares figures of one moment. */
   @Override
   public void read(Snapshot soFar) {
-    Optional<Instant> divided = soFar.memory().resident().map(ResidentMemory::time);
+    Optional<ResidentMemory> resident = soFar.memory().resident();
+    Optional<Instant> divided = resident.map(ResidentMemory::time);
+    mapped = resident.flatMap(ResidentMemory::mapped).orElse(List.of());
     boolean fresh = divided.isPresent() && !divided.equals(division);
     division = divided;
     if (library.present()) {
@@ -305,6 +314,18 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
+  /** Returns resident bytes by name; empty if those of malloc's sites are unknown. */
+  private Map<String, Double> resident(CallSites read) {
+    Map<String, Double> bytes = new LinkedHashMap<>();
+    if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {
+      for (SiteSummary.Share share :
+          topResident.choose(TopNames.rankedResident(read.sites(), mapped))) {
+        bytes.put(share.name(), share.liveBytes());
+      }
+    }
+    return bytes;
+  }
+
   private Optional<SiteSummary> summary(CallSites read) {
     if (read.sites().isEmpty()) {
       return Optional.empty();
@@ -320,6 +341,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
                     read.sites(),
                     site -> site.frames().isEmpty() ? SiteSummary.OTHER : site.library())),
             topSites.choose(sites),
+            resident(read),
             named.subList(0, Math.min(SiteSummary.LARGEST, named.size())),
             read.origin().allocatedBeforeBytes()));
   }

@@ -7,6 +7,7 @@ import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import java.time.Clock;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -39,7 +40,8 @@ final class MemoryReader implements SnapshotReader {
     latest =
         source.read(
             () -> library.read(clock.instant()),
-            stated.isPresent() ? OptionalLong.of(stated.get()) : OptionalLong.empty());
+            stated.isPresent() ? OptionalLong.of(stated.get()) : OptionalLong.empty(),
+            () -> soFar.status().active() ? library.mappedRanges() : List.of());
   }
 
   /** Shows the figures, unless a test sets its own in the library. */

@@ -3,6 +3,7 @@ package io.mallometer.internal.history;
 import io.mallometer.meter.TagValue;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CodeOwner;
+import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.SiteSummary;
 import io.mallometer.model.SiteSummary.Share;
 import java.util.ArrayList;
@@ -61,12 +62,31 @@ public final class TopNames {
 
   /** Returns live bytes by site, most first; sites of HotSpot and mallometer are in the others. */
   public static List<Share> rankedSites(List<CallSite> sites) {
-    return ranked(
-        sites,
-        site ->
-            site.codeOwner() == CodeOwner.APPLICATION && !site.frames().isEmpty()
-                ? site.name()
-                : SiteSummary.OTHER);
+    return ranked(sites, TopNames::nameOf);
+  }
+
+  /**
+   * Returns resident bytes by site, most first: those of malloc's sites as far as they are known,
+   * and those that sites mapped.
+   */
+  public static List<Share> rankedResident(List<CallSite> sites, List<Mapped> mapped) {
+    Map<String, Double> bytes = new HashMap<>();
+    for (CallSite site : sites) {
+      double resident = site.residentBytes().value();
+      if (!Double.isNaN(resident)) {
+        add(bytes, TagValue.of(nameOf(site)), resident);
+      }
+    }
+    for (Mapped site : mapped) {
+      add(bytes, TagValue.of(site.name()), site.bytes());
+    }
+    return ranked(bytes);
+  }
+
+  private static String nameOf(CallSite site) {
+    return site.codeOwner() == CodeOwner.APPLICATION && !site.frames().isEmpty()
+        ? site.name()
+        : SiteSummary.OTHER;
   }
 
   /** Adds bytes to those of a name. */

@@ -1,5 +1,6 @@
 package io.mallometer.internal.library;
 
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
@@ -10,9 +11,13 @@ import java.util.List;
  * @param end address after the last
  * @param frames the stack of the call that reserved the addresses, innermost first; empty if
  *     unknown
+ * @param name the name of the call site
  * @param owner whose memory it is
  */
-public record MappedRange(long start, long end, List<StackFrame> frames, Owner owner) {
+public record MappedRange(
+    long start, long end, List<StackFrame> frames, String name, Owner owner) {
+
+  private static final String LIBRARY_OF_JVM = "libjvm.";
 
   /** Who mapped a range. */
   public enum Owner {
@@ -25,5 +30,13 @@ public record MappedRange(long start, long end, List<StackFrame> frames, Owner o
 
   public MappedRange {
     frames = List.copyOf(frames);
+  }
+
+  /** Returns whether code of the program or of its libraries made the call, and not the JVM. */
+  public boolean isOfApplication() {
+    return owner == Owner.PROGRAM
+        && !frames.isEmpty()
+        && !frames.get(0).owner().startsWith(LIBRARY_OF_JVM)
+        && CodeOwner.of(name, frames) == CodeOwner.APPLICATION;
   }
 }

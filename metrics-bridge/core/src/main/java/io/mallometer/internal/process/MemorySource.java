@@ -30,8 +30,10 @@ public interface MemorySource {
    * @param counted reads the native library's counters, which divide malloc's memory; called at the
    *     moment of the other readings
    * @param statedLimit the limit that a person stated
+   * @param ranges reads what the process mapped, ascending by address; called at the same moment
    */
-  ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit);
+  ProcessMemory read(
+      Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
 
   /** Makes the next {@link #read} read everything anew, unless that was requested just before. */
   default void renew() {}
@@ -80,7 +82,10 @@ public interface MemorySource {
       }
 
       @Override
-      public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+      public ProcessMemory read(
+          Supplier<Snapshot> counted,
+          OptionalLong statedLimit,
+          Supplier<List<MappedRange>> ranges) {
         return ProcessMemory.unknown();
       }
 

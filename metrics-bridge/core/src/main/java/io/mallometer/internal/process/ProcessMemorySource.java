@@ -56,7 +56,7 @@ final class ProcessMemorySource implements MemorySource {
   private long nextSplit = Long.MIN_VALUE;
   private long pause = SHORTEST_SPLIT_NANOS;
   private boolean renewed;
-  private boolean split;
+  private int splits;
   private Optional<CgroupDirectory> cgroup = Optional.empty();
 
   ProcessMemorySource(ProcessFiles files, LongSupplier nanoTime, LongSupplier processorNanos) {
@@ -72,7 +72,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+  public ProcessMemory read(
+      Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges) {
     long now = nanoTime.getAsLong();
     if (due(nextReading, now)) {
       nextReading = now + SHORTEST_READING_NANOS;
@@ -97,11 +98,11 @@ final class ProcessMemorySource implements MemorySource {
               figure(StatusFile.kilobytes("MemAvailable:", machine)),
               figure(statedLimit));
       boolean sameLimit = Double.compare(memory.setLimit().bytes(), latest.setLimit().bytes()) == 0;
-      Optional<ResidentMemory> resident = splitDue ? split(counted) : latest.resident();
+      Optional<ResidentMemory> resident = splitDue ? split(counted, ranges) : latest.resident();
       if (splitDue) {
         pause = interval(costs(resident));
         nextSplit = now + borrowed + pause;
-        split = true;
+        splits++;
       }
       latest =
           splitDue || !sameLimit ? memory.with(resident, budget(status, resident, memory)) : memory;
@@ -138,9 +139,12 @@ final class ProcessMemorySource implements MemorySource {
         split -> BudgetTable.of(HotSpot.configuration(status.threads()), split, memory));
   }
 
-  /** Returns the cost of a split; 0 for the first, which loads classes as no later one does. */
+  /**
+   * Returns the cost of a split; 0 for the first, which loads classes as no later one does, and for
+   * the second, which names the call sites of mappings.
+   */
   private double costs(Optional<ResidentMemory> resident) {
-    return split && resident.isPresent() ? resident.get().costSeconds() : 0;
+    return splits > 1 && resident.isPresent() ? resident.get().costSeconds() : 0;
   }
 
   /** Returns the pause after a split of a given cost, in nanoseconds. */
@@ -168,7 +172,8 @@ final class ProcessMemorySource implements MemorySource {
         directory -> CgroupReading.of(directory, files::text, status.anonymousBytes()));
   }
 
-  private Optional<ResidentMemory> split(Supplier<Snapshot> counter) {
+  private Optional<ResidentMemory> split(
+      Supplier<Snapshot> counter, Supplier<List<MappedRange>> ranges) {
     long start = processorNanos.getAsLong();
     Optional<List<Mapping>> mappings = files.mappings();
     if (mappings.isEmpty()) {
@@ -176,7 +181,9 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    ResidentSplit split = divide(mappings.get(), jvm, counted);
+    // The first split is made while the program starts, and does not wait for names.
+    List<MappedRange> named = splits > 0 ? ranges.get() : List.of();
+    ResidentSplit split = divide(mappings.get(), jvm, counted, named);
     Optional<HugePages> huge = hugePages(split, mappings.get());
     ThreadStacks threads = ThreadPools.read(mappings.get());
     PageCache pageCache = fileCache.read(mappings.get(), nanoTime.getAsLong());
@@ -194,7 +201,8 @@ final class ProcessMemorySource implements MemorySource {
             split.mappedFiles(),
             huge,
             threads,
-            pageCache));
+            pageCache,
+            splits > 0 ? Optional.of(split.mapped()) : Optional.empty()));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {
@@ -218,12 +226,13 @@ final class ProcessMemorySource implements MemorySource {
     return mappings.stream().mapToLong(Mapping::residentBytes).sum();
   }
 
-  private ResidentSplit divide(List<Mapping> mappings, JvmFacts jvm, Snapshot counted) {
+  private ResidentSplit divide(
+      List<Mapping> mappings, JvmFacts jvm, Snapshot counted, List<MappedRange> ranges) {
     MallocFacts malloc = malloc(mappings, counted);
     try (OwnMemory memory = new OwnMemory()) {
-      return ResidentSplit.of(mappings, jvm, malloc, memory, searched);
+      return ResidentSplit.of(mappings, jvm, malloc, memory, searched, ranges);
     } catch (IOException e) {
-      return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched);
+      return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched, ranges);
     }
   }
 

@@ -20,9 +20,9 @@ import java.util.Map;
  * mapped. A piece in a range with a call site has the stack of that call, below the kind that the
  * split found. Files have their names, and other pieces only their kind.
  *
- * <p>Malloc's memory is divided among its call sites by their live bytes: the sites' live bytes
- * together, or all of malloc's resident memory if that is less. What no sampled site explains, and
- * what the allocator retains, are stacks of their own.
+ * <p>Malloc's call sites have their live bytes on resident pages, together all of malloc's resident
+ * memory at most. What no sampled site explains, and what the allocator retains, is a stack of its
+ * own.
  */
 final class ResidentOrigins {
 
@@ -30,9 +30,6 @@ final class ResidentOrigins {
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";
-
-  /** The kind of malloc's call sites: an estimate, since not all live bytes are resident. */
-  private static final String BY_LIVE_BYTES = ResidentPart.MALLOC.tag() + ", by live bytes";
 
   private static final String RETAINED = "free or unsampled";
   private static final String BEFORE = "mapped before counting began";
@@ -142,20 +139,29 @@ final class ResidentOrigins {
     add(unknown - own, attached ? BEFORE : ResidentPart.UNEXPLAINED.tag(), List.of());
   }
 
+  /** Live bytes stand for resident bytes where these are unknown. */
   private void divideMalloc(List<CallSite> sites) {
-    double live = 0;
+    double all = 0;
     for (CallSite site : sites) {
-      live += site.liveBytes().value();
+      all += residentBytes(site);
     }
-    double share = live > malloc ? malloc / live : 1;
+    double share = all > malloc ? malloc / all : 1;
     long rest = malloc;
     for (CallSite site : sites) {
-      long ofSite = Math.min(rest, Math.round(share * site.liveBytes().value()));
+      long ofSite = Math.min(rest, Math.round(share * residentBytes(site)));
       List<StackFrame> frames = site.frames();
-      add(ofSite, BY_LIVE_BYTES, frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+      add(
+          ofSite,
+          ResidentPart.MALLOC.tag(),
+          frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
       rest -= ofSite;
     }
     add(rest, ResidentPart.MALLOC.tag(), List.of(frame(RETAINED)));
+  }
+
+  private static double residentBytes(CallSite site) {
+    double resident = site.residentBytes().value();
+    return Double.isNaN(resident) ? site.liveBytes().value() : resident;
   }
 
   private static StackFrame frame(String name) {

@@ -4,6 +4,7 @@ import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.SelfReport.SlotPages;
@@ -24,6 +25,7 @@ import java.util.Map;
  * <p>The remaining pieces are anonymous memory that no rule knows. The JVM's tables lie in it, so
  * the JVM gets the bytes that tables for this heap may take, or fewer if the JVM states fewer. If
  * another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
+ * Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
  * memory, others, and the rest, which the allocator retains. Each byte counts once, and the sum
@@ -61,6 +63,7 @@ final class ResidentSplit {
   private final Map<String, Long> files = new HashMap<>();
 
   private List<HugePages.Part> hugePages = List.of();
+  private List<Mapped> mapped = List.of();
 
   private ResidentSplit(JvmFacts jvm, MallocFacts malloc) {
     this.jvm = jvm;
@@ -73,13 +76,15 @@ final class ResidentSplit {
    * @param mappings all mappings of the process, ascending by address
    * @param memory the memory that they map
    * @param searched the results of earlier searches
+   * @param ranges what the process mapped, ascending by address
    */
   static ResidentSplit of(
       List<Mapping> mappings,
       JvmFacts jvm,
       MallocFacts malloc,
       AddressSpace memory,
-      MappedChunks.Searched searched) {
+      MappedChunks.Searched searched,
+      List<MappedRange> ranges) {
     ResidentSplit split = new ResidentSplit(jvm, malloc);
     List<Mapping> pieces =
         split.separate(
@@ -88,6 +93,7 @@ final class ResidentSplit {
             memory);
     MappingKinds kinds = split.kinds(pieces);
     split.assign(kinds, pieces);
+    split.mapped = ApplicationMappings.in(unknown(kinds, pieces), ranges, memory);
     split.divideUnknown();
     split.divideMalloc();
     split.divideHugePages(mappings, kinds, pieces);
@@ -185,6 +191,21 @@ final class ResidentSplit {
   /** Returns the bytes of each part in transparent huge pages, most first. */
   List<HugePages.Part> hugePages() {
     return hugePages;
+  }
+
+  /** Returns the unexplained memory that the program or its libraries mapped, by call site. */
+  List<Mapped> mapped() {
+    return mapped;
+  }
+
+  private static List<Mapping> unknown(MappingKinds kinds, List<Mapping> pieces) {
+    List<Mapping> unknown = new ArrayList<>();
+    for (int i = 0; i < pieces.size(); i++) {
+      if (kinds.of(i) == Kind.UNKNOWN) {
+        unknown.add(pieces.get(i));
+      }
+    }
+    return unknown;
   }
 
   /** Divides the huge pages of a mapping among its pieces by their resident bytes. */
@@ -351,6 +372,8 @@ final class ResidentSplit {
   }
 
   private void divideUnknown() {
+    long apart = mapped.stream().mapToLong(Mapped::bytes).sum();
+    unknownResident -= apart;
     long counters =
         Math.max(0, malloc.footprintBytes() - malloc.tableBytes() - malloc.slots().excessBytes());
     long library = Math.min(unknownResident, counters);
@@ -362,9 +385,9 @@ final class ResidentSplit {
     add(ResidentPart.GC_AND_JVM, presumed);
     unknownResident -= presumed;
     if (malloc.glibc()) {
-      add(ResidentPart.UNEXPLAINED, unknownResident);
+      add(ResidentPart.UNEXPLAINED, unknownResident + apart);
     } else {
-      add(ResidentPart.UNEXPLAINED, 0);
+      add(ResidentPart.UNEXPLAINED, apart);
       mallocResident += unknownResident;
     }
   }

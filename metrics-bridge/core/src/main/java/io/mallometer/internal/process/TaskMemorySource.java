@@ -1,9 +1,11 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.DoubleSupplier;
@@ -46,7 +48,8 @@ final class TaskMemorySource implements MemorySource {
   }
 
   @Override
-  public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+  public ProcessMemory read(
+      Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges) {
     long now = nanoTime.getAsLong();
     if (nextReading == Long.MIN_VALUE || now - nextReading >= 0) {
       nextReading = now + ProcessMemorySource.SHORTEST_READING_NANOS;

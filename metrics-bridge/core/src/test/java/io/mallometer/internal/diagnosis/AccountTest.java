@@ -1,6 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
 import static io.mallometer.internal.diagnosis.Situation.MIB;
+import static io.mallometer.internal.diagnosis.Situation.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -54,6 +55,61 @@ class AccountTest {
     assertThat(growth(account, Kind.HEAP)).isCloseTo(6 * MIB * minutes, within(MIB / 10));
     assertThat(growth(account, Kind.UNATTRIBUTED)).isCloseTo(15 * MIB * minutes, within(MIB / 10));
     assertThat(account.rows().get(account.rows().size() - 1).kind()).isEqualTo(Kind.RETAINED);
+  }
+
+  /** The line that maps has the growth, and the rest of anonymous memory keeps its own row. */
+  @Test
+  void memoryThatALineMapsIsNamedWithTheLine() {
+    Situation mapper = new Situation(TEN_MINUTES, second -> 300 + second);
+    mapper.limit = 2_000;
+    mapper.parts.put(ResidentPart.UNEXPLAINED, second -> 5 + second);
+    mapper.mapped.put("com.shop.Mapper.map", second -> second < 20 ? UNKNOWN : second);
+    mapper.mapped.put("com.shop.Mapper.once", second -> second < 20 ? UNKNOWN : 3);
+
+    Diagnosis diagnosis = mapper.diagnosis();
+
+    Account account = diagnosis.account().orElseThrow();
+    Row row = account.row(Kind.MAPPED, "com.shop.Mapper.map").orElseThrow();
+    assertThat(row.place()).isEqualTo("Mapper.java:12");
+    assertThat(row.bytes()).isEqualTo(600 * MIB);
+    assertThat(row.growthBytes()).isCloseTo(account.total().growthBytes(), within(1.0));
+    assertThat(account.row(Kind.MAPPED, "com.shop.Mapper.once").orElseThrow().growthBytes())
+        .isZero();
+    assertThat(growth(account, Kind.ANONYMOUS)).isZero();
+    assertThat(account.row(Kind.ANONYMOUS, Kind.ANONYMOUS.words()).orElseThrow().bytes())
+        .isEqualTo(2 * MIB);
+    assertThat(diagnosis.sentence()).contains("Mapper.map (Mapper.java:12) maps 60 MiB/min");
+    assertThat(diagnosis.findings())
+        .extracting(Diagnosis.Finding::text)
+        .anyMatch(text -> text.contains("mapped by Mapper.map (Mapper.java:12) +"));
+    assertThat(diagnosis.actions())
+        .contains("Unmap what Mapper.map (Mapper.java:12) maps, or bound it");
+  }
+
+  @Test
+  void aLineThatBeginsToMapInTheWindowGrowsFromNothing() {
+    Situation late = new Situation(TEN_MINUTES, second -> 300 + Math.max(0, second - 300));
+    late.limit = 2_000;
+    late.parts.put(ResidentPart.UNEXPLAINED, second -> 5 + Math.max(0, second - 300));
+    late.mapped.put("com.shop.Mapper.map", second -> Math.max(0, second - 300));
+
+    Account account = late.diagnosis().account().orElseThrow();
+
+    Row row = account.row(Kind.MAPPED, "com.shop.Mapper.map").orElseThrow();
+    assertThat(row.growthBytes()).isCloseTo(account.total().growthBytes(), within(1.0));
+    assertThat(row.bytes()).isEqualTo(300 * MIB);
+  }
+
+  @Test
+  void mappingsThatAreUnknownAtTheEndHaveNoRow() {
+    Situation unknown = new Situation(TEN_MINUTES, second -> 300 + second);
+    unknown.parts.put(ResidentPart.UNEXPLAINED, second -> 5 + second);
+    unknown.mapped.put("com.shop.Mapper.map", second -> second > 590 ? UNKNOWN : second);
+
+    Account account = unknown.diagnosis().account().orElseThrow();
+
+    assertThat(account.row(Kind.MAPPED, "com.shop.Mapper.map")).isEmpty();
+    assertThat(growth(account, Kind.ANONYMOUS)).isPositive();
   }
 
   /** Live bytes are exact and samples are not, so the growth that chance hides is the sites'. */
@@ -416,6 +472,8 @@ class AccountTest {
         reading.charged(),
         reading.liveBytes(),
         new ProcessCounts(500, Double.NaN, pools, 5_000),
+        new ProcessCounts(500, pools, 5_000),
+        reading.mapped(),
         files);
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.FaceContract;
 import io.mallometer.VerdictsByHand;
+import io.mallometer.internal.diagnosis.AccountReading.MappingSite;
 import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.model.AllocatorStatistics;
 import io.mallometer.model.CallSite;
@@ -96,6 +97,9 @@ class Situation {
   final Map<ResidentPart, LongToDoubleFunction> parts = new EnumMap<>(ResidentPart.class);
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
+
+  /** The memory that each method maps; {@code NaN} while it is unknown. */
+  final Map<String, LongToDoubleFunction> mapped = new LinkedHashMap<>();
 
   Situation(Duration age, LongToDoubleFunction used) {
     this.age = age;
@@ -191,9 +195,23 @@ class Situation {
                   endedThreads.applyAsDouble(second),
                   pool.isEmpty() ? Map.of() : Map.of(pool, (int) threads.applyAsDouble(second)),
                   (int) classes.applyAsDouble(second)),
+              mapped(second),
               pages));
     }
     return readings;
+  }
+
+  private Optional<Map<MappingSite, Long>> mapped(long second) {
+    Map<MappingSite, Long> sites = new HashMap<>();
+    for (Map.Entry<String, LongToDoubleFunction> site : mapped.entrySet()) {
+      if (Double.isNaN(site.getValue().applyAsDouble(second))) {
+        return Optional.empty();
+      }
+      if (bytes(site.getValue(), second) > 0) {
+        sites.put(new MappingSite(site.getKey(), "Mapper.java:12"), bytes(site.getValue(), second));
+      }
+    }
+    return Optional.of(sites);
   }
 
   SiteTrends trends() {
@@ -217,7 +235,8 @@ class Situation {
                   : new Estimate(allocated * MIB, variance, site.samples());
           groups.add(
               new SiteTrends.Group(
-                  new SiteGroup(name, 1, site.samples(), all, all, bytes, bytes, UNKNOWN),
+                  new SiteGroup(
+                      name, 1, site.samples(), all, all, bytes, bytes, Estimate.UNKNOWN, UNKNOWN),
                   held,
                   List.of(
                       new CallSite(

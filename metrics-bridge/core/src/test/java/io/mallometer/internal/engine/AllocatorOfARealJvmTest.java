@@ -223,7 +223,8 @@ class AllocatorOfARealJvmTest {
     AllocatorReader reader =
         new AllocatorReader(library, () -> false, Clock.systemUTC(), System::nanoTime);
     reader.read(
-        MemorySource.ofThisProcess().read(() -> library.read(Instant.now()), OptionalLong.empty()));
+        MemorySource.ofThisProcess()
+            .read(() -> library.read(Instant.now()), OptionalLong.empty(), List::of));
     return reader.latest().orElseThrow();
   }
 }

@@ -298,8 +298,33 @@ class CallSiteReaderTest {
     assertThat(summary.sites().get(10)).isEqualTo(new Share("other", sumFrom(10)));
     assertThat(summary.libraries())
         .containsExactly(new Share("liba.so", sumFrom(0)), new Share("other", 0));
+    assertThat(summary.residentSites())
+        .hasSize(6)
+        .containsEntry("a.B.m04", 0.75 * summary.sites().get(4).liveBytes())
+        .containsEntry("other", 0.75 * sumFrom(5));
     assertThat(summary.largestSites()).hasSize(20);
     assertThat(summary.largestSites()).extracting(Share::name).endsWith("a.B.m19");
+  }
+
+  @Test
+  void residentBytesAreThoseOfMallocAndOfMappings() {
+    library.setCallSites(
+        SitesByHand.reading(
+            SitesByHand.site(1, "io.mallometer.internal.x.Y.read", "[java]", 400),
+            SitesByHand.site(2, "a.B.d", "x", 100)));
+    reader.read(library.read(library.clock().instant()).with(FaceContract.memory(1e9)));
+
+    assertThat(reader.summary().orElseThrow().residentSites())
+        .isEqualTo(Map.of("com.shop.Index.open", 800.0, "a.B.d", 75.0, "other", 300.0));
+  }
+
+  @Test
+  void residentBytesAreUnknownIfThoseOfMallocAre() {
+    library.setCallSites(
+        SitesByHand.reading(SitesByHand.withoutResident(SitesByHand.site(2, "a.B.d", "x", 100))));
+    reader.read(library.read(library.clock().instant()).with(FaceContract.memory(1e9)));
+
+    assertThat(reader.summary().orElseThrow().residentSites()).isEmpty();
   }
 
   @Test

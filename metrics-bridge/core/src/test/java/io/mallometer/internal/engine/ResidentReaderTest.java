@@ -36,7 +36,8 @@ class ResidentReaderTest {
     }
 
     @Override
-    public ProcessMemory read(Supplier<Snapshot> counted, OptionalLong statedLimit) {
+    public ProcessMemory read(
+        Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges) {
       throw new UnsupportedOperationException();
     }
 

@@ -49,7 +49,8 @@ class GarbledTextsTest {
                           NativeMemoryTracking.parse(text)),
                       new MallocFacts(OptionalLong.of(1 << 22), 4096, 0, SlotPages.NONE, true),
                       AddressSpace.unreadable(),
-                      new MappedChunks.Searched())
+                      new MappedChunks.Searched(),
+                      List.of())
                   .parts();
           assertThat(parts.values().stream().mapToLong(Long::longValue).sum())
               .isEqualTo(mappings.stream().mapToLong(Mapping::residentBytes).sum());

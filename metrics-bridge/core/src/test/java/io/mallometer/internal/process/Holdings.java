@@ -120,7 +120,7 @@ final class Holdings {
 
   private ResidentMemory split() {
     return source
-        .read(() -> interposer.read(Instant.EPOCH), OptionalLong.empty())
+        .read(() -> interposer.read(Instant.EPOCH), OptionalLong.empty(), List::of)
         .resident()
         .orElseThrow();
   }

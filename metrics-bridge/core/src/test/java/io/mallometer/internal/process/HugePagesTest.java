@@ -38,7 +38,7 @@ class HugePagesTest {
 
     HugePages found =
         new ProcessMemorySource(new ProcessFiles(), System::nanoTime, System::nanoTime)
-            .read(() -> Snapshot.absent(Instant.EPOCH, NO_STATUS), OptionalLong.empty())
+            .read(() -> Snapshot.absent(Instant.EPOCH, NO_STATUS), OptionalLong.empty(), List::of)
             .resident()
             .orElseThrow()
             .hugePages()

@@ -11,6 +11,7 @@ import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
+import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,7 @@ class ManyMappingsTest {
       Snapshot nothing =
           Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
       for (int i = 0; i < 3; i++) {
-        print(source.read(() -> nothing, OptionalLong.empty()).resident().orElseThrow());
+        print(source.read(() -> nothing, OptionalLong.empty(), List::of).resident().orElseThrow());
       }
     }
 

@@ -2,9 +2,12 @@ package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.model.ResidentMemory.HugePages;
+import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport.SlotPages;
+import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -104,7 +107,8 @@ class ResidentSplitTest {
                 jvm,
                 nothingCounted(),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(parts)
@@ -131,7 +135,8 @@ class ResidentSplitTest {
                 OF_THE_CAPTURE,
                 nothingCounted(),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
@@ -156,7 +161,8 @@ class ResidentSplitTest {
                     OF_THE_CAPTURE,
                     nothingCounted(),
                     memory,
-                    new MappedChunks.Searched())
+                    new MappedChunks.Searched(),
+                    List.of())
                 .parts())
         .isEqualTo(capture(nothingCounted()));
   }
@@ -207,7 +213,8 @@ class ResidentSplitTest {
             jvm,
             live(104 * MIB),
             new MemoryByHand().object(object, 64 * MIB),
-            new MappedChunks.Searched())
+            new MappedChunks.Searched(),
+            List.of())
         .parts();
   }
 
@@ -220,7 +227,8 @@ class ResidentSplitTest {
                 tracking(new NativeMemoryTracking(MIB, 0)),
                 live(4 * MIB),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(with.get(ResidentPart.MALLOC_LIVE))
@@ -239,7 +247,8 @@ class ResidentSplitTest {
                 tracking(new NativeMemoryTracking(0, 0)),
                 nothingCounted(),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(parts.get(ResidentPart.UNEXPLAINED)).isGreaterThan(MIB / 2);
@@ -257,13 +266,68 @@ class ResidentSplitTest {
             OF_THE_CAPTURE,
             nothingCounted(),
             AddressSpace.unreadable(),
-            new MappedChunks.Searched());
+            new MappedChunks.Searched(),
+            List.of());
 
     // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB for the rest.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
+  }
+
+  /** The bound of the JVM's tables has room for it, yet the JVM did not map it. */
+  @Test
+  void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
+    List<Mapping> unknown =
+        List.of(Mappings.of(4096, 4096 + 64 * MIB, "rw-p", "", 64 * MIB, false));
+    List<MappedRange> ranges =
+        List.of(
+            mappedBy("com.shop.Mapper", 4096, 4096 + 8 * MIB),
+            mappedBy("com.shop.Mapper", 4096 + 16 * MIB, 4096 + 20 * MIB),
+            new MappedRange(
+                4096 + 20 * MIB,
+                4096 + 30 * MIB,
+                List.of(StackFrame.ofLibrary("libjvm.so", "os::commit_memory", 1)),
+                "libjvm.so!os::commit_memory",
+                MappedRange.Owner.PROGRAM),
+            new MappedRange(4096 + 30 * MIB, 4096 + 40 * MIB, List.of(), "", MappedRange.Owner.ALLOCATOR),
+            mappedBy("com.shop.Pool", 4096 + 63 * MIB, 4096 + 70 * MIB));
+
+    ResidentSplit split = divide(unknown, ranges, true);
+
+    assertThat(split.mapped())
+        .containsExactly(
+            new Mapped("com.shop.Mapper.map", "Mapper.java:12", 12 * MIB),
+            new Mapped("com.shop.Pool.map", "Mapper.java:12", MIB));
+    assertThat(split.parts())
+        .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
+        .containsEntry(ResidentPart.UNEXPLAINED, 50 * MIB);
+    assertThat(total(divide(unknown, ranges, false).parts())).isEqualTo(64 * MIB);
+    assertThat(divide(unknown, ranges, false).parts())
+        .containsEntry(ResidentPart.UNEXPLAINED, 13 * MIB);
+  }
+
+  private static ResidentSplit divide(
+      List<Mapping> mappings, List<MappedRange> ranges, boolean glibc) {
+    return ResidentSplit.of(
+        mappings,
+        OF_THE_CAPTURE,
+        new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, glibc),
+        AddressSpace.unreadable(),
+        new MappedChunks.Searched(),
+        ranges);
+  }
+
+  private static MappedRange mappedBy(String type, long start, long end) {
+    return new MappedRange(
+        start,
+        end,
+        List.of(
+            StackFrame.ofLibrary("libjnidispatch.so", "ffi_call", 1),
+            StackFrame.ofJava(type, "map", "Mapper.java", 12)),
+        type + ".map",
+        MappedRange.Owner.PROGRAM);
   }
 
   /** NMT counts committed memory, touched or not: 42 MiB, of which the tables have 14 MiB. */
@@ -279,7 +343,8 @@ class ResidentSplitTest {
             tracking(account),
             nothingCounted(),
             AddressSpace.unreadable(),
-            new MappedChunks.Searched())
+            new MappedChunks.Searched(),
+            List.of())
         .presumedBytes();
   }
 
@@ -291,7 +356,8 @@ class ResidentSplitTest {
                 tracking(new NativeMemoryTracking(0, 0)),
                 new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, false),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(parts).containsEntry(ResidentPart.UNEXPLAINED, 0L);
@@ -314,7 +380,8 @@ class ResidentSplitTest {
                 OF_THE_CAPTURE,
                 nothingCounted(),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(parts)
@@ -331,7 +398,8 @@ class ResidentSplitTest {
                 OF_THE_CAPTURE,
                 nothingCounted(),
                 AddressSpace.unreadable(),
-                new MappedChunks.Searched())
+                new MappedChunks.Searched(),
+                List.of())
             .parts();
 
     assertThat(parts)
@@ -359,7 +427,8 @@ class ResidentSplitTest {
             OF_THE_CAPTURE,
             nothingCounted(),
             AddressSpace.unreadable(),
-            searched)
+            searched,
+            List.of())
         .parts();
   }
 
@@ -377,7 +446,8 @@ class ResidentSplitTest {
                     OF_THE_CAPTURE,
                     nothingCounted(),
                     AddressSpace.unreadable(),
-                    new MappedChunks.Searched())
+                    new MappedChunks.Searched(),
+                    List.of())
                 .parts())
         .containsEntry(ResidentPart.METASPACE, 90 * MIB);
   }
@@ -406,7 +476,8 @@ class ResidentSplitTest {
                     OF_THE_CAPTURE,
                     nothingCounted(),
                     AddressSpace.unreadable(),
-                    new MappedChunks.Searched())
+                    new MappedChunks.Searched(),
+                    List.of())
                 .hugePages())
         .hasSize(2)
         .contains(new HugePages.Part(ResidentPart.JAVA_HEAP, 8 * MIB))
@@ -423,7 +494,8 @@ class ResidentSplitTest {
                         OF_THE_CAPTURE,
                         nothingCounted(),
                         AddressSpace.unreadable(),
-                        new MappedChunks.Searched())
+                        new MappedChunks.Searched(),
+                        List.of())
                     .parts()))
         .isZero();
   }
@@ -535,7 +607,8 @@ class ResidentSplitTest {
             0,
             OptionalLong.empty(),
             Optional.empty());
-    return ResidentSplit.of(mappings, jvm, nothingCounted(), memory, new MappedChunks.Searched())
+    return ResidentSplit.of(
+            mappings, jvm, nothingCounted(), memory, new MappedChunks.Searched(), List.of())
         .parts()
         .get(ResidentPart.MALLOC);
   }
@@ -564,7 +637,8 @@ class ResidentSplitTest {
                     OF_THE_CAPTURE,
                     malloc,
                     AddressSpace.unreadable(),
-                    new MappedChunks.Searched())
+                    new MappedChunks.Searched(),
+                    List.of())
                 .parts())
         .containsEntry(ResidentPart.MALLOMETER, 8 * MIB)
         .containsEntry(ResidentPart.MALLOC_LIVE, 32 * MIB - 8192)
@@ -586,7 +660,8 @@ class ResidentSplitTest {
             OF_THE_CAPTURE,
             malloc,
             AddressSpace.unreadable(),
-            new MappedChunks.Searched())
+            new MappedChunks.Searched(),
+            List.of())
         .parts();
   }
 

@@ -9,6 +9,7 @@ import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class TaskMemorySourceTest {
           () -> nanos);
 
   private ProcessMemory read() {
-    return source.read(() -> NOTHING_COUNTED, OptionalLong.of(900));
+    return source.read(() -> NOTHING_COUNTED, OptionalLong.of(900), List::of);
   }
 
   @Test

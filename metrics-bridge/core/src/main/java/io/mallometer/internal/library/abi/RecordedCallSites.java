@@ -11,6 +11,7 @@ import io.mallometer.internal.text.SystemTime;
 import io.mallometer.model.ByteUnit;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
@@ -125,6 +126,8 @@ final class RecordedCallSites {
 
   /** The symbolizer, created for the first stack, so that no start waits; so is {@link #naming}. */
   private @Nullable Symbolizer symbolizer;
+
+  private final ResidentShares resident = new ResidentShares("/proc/self/pagemap");
 
   private final NamedSites named = new NamedSites();
 
@@ -263,6 +266,7 @@ final class RecordedCallSites {
       return;
     }
     boolean isNamed = named.contains(number);
+    Estimate live = estimates.liveBytes().atMost(counted.liveBytes());
     read.add(
         new CallSite(
             number,
@@ -273,7 +277,8 @@ final class RecordedCallSites {
             estimates.allocatedObjects(),
             estimates.allocatedBytes().atMost(counted.allocatedBytes()),
             estimates.liveObjects().atMost(counted.liveObjects()),
-            estimates.liveBytes().atMost(counted.liveBytes()),
+            live,
+            live.value() > 0 ? live.share(resident.share(number)) : live,
             Double.NaN,
             Double.NaN,
             ages.at(number)));
@@ -354,11 +359,13 @@ final class RecordedCallSites {
     }
     List<MappedRange> ranges = new ArrayList<>(read.size());
     for (RangeOfSite range : read) {
+      boolean isNamed = named.contains(range.site());
       ranges.add(
           new MappedRange(
               range.start(),
               range.end(),
-              named.contains(range.site()) ? named.frames(range.site()) : List.of(),
+              isNamed ? named.frames(range.site()) : List.of(),
+              isNamed ? named.name(range.site()) : "",
               range.owner()));
     }
     return ranges;
@@ -487,6 +494,7 @@ final class RecordedCallSites {
     int count =
         LibraryFunctions.mallometer_objects(
             Structs.address(objects), objects.capacity() / Abi.Object.BYTES);
+    resident.read(objects, Math.max(0, count));
     return SampledAges.of(objects, Math.max(0, count), System.nanoTime());
   }
 }

@@ -1,0 +1,58 @@
+package io.mallometer.internal.library.abi;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteOrder;
+
+/**
+ * Tells which pages of this process are in memory, by the file {@code pagemap} of {@code /proc},
+ * which has eight bytes for each page. Reads some pages ahead, for callers that ask in ascending
+ * order.
+ */
+final class PageTable implements AutoCloseable {
+
+  static final long PAGE = 4096;
+
+  /** The most pages of one read: 8 KiB, for which the JDK needs no buffer of its own. */
+  private static final int MOST_AT_ONCE = 1_024;
+
+  /** The fewest pages of one read, which take less time than the call itself. */
+  private static final int FEWEST_AT_ONCE = 32;
+
+  /** The byte of a page's entry whose sign shows that the page is present. */
+  private static final int HIGHEST =
+      ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
+
+  private final RandomAccessFile file;
+  private final byte[] entries = new byte[MOST_AT_ONCE * Long.BYTES];
+  private long first;
+  private int count;
+
+  /** Opens the file. */
+  PageTable(String path) throws IOException {
+    file = new RandomAccessFile(path, "r");
+  }
+
+  /**
+   * Returns whether a page is in memory.
+   *
+   * @param page the number of the page: its address divided by the size of a page
+   * @param ahead how many pages from this one on will be asked for
+   */
+  boolean isPresent(long page, long ahead) throws IOException {
+    if (page < first || page >= first + count) {
+      int wanted = (int) Math.max(FEWEST_AT_ONCE, Math.min(ahead, MOST_AT_ONCE));
+      count = 0;
+      file.seek(page * Long.BYTES);
+      file.readFully(entries, 0, wanted * Long.BYTES);
+      first = page;
+      count = wanted;
+    }
+    return entries[(int) (page - first) * Long.BYTES + HIGHEST] < 0;
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}
