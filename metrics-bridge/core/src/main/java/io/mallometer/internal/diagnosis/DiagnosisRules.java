@@ -978,12 +978,14 @@ public final class DiagnosisRules {
                             table.rows().stream()
                                 .filter(row -> Math.abs(row.growthBytes()) >= LISTED_BYTES)
                                 .limit(MOST_LISTED)
-                                .map(
-                                    row ->
-                                        HumanText.shortName(row.name())
-                                            + " "
-                                            + HumanText.change(row.growthBytes()))
+                                .map(this::changeOf)
                                 .toList()))));
+  }
+
+  private String changeOf(Row row) {
+    String change = HumanText.shortName(row.name()) + " " + HumanText.change(row.growthBytes());
+    String garbage = row.kind() == Kind.SITE && row.growthBytes() > 0 ? headline.garbage(row) : "";
+    return garbage.isEmpty() ? change : "%s (%s)".formatted(change, garbage);
   }
 
   /** Returns the growth of the pages of a file, which count toward no limit. */
