@@ -6,8 +6,8 @@
 Runs each program under each collector and JDK, `jobs` JVMs at a time (two). RESULTS is a directory: a run that is recorded there is not
 repeated. Prints tables in Markdown. The exit status is 1 if a leak or a live cache is called waits_for_gc.
 
-An amount is the last one stated before an old collection. It is compared with the garbage by the program's own books at that moment, if
-that is at least 128 sample intervals, and is right within 20 % of it.
+An amount is the last one stated before an old collection, or before the program's end, which collects. It is compared with the garbage by
+the program's own books at that moment, if that is at least 128 sample intervals, and is right within 20 % of it.
 """
 import collections
 import concurrent.futures
@@ -103,16 +103,16 @@ def evaluations(text):
     for found in SITE.finditer(text):
         by_time[found["at"]].append(found.groupdict())
     told = {}
-    for stacks in by_time.values():
-        told.setdefault(tuple((stack["old"], stack["since"], stack["bytes"]) for stack in stacks), Evaluation(stacks))
+    for one in map(Evaluation, by_time.values()):
+        told.setdefault((one.old, one.largest["since"]), one)
     return list(told.values())
 
 
 def amounts(rows, size):
     """Returns the amounts stated last before each old collection: amount, low, high, and the garbage then, in bytes."""
     return [(before.sum("bytes"), before.sum("low"), before.sum("high"), size * before.garbage)
-            for before, after in zip(rows, rows[1:])
-            if before.has_amount and after.old > before.old and size * before.garbage >= LEAST_TRUTH]
+            for before, after in zip(rows, [*rows[1:], None])
+            if before.has_amount and (after is None or after.old > before.old) and size * before.garbage >= LEAST_TRUTH]
 
 
 class Outcome:
