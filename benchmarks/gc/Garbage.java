@@ -31,6 +31,7 @@ import java.util.zip.Inflater;
  */
 public final class Garbage {
 
+  private static final long STEP_NANOS = 25_000_000;
   private static final Cleaner CLEANER = Cleaner.create();
   private static final List<Object> HELD = new ArrayList<>();
   private static final ArrayDeque<Object> RECENT = new ArrayDeque<>();
@@ -44,6 +45,8 @@ public final class Garbage {
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;
+  private static volatile Reference<?> marked;
+  private static volatile int oldCollections;
   private static volatile boolean ended;
 
   private Garbage() {}
@@ -175,6 +178,29 @@ public final class Garbage {
     return thread;
   }
 
+  /** Makes objects, so many by now that it makes the same number each second on a busy machine, too. */
+  private static Runnable work(String what, String how) {
+    long began = System.nanoTime();
+    long[] step = {0};
+    return () -> {
+      while (!ended && step[0] * STEP_NANOS < System.nanoTime() - began) {
+        Object made = make(what);
+        watch(how, made);
+        keep(how, made, step[0]++);
+      }
+      sleep(STEP_NANOS / 1_000_000);
+    };
+  }
+
+  /** Counts an old collection once it has cleared an object that became old, and marks the next such object. */
+  private static void countOldCollection(Object replaced) {
+    Reference<?> latest = marked;
+    if (replaced != null && (latest == null || latest.refersTo(null))) {
+      marked = new WeakReference<>(replaced);
+      oldCollections += latest == null ? 0 : 1;
+    }
+  }
+
   /** Replaces objects that have become old, so that the old generation fills. */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];
@@ -183,7 +209,9 @@ public final class Garbage {
       for (int i = 0; collects && i < 20; i++) {
         sink = new byte[16 << 10];
         if (i % 4 == 0) {
-          ring[next[0]++ % ring.length] = new byte[16 << 10];
+          int replaced = next[0]++ % ring.length;
+          countOldCollection(ring[replaced]);
+          ring[replaced] = new byte[16 << 10];
         }
       }
       sleep(20);
@@ -195,7 +223,6 @@ public final class Garbage {
     String how = arguments[1];
     double seconds = Double.parseDouble(arguments[2]);
     boolean collects = arguments.length < 4;
-    long[] step = {0};
     double scale = Double.parseDouble(System.getProperty("scale", "6"));
     MallometerOptions options =
         MallometerOptions.defaults()
@@ -206,15 +233,7 @@ public final class Garbage {
       run("ends", Garbage::countEnd);
       run("books", Garbage::noteBooks);
       Thread load = run("load", load(collects));
-      Thread work =
-          run(
-              "work",
-              () -> {
-                Object made = make(what);
-                watch(how, made);
-                keep(how, made, step[0]++);
-                sleep(25);
-              });
+      Thread work = run("work", work(what, how));
       Object shown = null;
       while ((System.nanoTime() - began) / 1e9 < seconds) {
         Object latest = mallometer.leaks().report().time();
@@ -229,13 +248,14 @@ public final class Garbage {
       load.join();
       print(mallometer, seconds);
       long before = COLLECTED.get();
+      int collections = oldCollections;
       double live = mallometer.poll().process().orElseThrow().liveBytes();
       System.gc();
       for (int i = 0; i < 100; i++) {
         countEnd();
       }
       double after = mallometer.poll().process().orElseThrow().liveBytes();
-      System.out.printf("end %.0f %d%n", live - after, COLLECTED.get() - before);
+      System.out.printf("end %.0f %d %d%n", live - after, COLLECTED.get() - before, collections);
     }
   }
 

@@ -334,19 +334,20 @@ struct mallometer_collection_counts {
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
   uint64_t old_began_ns[3];
   uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its end. */
-  uint32_t reserved;
+  uint32_t marks_first;      /* 1: old collections are counted after they have marked, as with G1. */
   char reason[128]; /* Why there are no counts; empty if there are. */
 };
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" is by a cleaner, in 5 s, and before a second further collection began.
+ * once" is by a cleaner, in 5 s, and before a second further collection began. An old collection that is counted after
+ * it has marked meets no object of the 2 s before it was noticed, because it leaves what is allocated meanwhile.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of old collections up to this one; 0: nothing is known of one. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that an earlier one had met, unless allocated in the 2 s before it. */
+  uint32_t again;      /* Those of both that an earlier one had met. */
   uint32_t reserved;
   double first_bytes;     /* Freed at once, and met by no earlier old collection. */
   double again_bytes;     /* Freed at once, and met by an earlier one. */

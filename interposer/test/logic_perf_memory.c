@@ -1,9 +1,10 @@
-/* The JVM's counters in memory that is damaged, missing, or of another format. */
+/* The JVM's counters in memory that is damaged, missing, or of another format, and what they count. */
 #include <stdint.h>
 #include <string.h>
 
 #include "jvm/perf_memory.h"
 #include "platform/given.h"
+#include "sample/collections.h"
 
 enum { ROOM = 1024, FIRST_ENTRY = 32, NAME = 20 };
 
@@ -112,7 +113,48 @@ CASE(reads_no_word_outside_of_damaged_memory) {
   }
 }
 
+/* A full collection between the two pauses of a cycle aborts it: the pause after it is the first one of the next. */
+CASE(counts_each_cycle_of_g1_once) {
+  static int64_t full, pauses;
+  static const struct collection_counters of_jvm = {NULL, &full, &pauses, PAUSES_OF_G1};
+  collections_set(&of_jvm);
+  CHECK_EQUAL(collections_now().old, 0);
+  pauses = 1;
+  CHECK_EQUAL(collections_now().old, 1);
+  full = 1;
+  CHECK_EQUAL(collections_now().old, 2);
+  pauses = 2;
+  CHECK_EQUAL(collections_now().old, 3);
+  pauses = 3;
+  CHECK_EQUAL(collections_now().old, 3);
+  full = 2;
+  CHECK_EQUAL(collections_now().old, 4);
+  pauses = 4;
+  CHECK_EQUAL(collections_now().old, 5);
+  collections_set(NULL);
+}
+
+CASE(only_g1_leaves_what_is_allocated_before_a_collection_is_counted) {
+  static int64_t full = 20, pauses = 1;
+  static const struct collection_counters g1 = {NULL, &full, &pauses, PAUSES_OF_G1};
+  static const struct collection_counters zgc = {NULL, NULL, &pauses, PAUSES_OF_G1 + 1};
+  static const struct collection_counters serial = {NULL, &full, NULL, PAUSES_OF_G1};
+  given_monotonic_ns = 10000000000u;
+  collections_set(&g1);
+  CHECK_EQUAL(collections_now().old, 21);
+  CHECK(collections_mark_first());
+  CHECK(allocated_while_marking(9000000000u, 21) && !allocated_while_marking(7000000000u, 21));
+  collections_set(&zgc);
+  CHECK(!collections_mark_first() && !allocated_while_marking(9000000000u, 21));
+  collections_set(&serial);
+  CHECK(!collections_mark_first() && !allocated_while_marking(9000000000u, 21));
+  collections_set(NULL);
+  CHECK(!collections_mark_first());
+}
+
 int main(void) {
+  RUN(counts_each_cycle_of_g1_once);
+  RUN(only_g1_leaves_what_is_allocated_before_a_collection_is_counted);
   RUN(finds_the_counters);
   RUN(knows_generational_zgc);
   RUN(refuses_memory_of_another_format);

@@ -161,6 +161,7 @@ int cleaners_look(struct mallometer_collection_counts *out, bool looks) {
   out->old = now.old;
   for (uint32_t i = 0; i < 3; i++) out->old_began_ns[i] = now.old >= i ? collection_seen_ns(now.old - i) : 0;
   out->generational_zgc = generational;
+  out->marks_first = collections_mark_first();
   return 0;
 }
 

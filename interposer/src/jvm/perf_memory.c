@@ -78,9 +78,9 @@ const char *perf_memory_find(const char *start, size_t bytes, struct collection_
   counters->young = invocations(&memory, 0);
   counters->full = invocations(&memory, 1);
   counters->pauses = invocations(&memory, 2);
-  /* G1 pauses twice in a cycle, ZGC three times, and generational ZGC five times. */
+  /* ZGC pauses three times in a cycle, and generational ZGC five times. */
   *generational = is_named(&memory, 2, "ZGC major");
-  counters->pauses_in_cycle = *generational ? 5 : is_named(&memory, 2, "Z") ? 3 : 2;
+  counters->pauses_in_cycle = *generational ? 5 : is_named(&memory, 2, "Z") ? 3 : PAUSES_OF_G1;
   bool is_known = counters->full || counters->pauses;
   bool has_one_kind = is_named(&memory, 0, "Shenandoah") || is_named(&memory, 2, "Shenandoah");
   return is_known && !has_one_kind ? "" : "collections of this collector are not counted";

@@ -446,10 +446,14 @@ static void add_after_old(struct cleaned *cleaned, const struct live_sample *sam
   struct mallometer_outlived *sums = sums_after(cleaned, now.old);
   if (!sums) return;
   double bytes = (double)sample->bytes / sample->probability;
-  bool is_first = now.old - sample->before.old == 1, is_at_once = is_cleaner && collection_just_began(now);
+  bool is_at_once = is_cleaner && collection_just_began(now);
+  uint32_t met = now.old - sample->before.old;
+  bool is_met_surely = met == 1 && is_at_once;
+  if (!is_met_surely && allocated_while_marking(live_sample_row(NULL, sample).born_ns, sample->before.old + 1)) met--;
+  if (met == 0) return;
+  bool is_first = met == 1;
   __atomic_fetch_add(is_at_once ? &sums->at_once : &sums->otherwise, 1, __ATOMIC_RELAXED);
-  bool was_left = !is_first && !allocated_while_marking(live_sample_row(NULL, sample).born_ns, sample->before.old + 1);
-  if (was_left) __atomic_fetch_add(&sums->again, 1, __ATOMIC_RELAXED);
+  if (!is_first) __atomic_fetch_add(&sums->again, 1, __ATOMIC_RELAXED);
   if (is_at_once)
     add_to(is_first ? &sums->first_bytes : &sums->again_bytes, bytes);
   else if (is_first)

@@ -9,15 +9,36 @@
 
 static const struct collection_counters *counters;
 
-void collections_set(const struct collection_counters *found) {
-  __atomic_store_n(&counters, found, __ATOMIC_RELEASE);
-}
-
 static const struct collection_counters *known(void) { return __atomic_load_n(&counters, __ATOMIC_ACQUIRE); }
 
 bool collections_known(void) { return known() != NULL; }
 
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
+
+/*
+ * A full collection aborts a cycle of G1 between its two pauses, so that the second one does not come. These are the
+ * pauses that did not come since the counters were found, and the full collections that were looked at.
+ */
+static int64_t missing_pauses;
+static int64_t full_seen;
+
+void collections_set(const struct collection_counters *found) {
+  __atomic_store_n(&full_seen, found ? value_of(found->full) : 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&missing_pauses, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&counters, found, __ATOMIC_RELEASE);
+}
+
+static int64_t pauses_of(const struct collection_counters *from) {
+  return value_of(from->pauses) + __atomic_load_n(&missing_pauses, __ATOMIC_RELAXED);
+}
+
+static void see_full(const struct collection_counters *from) {
+  int64_t full = value_of(from->full), before = __atomic_load_n(&full_seen, __ATOMIC_RELAXED);
+  bool is_aborted = collections_mark_first() && pauses_of(from) % PAUSES_OF_G1 != 0;
+  if (full > before &&
+      __atomic_compare_exchange_n(&full_seen, &before, full, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) && is_aborted)
+    __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
+}
 
 /* The latest old collections, by their number. */
 enum { SEEN = 4 };
@@ -45,11 +66,14 @@ __attribute__((noinline)) static void see(struct collections now, uint64_t befor
 struct collections collections_now(void) {
   const struct collection_counters *from = known();
   if (!from) return (struct collections){0, 0};
-  int64_t cycles = (value_of(from->pauses) + from->pauses_in_cycle - 1) / from->pauses_in_cycle;
+  int64_t cycles = (pauses_of(from) + from->pauses_in_cycle - 1) / from->pauses_in_cycle;
   uint32_t old = (uint32_t)(value_of(from->full) + cycles);
   struct collections now = {old, old + (uint32_t)value_of(from->young)};
   uint64_t latest = __atomic_load_n(&latest_seen, __ATOMIC_ACQUIRE);
-  if ((uint32_t)latest != old) see(now, latest);
+  if ((uint32_t)latest != old) {
+    see_full(from);
+    see(now, latest);
+  }
   return now;
 }
 
@@ -68,8 +92,14 @@ bool collection_just_began(struct collections now) {
   return ns && coarse_monotonic_ns() - ns <= soon_ns && now.all - (uint32_t)(then >> 32) <= 1;
 }
 
+bool collections_mark_first(void) {
+  const struct collection_counters *from = known();
+  return from && from->pauses && from->pauses_in_cycle == PAUSES_OF_G1;
+}
+
 bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
   const uint64_t marking_ns = 2000000000u;
+  if (!collections_mark_first()) return false;
   uint64_t ns = collection_seen_ns(old);
   return ns && born_ns + marking_ns > ns;
 }

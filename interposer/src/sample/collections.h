@@ -23,6 +23,9 @@ struct collection_counters {
   int64_t pauses_in_cycle;
 };
 
+/* G1 counts the pauses after it has marked: the remark, and the cleanup. */
+enum { PAUSES_OF_G1 = 2 };
+
 /* The collections that have begun: those of the old generation, and all. */
 struct collections {
   uint32_t old;
@@ -42,9 +45,12 @@ uint64_t collection_seen_ns(uint32_t old);
 /* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other began after it. */
 bool collection_just_began(struct collections now);
 
+/* Returns whether old collections are counted after they have marked, as the cycles of G1 are. */
+bool collections_mark_first(void);
+
 /*
- * Returns whether an object may have been allocated while this old collection marked: in the 2 s before it was first
- * seen. G1 counts a cycle after that, and leaves such objects to the next one. False if that time is unknown.
+ * Returns whether an object may have been allocated while this old collection marked, which leaves it to the next one:
+ * in the 2 s before it was first seen. False if that time is unknown, or collections are counted before they mark.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 

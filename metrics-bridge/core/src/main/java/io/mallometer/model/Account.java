@@ -127,7 +127,13 @@ public record Account(
                   "The largest size that a setting allows, of the total the limit that somebody "
                       + "set; unknown without one",
               unit = BYTES)
-          double maximumBytes) {
+          double maximumBytes,
+      @Figure(
+              value =
+                  "The part of a call site's growth in a second that an old garbage collection "
+                      + "frees; 0 if none or unknown",
+              unit = BYTES_PER_SECOND)
+          double garbagePerSecond) {
 
     /** Returns whether the row grows, with the interval's certainty, and has not stopped. */
     public boolean grows() {

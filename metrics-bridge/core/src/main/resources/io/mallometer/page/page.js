@@ -500,11 +500,12 @@
     const rows = account.rows.filter(row => Math.abs(row.growthBytes) >= Math.max(LEAST_GROWTH, LEAST_SHARE * largest));
     const inHour = row => (row.kind === 'total' ? hour.total : hour.rows.find(({kind, name}) => kind === row.kind && name === row.name))?.growthBytes;
     const named = ({kind, name, place}) => kind === 'total' ? 'Total' : kind === 'mapped' ? `mapped by ${name}${place ? ` (${place})` : ''}` : kind === 'site' ? `${name}${place ? ` (${place})` : ''}` : `${name}${place ? `, by ${place}` : ''}`;
+    const garbage = ({garbagePerSecond: waits}) => waits > 0 ? `, of which an old garbage collection frees ${bytes(60 * waits)}/min` : '';
     const hasHour = moment(hour.from, minuteTime) !== moment(account.from, minuteTime);
     const since = [account, ...(hasHour ? [hour] : [])].map(({from}) => `Since ${moment(from, minuteTime)}`);
     setText(element('account').querySelector('caption'), `Growth of ${account.basis} memory until ${moment(account.to, minuteTime)}, without pages of files that the kernel can drop`);
     table(element('account'), ['Part', 'Now', ...since], [...rows, account.total].map(row =>
-      [named(row), bytes(row.bytes), growth(row.growthBytes), ...(hasHour ? [growth(inHour(row))] : [])]));
+      [named(row) + garbage(row), bytes(row.bytes), growth(row.growthBytes), ...(hasHour ? [growth(inHour(row))] : [])]));
   }
 
   // After an attach: since when, what there was before, and what is missed.

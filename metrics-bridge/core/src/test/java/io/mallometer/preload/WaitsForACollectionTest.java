@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ class WaitsForACollectionTest {
             // No evaluation fills this young generation: its collection would free what is dropped.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
+            .timeout(Duration.ofMinutes(3))
             .run(WaitsForACollection.class);
     assertThat(result.exitCode()).as(result.output()).isZero();
     return result.output();

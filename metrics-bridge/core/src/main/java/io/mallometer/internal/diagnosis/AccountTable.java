@@ -11,9 +11,12 @@ import io.mallometer.model.Account.Row;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.Estimate;
+import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.LeakReport;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteTrends;
+import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.StackFrame;
 import java.time.Duration;
 import java.time.Instant;
@@ -103,6 +106,7 @@ final class AccountTable {
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
   private final PoolChunks chunks;
+  private final LeakReport leaks;
   private final Map<Kind, Double> maxima;
   private final boolean charged;
   private final double[] seconds;
@@ -120,6 +124,7 @@ final class AccountTable {
       Instant started,
       Optional<SiteTrends> sites,
       PoolChunks chunks,
+      LeakReport leaks,
       boolean charged,
       Map<Kind, Double> maxima,
       double endSeconds) {
@@ -127,6 +132,7 @@ final class AccountTable {
     this.readings = readings;
     this.sites = sites;
     this.chunks = chunks;
+    this.leaks = leaks;
     this.charged = charged;
     this.maxima = maxima;
     this.seconds =
@@ -147,7 +153,7 @@ final class AccountTable {
    * Returns the table of the readings from a time until call sites were last read: at least the
    * last three readings since the start-up, or empty if there are fewer.
    *
-   * @param input the readings, and the live bytes of call sites at the same time
+   * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
    * @param lastTrough the end of the window of memory that swings; empty for a window until the
    *     snapshot. With it both ends are single readings, as means would depend on the swing.
@@ -185,6 +191,7 @@ final class AccountTable {
                 input.run().started(),
                 input.sites(),
                 new PoolChunks(input.snapshot().pools()),
+                input.leaks(),
                 charged,
                 maxima,
                 lastTrough.isPresent() ? 0 : END_SECONDS));
@@ -398,7 +405,8 @@ final class AccountTable {
         interval.upper(),
         true,
         plateau(series),
-        maxima.getOrDefault(kind, Double.NaN));
+        maxima.getOrDefault(kind, Double.NaN),
+        0);
   }
 
   /** Returns a group's row. Its interval covers the sampling error and the swings of the series. */
@@ -422,7 +430,19 @@ final class AccountTable {
         exact ? interval.upper() : Math.max(interval.upper(), sampled.upper()),
         exact,
         exact && steps.lower() > 0 ? steps.ended() : plateau(series),
-        Double.NaN);
+        Double.NaN,
+        garbagePerSecond(name, sampled.value()));
+  }
+
+  /**
+   * Returns how much of a call site's growth an old garbage collection frees.
+   *
+   * @param growth the growth in a second
+   */
+  private double garbagePerSecond(String name, double growth) {
+    Garbage garbage = Headline.garbage(leaks, name);
+    double known = garbage.answer() == GarbageAnswer.OLD ? garbage.bytesPerSecond() : 0;
+    return Math.max(0, Math.min(known, growth));
   }
 
   /**

@@ -2,6 +2,7 @@ package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.leak.Sentence;
 import io.mallometer.internal.leak.Trend.Slope;
+import io.mallometer.internal.process.Collector;
 import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.Account;
 import io.mallometer.model.Account.Count;
@@ -553,13 +554,14 @@ public final class DiagnosisRules {
             ? ". The limit is near, and a collection may not come in time"
             : "";
     String place = StackFrame.place(site.site().frames(), site.site().name());
-    return ("%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, a"
-            + " smaller -Xmx, with ZGC -XX:ZCollectionInterval=60, or with G1:"
-            + " jcmd %d VM.set_flag G1PeriodicGCInterval 60000")
+    return "%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, or a smaller -Xmx%s"
         .formatted(
             late,
             place.isEmpty() ? HumanText.shortName(site.site().name()) : place,
-            ProcessHandle.current().pid());
+            Collector.ofThisJvm()
+                .collectsPeriodically(ProcessHandle.current().pid())
+                .map(", or "::concat)
+                .orElse(""));
   }
 
   // ---- Growth
@@ -977,8 +979,14 @@ public final class DiagnosisRules {
                             table.rows().stream()
                                 .filter(row -> Math.abs(row.growthBytes()) >= LISTED_BYTES)
                                 .limit(MOST_LISTED)
-                                .map(row -> nameOf(row) + " " + HumanText.change(row.growthBytes()))
+                                .map(this::changeOf)
                                 .toList()))));
+  }
+
+  private String changeOf(Row row) {
+    String change = nameOf(row) + " " + HumanText.change(row.growthBytes());
+    String garbage = row.kind() == Kind.SITE && row.growthBytes() > 0 ? headline.garbage(row) : "";
+    return garbage.isEmpty() ? change : "%s (%s)".formatted(change, garbage);
   }
 
   private static String nameOf(Row row) {

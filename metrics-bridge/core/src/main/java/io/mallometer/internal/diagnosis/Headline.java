@@ -9,6 +9,7 @@ import io.mallometer.model.Account.Row;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
+import io.mallometer.model.LeakReport;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.StackFrame;
@@ -318,7 +319,8 @@ final class Headline {
                 perSecond,
                 false,
                 false,
-                Double.NaN));
+                Double.NaN,
+                0));
   }
 
   Optional<SiteVerdict> suspect(Row row) {
@@ -434,7 +436,7 @@ final class Headline {
   /** Returns the counts or the garbage that explain a row; empty if there are none. */
   private String detail(Row row) {
     return switch (row.kind()) {
-      case SITE -> garbage(row);
+      case SITE -> garbage(row).isEmpty() ? "" : ", " + garbage(row);
       case POOL -> row.place().isEmpty() ? "" : ", kept by buffers from " + row.place();
       case STACKS -> threads(row);
       case METASPACE -> count(Count.CLASSES, "");
@@ -449,22 +451,26 @@ final class Headline {
     };
   }
 
+  /** Returns what collections tell of a call site that is no leak. */
+  static Garbage garbage(LeakReport leaks, String name) {
+    return leaks.sites().stream()
+        .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(name))
+        .map(site -> site.grounds().garbage())
+        .findFirst()
+        .orElse(Garbage.NONE);
+  }
+
   /**
    * Returns how much of a call site's growth a garbage collection frees; empty if that is little.
    */
-  private String garbage(Row row) {
-    Garbage garbage =
-        input.leaks().sites().stream()
-            .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(row.name()))
-            .map(site -> site.grounds().garbage())
-            .findFirst()
-            .orElse(Garbage.NONE);
+  String garbage(Row row) {
+    Garbage garbage = garbage(input.leaks(), row.name());
     if (garbage.answer() == GarbageAnswer.YOUNG) {
-      return ", which a young garbage collection frees";
+      return "which a young garbage collection frees";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()
-        ? ", of which an old garbage collection frees %s, the last %s ago"
+        ? "of which an old garbage collection frees %s, the last %s ago"
             .formatted(Sentence.rate(rate), Sentence.atLeast(garbage.lastOldSeconds()))
         : "";
   }

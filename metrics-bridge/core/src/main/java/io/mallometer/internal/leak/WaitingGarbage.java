@@ -17,9 +17,10 @@ import java.util.Map;
  * they met tells: a sample knows the collections before its allocation, and a freed one counts for
  * the latest collection before it.
  *
- * <p>The garbage of now has two parts. Of the objects since the last old collection, it is the
- * share that the two collections freed at once of those that they met first. Of older objects, it
- * is what the two freed in the time that they cover, times the time since the last one.
+ * <p>The garbage of now has two parts. Of the objects that the last old collection did not meet, it
+ * is the share that the two collections freed at once of those that they met first. Of the objects
+ * that it left, it is what the two freed of such in the time that they cover, times the time since
+ * the last one.
  *
  * <p>A site waits for a collection only if that explains nearly all of its memory. Each of the two
  * collections left at most a tenth of the samples that it met in time, and both left at most a
@@ -48,10 +49,15 @@ final class WaitingGarbage {
   private static final int FEWEST_FREED = 10;
 
   /**
-   * The time before a collection was noticed in which it may have marked, in seconds. G1 leaves
-   * what is allocated meanwhile to the next one, so that it tells nothing of the first.
+   * The time before a collection was noticed in which it may have marked, in seconds. What is
+   * allocated meanwhile it leaves to the next one, which meets it first.
    */
   private static final double MARKING = 2;
+
+  /**
+   * The time after a collection was noticed in which cleaners may not have freed yet, in seconds.
+   */
+  private static final double CLEANING = 2;
 
   private static final double NANOS = 1e9;
 
@@ -60,16 +66,32 @@ final class WaitingGarbage {
   private double seconds = Double.NaN;
   private double began = Double.NaN;
   private long firstOld;
+  private boolean isDelayed;
 
   /**
-   * The old collections before those of which it is known what they freed of a site. Cleaners are
-   * recognized some seconds after their first free; until then their frees count as those of other
-   * threads.
+   * By site. Cleaners are recognized some seconds after their first free; until then their frees
+   * count as those of other threads.
    */
-  private final Map<Integer, Long> firstCleaned = new HashMap<>();
+  private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * Adds a reading.
+   * What was known when a site was first seen with cleaned samples.
+   *
+   * @param old the old collections before those of which it is known what they freed
+   * @param collections all collections
+   * @param afterFirstYoung the samples that were freed after one young collection
+   */
+  private record First(long old, long collections, long afterFirstYoung) {
+
+    /** Returns the samples that each later collection freed of those that it met first. */
+    double ofEach(Cleaned freed, long now) {
+      return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
+    }
+  }
+
+  /**
+   * Adds a reading. One just after an old collection does not count, because cleaners may still
+   * have to free what it found, unless the reading before it did not count either.
    *
    * @param live the live samples
    * @param now the moment, in seconds by {@link System#nanoTime()}
@@ -79,12 +101,22 @@ final class WaitingGarbage {
       began = now;
       firstOld = cleaning.oldCollections();
     }
+    double noticed = noticed(cleaning, 0);
+    isDelayed = !isDelayed && noticed > 0 && now - noticed < CLEANING;
+    if (isDelayed) {
+      return;
+    }
     firstCleaned.keySet().retainAll(cleaning.sites().keySet());
     cleaning
         .sites()
         .forEach(
             (site, freed) ->
-                firstCleaned.putIfAbsent(site, cleaning.oldCollections() - knownAlready(freed)));
+                firstCleaned.putIfAbsent(
+                    site,
+                    new First(
+                        cleaning.oldCollections() - knownAlready(freed),
+                        cleaning.collections(),
+                        freed.afterFirstYoung())));
     latest = cleaning;
     samples = live;
     seconds = now;
@@ -111,13 +143,27 @@ final class WaitingGarbage {
   }
 
   private double secondsSinceOld() {
-    return seen() > 0 && beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
+    return beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
   }
 
   /** Returns when one of the latest old collections was noticed; 0 if it is unknown. */
   private double beganAt(int collection) {
-    List<Long> known = latest.oldBeganNanos();
+    return noticed(latest, collection);
+  }
+
+  private static double noticed(Cleaning cleaning, int collection) {
+    List<Long> known = cleaning.oldBeganNanos();
     return collection < known.size() ? known.get(collection) / NANOS : 0;
+  }
+
+  /** Returns the old collections that have met an object. */
+  private long metBy(SampledObject object) {
+    long begun = latest.oldCollections() - object.oldCollections();
+    boolean isKnown = begun >= 1 && begun <= latest.oldBeganNanos().size();
+    double noticed = isKnown ? beganAt((int) begun - 1) : 0;
+    boolean isLeftToNext =
+        latest.marksFirst() && noticed > 0 && object.bornNanos() / NANOS > noticed - MARKING;
+    return isLeftToNext ? begun - 1 : begun;
   }
 
   /** Live samples. */
@@ -146,7 +192,6 @@ final class WaitingGarbage {
     /** The samples that the last old collection left, the last two, and two of any kind. */
     private final Live left = new Live();
 
-    private long leftBeforeMarking;
     private final Live leftByBoth = new Live();
 
     /** The samples of both that the earlier one met first. */
@@ -156,6 +201,7 @@ final class WaitingGarbage {
     private final Outlived[] old = {Outlived.NONE, Outlived.NONE};
     private long cleaned;
     private long afterFirstYoung;
+    private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
@@ -165,15 +211,14 @@ final class WaitingGarbage {
     private void add(int site) {
       for (SampledObject object : samples.of(site)) {
         all.add(object);
-        long outlived = latest.oldCollections() - object.oldCollections();
-        if (outlived >= 1) {
+        long met = metBy(object);
+        if (met >= 1) {
           left.add(object);
-          leftBeforeMarking += object.bornNanos() / NANOS < beganAt(0) - MARKING ? 1 : 0;
         }
-        if (outlived >= 2) {
+        if (met >= 2) {
           leftByBoth.add(object);
         }
-        if (outlived == 2) {
+        if (met == 2) {
           leftSecond.add(object);
         }
         if (latest.collections() - object.collections() >= 2) {
@@ -184,7 +229,9 @@ final class WaitingGarbage {
       if (freed != null) {
         cleaned += freed.samples();
         afterFirstYoung += freed.afterFirstYoung();
-        since = Math.min(since, latest.oldCollections() - firstCleaned.get(site));
+        First first = firstCleaned.get(site);
+        since = Math.min(since, latest.oldCollections() - first.old());
+        freedByEachYoung += first.ofEach(freed, latest.collections());
         for (int i = 0; i < Cleaning.KNOWN; i++) {
           old[i] = old[i].plus(freed.old().get(i));
         }
@@ -194,7 +241,7 @@ final class WaitingGarbage {
     /** Returns the samples that one of the two latest old collections left. */
     long samplesLeft(int collection) {
       return collection == 0
-          ? leftBeforeMarking + old[0].otherwise()
+          ? left.count + old[0].otherwise()
           : leftByBoth.count + old[0].again() + old[1].otherwise();
     }
 
@@ -235,9 +282,9 @@ final class WaitingGarbage {
           && all.bytes <= MOST_SINCE * met;
     }
 
-    /** Returns whether less is live than twice what young collections ever had freed. */
+    /** Returns whether less is live than twice what a collection had freed of new objects. */
     boolean waitsForYoung() {
-      return all.count <= MOST_SINCE * afterFirstYoung;
+      return all.count <= MOST_SINCE * freedByEachYoung;
     }
 
     boolean freesYoung() {
@@ -285,7 +332,8 @@ final class WaitingGarbage {
         firstShare(old[1], again + leftSecond.bytes)
       };
       double first = (shares[0] + shares[1]) / 2 * born;
-      double older = (again + old[1].againBytes()) / span() * secondsSinceOld();
+      double older =
+          Math.min(left.bytes, (again + old[1].againBytes()) / span() * secondsSinceOld());
       double apart = (shares[0] - shares[1]) / 2 * born;
       double bytes = Math.min(all.bytes, first + older);
       double freed = old[0].atOnce() + old[1].atOnce();

@@ -2,15 +2,17 @@ package io.mallometer.internal.process;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Optional;
 
 /**
- * Garbage collectors, with the size of those of their tables that cannot be recognised: when all of
- * the heap is committed, they are plain anonymous memory.
+ * Garbage collectors, with the options by which they collect more often, and the size of those of
+ * their tables that cannot be recognised: when all of the heap is committed, they are plain
+ * anonymous memory.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, 1/64; a card or offset table one byte for
  * 512, 1/512. The numbers of tables are from HotSpot's sources, the larger of JDK 17 and 25.
  */
-enum Collector {
+public enum Collector {
   /** G1: two bitmaps; cards, card counts, block offsets, regions. */
   G1(2, 4),
   /** Parallel: two bitmaps in one; cards, block offsets, data of regions. */
@@ -48,8 +50,22 @@ enum Collector {
     return heapBytes / 64 * bitmaps + heapBytes / 512 * tables + FIXED;
   }
 
+  /**
+   * Returns how to make the collector collect the old generation each minute; empty if it has no
+   * option for that.
+   *
+   * @param pid the JVM's process, which need not be restarted with G1
+   */
+  public Optional<String> collectsPeriodically(long pid) {
+    return switch (this) {
+      case G1 -> Optional.of("jcmd %d VM.set_flag G1PeriodicGCInterval 60000".formatted(pid));
+      case Z -> Optional.of("-XX:ZCollectionInterval=60");
+      default -> Optional.empty();
+    };
+  }
+
   /** Returns the collector of this JVM. */
-  static Collector ofThisJvm() {
+  public static Collector ofThisJvm() {
     return OfThisJvm.FOUND;
   }
 

@@ -472,7 +472,6 @@ class AccountTest {
         reading.charged(),
         reading.liveBytes(),
         new ProcessCounts(500, Double.NaN, pools, 5_000),
-        new ProcessCounts(500, pools, 5_000),
         reading.mapped(),
         files);
   }
@@ -692,6 +691,15 @@ class AccountTest {
     assertThat(forecasts).isPositive();
   }
 
+  private static double garbageOf(Situation situation) {
+    return situation
+        .diagnosis()
+        .account()
+        .flatMap(account -> account.row(Kind.SITE, "a.Archive.pack"))
+        .orElseThrow()
+        .garbagePerSecond();
+  }
+
   @Test
   void theRowOfGarbageSaysHowMuchOfItsGrowthACollectionFrees() {
     Situation packs = new Situation(TEN_MINUTES, second -> 200 + 43 * second / 60.0);
@@ -705,6 +713,16 @@ class AccountTest {
 
     assertThat(packs.diagnosis().sentence())
         .contains(", of which an old garbage collection frees 40 MiB/min, the last 14 min ago");
+    assertThat(garbageOf(packs)).isCloseTo(40 * MIB / 60, within(1.0));
+    assertThat(packs.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("account"))
+        .singleElement()
+        .satisfies(
+            finding ->
+                assertThat(finding.text())
+                    .contains("Archive.pack +")
+                    .contains(
+                        " (of which an old garbage collection frees 40 MiB/min, the last 14 min ago)"));
 
     packs.leaks =
         VerdictsByHand.report(
@@ -712,6 +730,7 @@ class AccountTest {
 
     assertThat(packs.diagnosis().sentence())
         .contains("adds 43 MiB/min, which a young garbage collection frees");
+    assertThat(garbageOf(packs)).isZero();
 
     // Whatever the verdict is, and no more than the row grows by.
     packs.leaks =
@@ -721,6 +740,7 @@ class AccountTest {
 
     assertThat(packs.diagnosis().sentence())
         .contains(" adds 43 MiB/min, of which an old garbage collection frees 43 MiB/min");
+    assertThat(garbageOf(packs)).isCloseTo(43 * MIB / 60, within(0.02 * MIB));
   }
 
   /** The troughs rise by 4 MiB a minute. */

@@ -29,6 +29,17 @@ class CollectorTest {
     assertThat(Collector.named(bean)).isEqualTo(collector);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "G1, jcmd 7 VM.set_flag G1PeriodicGCInterval 60000",
+    "Z, -XX:ZCollectionInterval=60",
+    "PARALLEL, ''",
+    "SERIAL, ''"
+  })
+  void someCollectPeriodically(Collector collector, String option) {
+    assertThat(collector.collectsPeriodically(7).orElse("")).isEqualTo(option);
+  }
+
   /** Prints this JVM's collector. */
   static final class Prints {
 

@@ -12,6 +12,8 @@ import java.util.Map;
  *     {@link System#nanoTime()}; 0 if that is unknown
  * @param generationalZgc whether the collector is generational ZGC, with which a cleaner frees an
  *     object only some old collections after its end
+ * @param marksFirst whether an old collection is counted after it has marked, and leaves what was
+ *     allocated meanwhile to the next one
  * @param reason why nothing is known; empty if it is
  * @param sites what cleaners freed by the number of the call site, for sites with such objects
  */
@@ -20,6 +22,7 @@ public record Cleaning(
     long collections,
     List<Long> oldBeganNanos,
     boolean generationalZgc,
+    boolean marksFirst,
     String reason,
     Map<Integer, Cleaned> sites) {
 
@@ -46,8 +49,7 @@ public record Cleaning(
    *
    * @param atOnce the samples that were freed at once
    * @param otherwise the samples that were freed later, or by another thread
-   * @param again those of both that an earlier old collection had met, unless allocated in the two
-   *     seconds before it
+   * @param again those of both that an earlier old collection had met
    * @param firstBytes the bytes freed at once of objects that no earlier one had met
    * @param againBytes the bytes freed at once of objects that an earlier one had met
    * @param otherwiseBytes the bytes freed otherwise of objects that no earlier one had met
@@ -87,6 +89,6 @@ public record Cleaning(
 
   /** Returns an empty result with the reason. */
   public static Cleaning none(String reason) {
-    return new Cleaning(0, 0, List.of(), false, reason, Map.of());
+    return new Cleaning(0, 0, List.of(), false, false, reason, Map.of());
   }
 }

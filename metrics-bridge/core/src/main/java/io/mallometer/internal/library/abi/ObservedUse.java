@@ -139,6 +139,7 @@ final class ObservedUse {
         collections.young() + collections.old(),
         began,
         collections.generationalZgc() == 1,
+        collections.marksFirst() == 1,
         "",
         bySite);
   }
