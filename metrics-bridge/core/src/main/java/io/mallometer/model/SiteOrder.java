@@ -13,7 +13,7 @@ public enum SiteOrder {
   ALLOCATED("allocated", figures -> figures.allocatedBytes().value()),
   /** Objects allocated since the process started. */
   ALLOCATED_OBJECTS("allocated-objects", figures -> figures.allocatedObjects().value()),
-  /** Bytes allocated for each second, lately. */
+  /** Bytes allocated per second, as in {@link SiteFigures#bytesPerSecond()}. */
   RATE("rate", SiteFigures::bytesPerSecond);
 
   private final String id;
@@ -24,7 +24,7 @@ public enum SiteOrder {
     this.figure = figure;
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

@@ -73,7 +73,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    mallometer.allocator().pools(); // a viewer sees a new look sooner
+    mallometer.allocator().pools(); // makes the next look at the pools come sooner while somebody watches
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(
         SELF.pid(),

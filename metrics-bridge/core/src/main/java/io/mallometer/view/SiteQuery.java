@@ -58,7 +58,7 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /** Returns the query of parameters; a report has only some of them. */
+  /** Returns the query that these parameters of a request describe. Reports allow only some of them. */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),
@@ -71,7 +71,7 @@ public record SiteQuery(
         parameters.get("at"));
   }
 
-  /** The order of changes. */
+  /** The figure by which changes are sorted. */
   private enum ChangeOrder {
     GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
     LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),
@@ -118,7 +118,7 @@ public record SiteQuery(
         : SitesView.of(sites, order, most);
   }
 
-  /** Reads the sites of now, or returns those of the requested moment. */
+  /** Reads the call sites, or returns those of the requested kept moment. */
   CallSites read(Mallometer mallometer) {
     return at == null
         ? mallometer.sites().read()
@@ -212,7 +212,7 @@ public record SiteQuery(
     try {
       return Instant.parse(text);
     } catch (DateTimeException e) {
-      // It may be a duration.
+      // The text may be a duration, which is tried next.
     }
     try {
       Optional<Instant> before = TimeSpan.parse(text).map(now::minus);
@@ -220,7 +220,7 @@ public record SiteQuery(
         return before.get();
       }
     } catch (DateTimeException | ArithmeticException e) {
-      // A time that no Instant can hold is refused below.
+      // The code below refuses a time that no Instant can hold.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"
