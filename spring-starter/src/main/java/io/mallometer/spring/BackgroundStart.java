@@ -66,7 +66,8 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      attached.countDown(); // No thread can be started. The application's own facade reports this failure.
+      // No thread can be started. The application's own facade reports this failure.
+      attached.countDown();
     }
   }
 

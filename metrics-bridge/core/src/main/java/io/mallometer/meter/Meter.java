@@ -427,7 +427,8 @@ public final class Meter {
   public List<Series> series(Snapshot snapshot) {
     List<Series> all = lines.apply(snapshot);
     int unknown = 0;
-    for (int i = 0; i < all.size(); i++) { // a for-each loop would allocate an iterator at each poll
+    // A for-each loop would allocate an iterator at each poll.
+    for (int i = 0; i < all.size(); i++) {
       unknown += isUnknown(all.get(i), snapshot) ? 1 : 0;
     }
     if (unknown == 0) {

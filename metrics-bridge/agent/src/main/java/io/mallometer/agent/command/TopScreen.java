@@ -137,7 +137,8 @@ final class TopScreen {
   /** Adds the history of the groups in the trends: those with most live bytes or most growth. */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
-    for (int i = 0; i < times.size() - 1; i++) { // The last moment is the present, which this command reads itself.
+    // The last moment is the present, which this command reads itself.
+    for (int i = 0; i < times.size() - 1; i++) {
       Map<String, Double> live = new HashMap<>();
       for (Json group : trends.at(groups).list()) {
         List<Json> history = group.at("history").list();
