@@ -16,7 +16,7 @@
 
 /* The hooked zones. A row stays when its zone is unhooked, for calls that are in progress. */
 static struct hooked {
-  struct zone *zone; /* NULL: this row and all behind it are free */
+  struct zone *zone; /* NULL: this row and all later rows are free */
   bool active;
   struct zone own;
 } hooked[MOST_ZONES];
@@ -40,7 +40,7 @@ static void *count_new(struct thread_block *block, void *object, size_t size, st
   return complete_count_new_allocation(object, size, origin);
 }
 
-/* Counts a free before the object is given back, with the block in place. */
+/* Counts a free before the object is given back, while its size can still be read. */
 static void count_free(void *object) {
   if (object) complete_confirm_free(complete_begin_free(object));
 }
