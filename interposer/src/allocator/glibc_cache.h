@@ -23,7 +23,7 @@ uint64_t glibc_cache_bytes(void);
 /*
  * Reads the caches of all threads while they run. The kernel states the address of each thread's list of robust locks,
  * at the same distance from the thread's description as for the calling thread; the cache is found from there. Unmapped
- * memory fails to be read. One thread at a time.
+ * memory fails to be read. Only one thread may call this at a time.
  *
  * Open: false if the own thread cannot be read in this way, or there are too many; then there is nothing to close.
  */

@@ -91,7 +91,8 @@ EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray thre
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a process of its own, whether the kernel tells of the page cache. Only from one thread at a time. */
+/* Tries once, in a process of its own, whether the kernel tells of the page cache. Only one thread may call this at a
+ * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;
   sigset_t all, before;
@@ -106,7 +107,7 @@ static int may_ask_for_page_cache(void) {
 
 /*
  * Returns the bytes of a file that are in the page cache, by its descriptor, or of a mapping if that is negative; a
- * negative errno value if the kernel does not tell. See platform/page_cache.h.
+ * negative errno value if the kernel does not report it. See platform/page_cache.h.
  */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;

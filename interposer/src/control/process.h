@@ -39,7 +39,7 @@ bool process_was_forked(void);
  */
 void process_prepare(void);
 
-/* Sets the state and its reason, as printf formats it. One thread at a time. */
+/* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */
 __attribute__((format(printf, 2, 3))) void process_set_state(int state, const char *format, ...);
 
 /* Starts what the environment asks for when counting begins: the exit report and the recording. */
@@ -56,7 +56,7 @@ bool process_wants_java_frames(void);
 /*
  * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables count against the
  * limits of the program, so they are reserved at the first call and not at the start: most programs that inherit the
- * preload never call it. Keeps errno.
+ * preload never call it. Preserves errno.
  */
 bool process_has_call_sites(void);
 

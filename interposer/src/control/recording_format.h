@@ -146,7 +146,7 @@ struct recording_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* RECORDING_UNKNOWN if the system does not tell. */
+  /* RECORDING_UNKNOWN if the system does not report it. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;

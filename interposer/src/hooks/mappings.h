@@ -30,7 +30,8 @@ EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int fl
 
 /*
  * Reserves the map of ranges and begins to note. `is_late`: the process ran before without being counted, so the large
- * mappings that it has already are noted as such, and commits inside them walk no stack. From any thread; keeps errno.
+ * mappings that it has already are noted as such, and commits inside them walk no stack. From any thread; preserves
+ * errno.
  */
 void mappings_start(bool is_late);
 

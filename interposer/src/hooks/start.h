@@ -33,7 +33,8 @@ bool hook_was_off(void);
 bool hook_attach(void);
 void hook_detach(void);
 
-/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. From any thread. */
+/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. May be called from any
+ * thread. */
 void hook_choose_route(void);
 
 /* Waits until no other thread stores a route that it chose before, for a second at most. Preserves errno. */

@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 /*
- * Looks the fields up, and keeps the process's own memory open for reading (readable_memory.h). Without that all methods
- * are unknown. To be called once, by a thread of the JVM. May allocate.
+ * Looks the fields up, and keeps the process's own memory open for reading (readable_memory.h). Without that all
+ * methods are unknown. Must be called once, by a thread of the JVM. May allocate.
  */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
  * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none, or the method
- * is unknown. May be called inside of malloc. A compiler thread, known by its name, makes two system calls in each sample
- * and a dozen in the fourth of a compilation, some 0.5 us each; other threads make one in their first sample. May change
- * errno.
+ * is unknown. May be called inside of malloc. A compiler thread, known by its name, makes two system calls in each
+ * sample and a dozen in the fourth of a compilation, some 0.5 us each; other threads make one in their first sample.
+ * May change errno.
  */
 uint64_t compilation_frame(const void *thread);
 

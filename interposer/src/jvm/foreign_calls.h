@@ -36,8 +36,8 @@ uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Corrects frames that begin with such a note, and removes the note. Returns the count after it, at most `capacity`. To
- * be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM must not be called.
+ * Corrects frames that begin with such a note, and removes the note. Returns the count after it, at most `capacity`.
+ * Must be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM must not be called.
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 

@@ -18,7 +18,7 @@
  */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
-/* Wakes the thread. Not inside of malloc. Does nothing without the thread. */
+/* Wakes the thread. Must not be called inside of malloc. Does nothing without the thread. */
 void java_thread_wake(void);
 
 /* Makes the thread leave the JVM and end. Returns at once. */

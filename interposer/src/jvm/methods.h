@@ -15,7 +15,8 @@
 
 #include "mallometer.h"
 
-/* Reserves memory for the whole table, once. Returns false if there is none. One thread at a time. */
+/* Reserves memory for the whole table, once. Returns false if there is none. Only one thread may call this at a time.
+ */
 bool methods_start(void);
 
 size_t methods_footprint(void);

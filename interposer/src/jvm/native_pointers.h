@@ -21,7 +21,7 @@ struct native_ranges {
   } range[4096];
 };
 
-/* Reads the ranges; none if the kernel does not tell. */
+/* Reads the ranges; none if the kernel does not report it. */
 void native_ranges_read(struct native_ranges *ranges);
 
 /* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */

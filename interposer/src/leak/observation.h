@@ -40,13 +40,15 @@ int observation_stop(void);
  */
 void observation_forget(void);
 
-/* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. From any thread. */
+/* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. May be called from any thread.
+ */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 
 /* Fills all fields. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the length of an epoch in CPU times of a reading, from 10 to 1,000,000. False otherwise. From any thread. */
+/* Sets the length of an epoch in CPU times of a reading, from 10 to 1,000,000. False otherwise. May be called from any
+ * thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */

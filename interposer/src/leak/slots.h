@@ -98,7 +98,7 @@ struct slot_request {
   struct live_sample sample;
 };
 
-/* Returns memory for an object on cleared pages; NULL if there is no slot for it. Keeps errno. */
+/* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
 /* An object that leaves its slot, or whose accesses are observed. */
@@ -124,7 +124,7 @@ bool slot_disown(const struct slot_object *object);
 /* Takes an object out of its slot. Returns false if there is no such object, or if another thread is freeing it. */
 bool slot_remove(const void *object, struct slot_object *removed);
 
-/* Clears the slot's pages and releases the slot for other objects. Keeps errno. */
+/* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
 /* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such object. */

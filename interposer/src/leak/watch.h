@@ -49,7 +49,7 @@ const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
  * Ends all watching if the program has installed a handler of SIGTRAP or restored its default: accesses would call that
- * handler, or end the program. To be called a few times a second. Returns NULL, or why watching ended.
+ * handler, or end the program. Must be called a few times a second. Returns NULL, or why watching ended.
  */
 const char *watch_look_after_signal(void);
 
@@ -58,7 +58,7 @@ bool watch_is_on(void);
 
 /*
  * Arms a register for a new object if its site is watched. The allocating thread calls it for each object that comes
- * into a slot, within the allocation. Allocates nothing; keeps errno.
+ * into a slot, within the allocation. Allocates nothing; preserves errno.
  */
 void watch_new_object(const struct slot_object *object);
 

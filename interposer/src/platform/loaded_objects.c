@@ -103,7 +103,7 @@ static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, 
   return 0;
 }
 
-/* Reads the program headers in the first page, where all linkers put them. */
+/* Reads the program headers from the first page, because all linkers put them there. */
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
   const size_t first_page = 4096;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;

@@ -2,8 +2,8 @@
  * Memory for the library's tables, each a mapping of its own that becomes resident page by page.
  *
  * It has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all that is
- * reserved would become resident. Nor is it locked in a process that locks the memory it maps (mlockall(2)): tables
- * contain nothing of the program's.
+ * reserved would become resident. Nor is it locked in a process that locks the memory it maps (mlockall(2)): the tables
+ * contain no data of the program.
  *
  * Reserved memory costs the system nothing, but counts in full against RLIMIT_AS and RLIMIT_DATA, which are meant for
  * the program. So a table is reserved when it is first needed, and only if the limit leaves much more than that.
@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the bytes of a page, a power of two. Makes no system call; keeps errno. */
+/* Returns the bytes of a page, a power of two. Makes no system call; preserves errno. */
 size_t memory_page_bytes(void);
 
 /* Rounds up to whole pages. */
 size_t memory_whole_pages(size_t bytes);
 
-/* Makes the pages of the library's own variables resident. No other thread may change them meanwhile. */
+/* Makes pages of the library's own variables resident. No other thread may change the variables meanwhile. */
 static inline void memory_touch(void *memory, size_t bytes) {
   volatile char *at = memory;
   for (size_t i = 0; i < bytes; i += memory_page_bytes()) at[i] = at[i];
@@ -29,8 +29,8 @@ static inline void memory_touch(void *memory, size_t bytes) {
 }
 
 /*
- * Returns zeroed memory between two pages without access, so that the kernel joins it to no neighbour. NULL, with
- * errno, if there is none. Makes system calls.
+ * Returns zeroed memory between two inaccessible pages, so that the kernel does not merge it with a neighbour. NULL,
+ * with errno, if there is none. Makes system calls.
  */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);

@@ -51,7 +51,7 @@ void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_
 
 /*
  * Returns whether calls may lead through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on
- * the heap: then words that are not bound never will be.
+ * the heap. Words that are not bound yet are then never bound.
  */
 bool calls_are_audited(void);
 

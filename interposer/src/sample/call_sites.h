@@ -66,7 +66,7 @@ struct sample {
 
 /*
  * Writes the stack of the calling thread from given registers on, with native and Java frames as in call sites. Returns
- * the number of frames. Also in signal handlers. Preserves errno.
+ * the number of frames. May be called in signal handlers, too. Preserves errno.
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
@@ -120,7 +120,7 @@ void call_sites_forked(void);
 /* Returns the modules; NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
-/* Forgets sites if room is scarce. Not inside of malloc's family. */
+/* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
 /* Copies the rows of call sites, in no order. Some rows have no site. Calls call_sites_make_room() before row 0. */

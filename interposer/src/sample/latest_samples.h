@@ -32,7 +32,7 @@ void latest_samples_keep(void);
 /* Keeps no samples in the child of a fork, which nothing records. */
 void latest_samples_forked(void);
 
-/* Stores a sample. Inside of malloc; preserves errno. */
+/* Stores a sample. May be called inside of malloc; preserves errno. */
 void latest_samples_add(uint32_t site, double bytes);
 
 /* Returns the number of the latest sample; 0 before the first. */

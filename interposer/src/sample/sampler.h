@@ -55,7 +55,7 @@
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
 /* Sets the mean bytes between samples of code that allocates much; 0 samples nothing, 1 every allocation, which is
- * exact only from the start. From any thread. */
+ * exact only from the start. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
@@ -149,7 +149,8 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of later work for a sample. `block` is the calling thread's, or NULL. From any thread. */
+/* Counts the cost of later work for a sample. `block` is the calling thread's, or NULL. May be called from any thread.
+ */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
 /*
