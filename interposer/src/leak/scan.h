@@ -35,7 +35,7 @@ enum slot_seen {
 /* Reads the accesses since the last cooling. Returns false, with errno, if that fails. */
 bool scan_read(void);
 
-/* Return what the reading says of a slot, and whether it is valid for slots that were not accessed. */
+/* Return the result of the reading for a slot, and whether the result "not accessed" is valid in this epoch. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
