@@ -1,4 +1,5 @@
-/* The functions of mallometer.h. Each checks its arguments and keeps errno; the figures come from the other folders. */
+/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The figures come from the
+ * other folders. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -87,7 +88,7 @@ int mallometer_scope_open(uint32_t options) {
   if (process_never_counts() || !is_counting()) return -ENODATA;
   int saved_errno = errno;
   int number = open_scope(options);
-  if (number > 0 && !is_counting()) { /* counting was switched off meanwhile */
+  if (number > 0 && !is_counting()) { /* Counting was switched off meanwhile. */
     (void)mallometer_scope_close((uint32_t)number, NULL);
     number = -ENODATA;
   }
@@ -112,7 +113,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Works before the process's first event, too: a constructor may call it earlier, and hook_ready() starts the hook. */
+/* Returns whether events may be counted. A constructor may call this before the first event of the process;
+ * hook_ready() then starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -260,7 +262,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots first: they have the most evidence */
+                                NULL); /* objects in slots come first, because most is known of them */
 }
 
 /* Returns why objects cannot be moved into slots in this process; NULL if they can. */
@@ -433,8 +435,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds slots that glibc unmapped, which it subtracts from its mapped bytes although it never added them. Slots that
- * were unmapped but not noticed yet may leave the figure below 0: it is raised to 0.
+ * Adds the bytes of slots that glibc unmapped. glibc subtracts them from its mapped bytes, although it never added
+ * them. If such an unmapping was not noticed yet, the sum may be below 0 and is raised to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -25,8 +25,8 @@ int process_disable(void);
 int process_enable(void);
 
 /*
- * Returns why a running process must not be attached although it could be; NULL if nothing forbids it. The first call
- * reads the environment. For control/attachment.h.
+ * Returns why the environment forbids to attach this process, although an attach is possible; NULL if nothing forbids
+ * it. The first call reads the environment. For control/attachment.h.
  */
 const char *process_objection(void);
 
@@ -63,7 +63,7 @@ bool process_has_call_sites(void);
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
-/* Notes mappings from now on, if call sites are recorded. */
+/* Records mappings from now on, if call sites are recorded. */
 void process_note_mappings(void);
 
 /* Starts the recording, as recording_start() does. */

@@ -2,8 +2,8 @@
  * The method that the calling compiler thread of the JVM compiles.
  *
  * The fields on the way from the thread to the id of the method are those of vm_structs.h; JDKs lack some of them, and
- * the method is then unknown. Only the fourth sample of a compilation and later ones ask: nearly all compilations take
- * less memory than that, and their methods would only fill the table of call sites.
+ * the method is then unknown. The method is looked up from the fourth sample of a compilation on, because nearly all
+ * compilations take less memory than that, and their methods would only fill the table of call sites.
  */
 #ifndef MALLOMETER_JVM_COMPILATIONS_H
 #define MALLOMETER_JVM_COMPILATIONS_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /*
- * Looks the fields up, and keeps the process's own memory open for reading (readable_memory.h). Without that all
+ * Looks up the fields, and keeps the process's own memory open for reading (readable_memory.h). If either fails, all
  * methods are unknown. Must be called once, by a thread of the JVM. May allocate.
  */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);

@@ -2,13 +2,14 @@
  * Calls from compiled Java code to native code by the foreign-function interface.
  *
  * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
- * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So it
- * uses the next address and returns the frames of the code after the call: wrong frames, which change with each
- * compilation. The tools interface knows the right frames of every return address in compiled code (jvmticmlr.h), but
- * must not be called inside of malloc.
+ * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So
+ * AsyncGetCallTrace uses the next address and returns the frames of the code after the call. These frames are wrong,
+ * and change with each compilation. The tools interface knows the right frames of every return address in compiled code
+ * (jvmticmlr.h), but must not be called inside of malloc.
  *
- * So the stack stores the return address in a frame of its own, the note, behind the native ones. Whoever reads the
- * stack has the frames corrected. If the JVM does not know the address, or its code is gone, only the note is removed.
+ * So the recorded stack has the return address in an extra frame, the note, after the native frames. The reader of a
+ * stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the note is
+ * removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H

@@ -2,8 +2,8 @@
  * Searches for the Java objects that hold the addresses of native blocks, and for the objects that refer to these.
  *
  * A search uses an environment of the JVM's tools interface that may tag objects. It exists only during the search,
- * because tags cost each collection time. The search goes step by step. The caller decides about each step, as most of
- * them stop the program:
+ * because tags cost each collection time. The search consists of steps, and the caller decides about each of them,
+ * because most steps stop the program:
  *
  * 1. A walk over all objects and their long fields and long arrays (of classes that have such) finds the holders and
  *    tags them.
@@ -17,7 +17,7 @@
  * nothing and call no function of the JVM. Local references would be roots, so the search holds none to such an object
  * during a walk. Objects are named after each walk, as long as they exist.
  *
- * One search at a time; each function is called by one thread of the JVM.
+ * There is one search at a time, and only one thread of the JVM at a time may call these functions.
  */
 #ifndef MALLOMETER_JVM_OWNER_SEARCH_H
 #define MALLOMETER_JVM_OWNER_SEARCH_H
