@@ -48,7 +48,7 @@ class PollerTest {
   private static final MallometerOptions SLOW =
       MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
 
-  /** The threads of other tests in this JVM. */
+  /** The threads that other tests in this JVM have left. */
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
 
   private final Readings library = new Readings();
@@ -229,7 +229,7 @@ class PollerTest {
               new UnsatisfiedLinkError("gone"),
               new OutOfMemoryError("made up"))) {
         library.failure = failure;
-        // A reading that had begun before is published first.
+        // Waits for two readings, because one that had begun before may be published first.
         library.awaitReadings(2);
         Instant stuck = mallometer.snapshot().time();
         library.awaitReadings(2);
@@ -253,7 +253,7 @@ class PollerTest {
     }
   }
 
-  /** The application starts up meanwhile, so a poll does one kind of reading for the first time. */
+  /** The readers start one after the other, because the application starts up meanwhile and each reader loads classes at its first reading. */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
     ScriptedLibrary known = known();

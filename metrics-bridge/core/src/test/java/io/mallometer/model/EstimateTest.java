@@ -46,7 +46,7 @@ class EstimateTest {
     assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
   }
 
-  /** The site is rarely sampled and has one sample; 300 MiB are live in all. */
+  /** The site has only one sample, so its interval would reach far beyond the 300 MiB that are live in the whole process. */
   @Test
   void noIntervalReachesBeyondTheWhole() {
     Estimate few = new Estimate(9_216, 1e14, 1);

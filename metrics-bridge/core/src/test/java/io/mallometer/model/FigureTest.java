@@ -70,7 +70,7 @@ class FigureTest {
     }
   }
 
-  /** Components are published on purpose only. */
+  /** A component without an annotation is not published. */
   @Test
   void whatIsNotAnnotatedIsNotPublished() {
     assertThat(Component.of(HistoryPoint.class))

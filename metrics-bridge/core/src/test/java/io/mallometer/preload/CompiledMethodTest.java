@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A compiler thread that takes much memory has the method that it compiles in its stacks. */
+/** Tests that the stacks of a compiler thread that takes much memory contain the method that it compiles. */
 @Tag("process")
 class CompiledMethodTest {
 
@@ -130,7 +130,7 @@ class CompiledMethodTest {
         }
         live.forEach((name, bytes) -> most.merge(name, bytes, Math::max));
         TimeUnit.MILLISECONDS.sleep(
-            PAUSE_MILLIS); // a reading takes the processor from the compiler
+            PAUSE_MILLIS); // each reading takes processor time from the compiler
       }
       most.values().removeIf(bytes -> bytes < LEAST);
       most.forEach((name, bytes) -> System.out.println(name + " " + Math.round(bytes)));

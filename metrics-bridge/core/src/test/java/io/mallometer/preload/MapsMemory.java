@@ -107,7 +107,7 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
-  /** Returns the resident set as the kernel sums it up. */
+  /** Returns the resident set size, which the kernel sums up itself. */
   private static long apart() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {
@@ -121,7 +121,7 @@ final class MapsMemory {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long begin = threads.getCurrentThreadCpuTime();
     ResidentStacks read = mallometer.sites().resident();
-    while (read == latest) { // a reading is returned again for as long as its cost says
+    while (read == latest) { // the same reading is returned until its cost allows a new one
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();
     }

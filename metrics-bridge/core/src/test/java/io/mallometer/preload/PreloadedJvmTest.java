@@ -113,10 +113,10 @@ class PreloadedJvmTest {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(50))
                 .with(Setting.LEAK_TIME_SCALE, 100.0)
                 .with(Setting.RECORDING, file))) {
-      // The first reading makes stacks have Java frames.
+      // After the first reading stacks have Java frames.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
-      // Repeats the allocations: on a busy machine the sampler takes few samples.
+      // Repeats the allocations, because on a busy machine the sampler takes few samples.
       await(
           () -> {
             held.forEach(Deflater::end);
@@ -148,7 +148,7 @@ class PreloadedJvmTest {
     assertThat(ChildJvm.await(condition)).isTrue();
   }
 
-  /** Counts this thread only, because JIT compilers allocate and free as much meanwhile. */
+  /** Counts this thread only, because JIT compilers may allocate and free as much in other threads meanwhile. */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {

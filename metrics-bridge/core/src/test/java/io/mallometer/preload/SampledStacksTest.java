@@ -21,7 +21,7 @@ class SampledStacksTest {
 
   @TempDir private Path directory;
 
-  /** An idle machine takes one to two microseconds. */
+  /** On an idle machine a sample takes one to two microseconds. */
   @Test
   void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds() throws Exception {
     ChildJvm child =

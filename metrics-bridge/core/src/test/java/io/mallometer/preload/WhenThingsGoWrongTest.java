@@ -275,7 +275,7 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE");
   }
 
-  /** JNA would log an exception with its stack. */
+  /** JNA is not used here, because it would log an exception with its stack. */
   @Test
   void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {
     Path missing = directory.resolve("missing");
@@ -347,7 +347,7 @@ class WhenThingsGoWrongTest {
     }
   }
 
-  /** The policy grants permissions to the program's own classes only. */
+  /** The policy of the security manager grants permissions to the program's own classes only. */
   @Test
   void aSecurityManagerForbidsIt() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
@@ -420,7 +420,7 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** The unpacked file lies in a container's memory, and is lost with the container. */
+  /** The library is unpacked to a file system in memory, whose files are lost with the container. */
   @Test
   void theCacheIsInMemory() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");

@@ -244,7 +244,7 @@ class FlameGraphReportTest {
     browser.await("document.querySelector('#status').textContent.startsWith('Zoomed: ')");
     assertThat(browser.evaluate("document.querySelector('#view').scrollTop")).isEqualTo("0");
     assertThat(tooltipAt(0.5, 0)).startsWith("all\n");
-    // The zoomed method is as wide as the root: nothing beside it is empty.
+    // The zoomed method is as wide as the root, so the row has no empty space.
     String zoomed = browser.text("#status").replaceFirst("Zoomed: (\\S+):.*", "$1");
     assertThat(tooltipAt(0.02, 2)).startsWith(zoomed + "\n");
     assertThat(tooltipAt(0.98, 2)).startsWith(zoomed + "\n");

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The sites of HotSpot and mallometer are shown on request. */
+/** Tests that the sites of HotSpot and mallometer are shown on request only. */
 class OwnerParameterTest {
 
   private static final String OWN = "io.mallometer.internal.x.Y.read";
@@ -58,7 +58,7 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // The fake has no library for a search. On a busy machine a short pause is refused earlier.
+    // With a long pause the answer is UNSUPPORTED, because the fake cannot search. On a busy machine a short pause may be refused before.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

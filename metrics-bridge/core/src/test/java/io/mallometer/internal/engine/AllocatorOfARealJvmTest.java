@@ -116,7 +116,7 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The event names call sites that are known when it is made. It may come before the sample.
+    // The first allocation makes the call site known. An event names only call sites that are known by then, and may come before the sample of its own request.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =

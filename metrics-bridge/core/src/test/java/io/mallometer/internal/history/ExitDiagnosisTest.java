@@ -209,7 +209,7 @@ class ExitDiagnosisTest {
         .doesNotContain("Buffers");
   }
 
-  /** Writes a rise by 595 MB up to the limit, of which two sites have the given bytes and more. */
+  /** Writes a fast rise by 595 MB up to the limit, which two call sites explain: one with the given bytes, one with more. */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
     long grab = RecordedFrame.ofJava(2, 7);
@@ -347,7 +347,7 @@ class ExitDiagnosisTest {
     assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
   }
 
-  /** Returns a run on this machine since its boot. */
+  /** Returns a run that is recorded as one of this machine's present boot. */
   private static RecordedLife lifeIn(Path cgroup) throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");

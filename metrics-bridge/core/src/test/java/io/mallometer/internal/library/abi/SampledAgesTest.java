@@ -59,7 +59,7 @@ class SampledAgesTest {
     assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
-  /** Requests for no bytes have this size if objects have headers. */
+  /** With accounting by headers, an object of a request for no bytes has the size 0. */
   @Test
   void objectsOfNoBytesHaveAges() {
     add(1, 0, 1, Duration.ofSeconds(3));
