@@ -82,7 +82,7 @@ class EndpointContractTest extends FaceContract {
               addShares(shown, "site", sites.sites());
             });
     snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
-    // JSON has no unknown values.
+    // JSON leaves out unknown values.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
   }
