@@ -142,7 +142,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* slots are closed then */
+  CHECK(!place(SITE, 1)); /* it is not placed, because slots are closed */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -175,7 +175,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The limit is 0 bytes, then pages for a few objects: the rest of an object's page counts. */
+/* The limit is 0 bytes at first, and then some pages. The part of a page that an object does not use counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -235,7 +235,7 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* An access of an object is not noted for the next object in its place. */
+/* The time of an access to an object is not stored for the next object in its slot. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;

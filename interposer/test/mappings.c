@@ -133,7 +133,7 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Memory over one known range keeps its site; memory over two, or over more, is new. */
+/* Memory that is mapped within a known range keeps its site. Memory over two ranges, or beyond one, has the new site. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -289,7 +289,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* The map holds fewer ranges than that: small ones are forgotten, the large one stays. The kernel joins the pages. */
+/* Maps more ranges than the map has room for. Small ones are forgotten, and the large one stays. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -312,7 +312,7 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* A call site that maps often enough uses the budget of walks up. */
+/* A call site that maps very often uses up the budget of walks. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);

@@ -168,7 +168,7 @@ static void several(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   int again = registered(&logs[3], log_allocated, log_freed);
   CHECK(again != numbers[3]);
-  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* does not remove the one in its place */
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* its place has another monitor */
   numbers[3] = again;
   for (int i = 0; i < 8; i++) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[i]), 0);
 }
@@ -409,7 +409,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* A registered monitor receives the next event, even if another thread chooses the usual route at the same time. */
+/* After its registration a monitor receives the next event, even if another thread chooses the usual route at the same
+ * time. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];

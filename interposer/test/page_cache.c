@@ -35,7 +35,7 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Asks when the type that was known is out of date. */
+/* Asks at a time at which the type from an earlier question is no longer used. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;
