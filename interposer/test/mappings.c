@@ -133,7 +133,7 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Memory that is mapped within a known range keeps its site. Memory over two ranges, or beyond one, has the new site. */
+/* Memory that is mapped within a known range keeps its site. Memory beyond one range has the site of the new mapping. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -150,7 +150,7 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails, and with the error of the same system call without the hook: emulators have other errors. */
+/* Checks that a call fails with the error of the same system call without the hook. Emulators have other errors. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
