@@ -723,7 +723,7 @@ static void locked_object(void) {
   CHECK(idle_since(before, SMALL, &in_all) < COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     free(small[i]);
-    free(large[i]); /* one of these objects is locked; its pages are freed as well */
+    free(large[i]); /* the pages of the locked object are freed as well */
   }
   CHECK_EQUAL(locked_kib(), 0);
   works();
@@ -942,7 +942,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* one of two users has stopped, so observation continues */
+  wait_for_whole_epoch(); /* a second user has not stopped, so observation continues */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -1114,7 +1114,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only the fifty sites that allocated again have objects in slots */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* no other sites than those fifty have slots */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */

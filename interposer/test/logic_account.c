@@ -234,7 +234,7 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Two peaks occur in different threads at any point. The larger one is missed by at most the stated error. */
+/* The larger of two peaks, which different threads reach at any point, is missed by at most the stated error. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();

@@ -256,7 +256,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Without pagemap the kernel does not report which process has a shared page in memory. */
+/* The kernel does not report, without pagemap, which process has a shared page in memory. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);

@@ -409,7 +409,7 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* After its registration a monitor receives the next event, even if another thread chooses the usual route at the same
+/* A monitor receives the first event after its registration, even if another thread chooses the usual route at the same
  * time. */
 static void register_at_once(void) {
   enum { THREADS = 7 };

@@ -406,7 +406,7 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
 }
 
 /*
- * After the first walk for links, a search for holders is refused, because the tags of new holders would be taken for
+ * A search for holders is refused after the first walk for links, because the tags of new holders would be taken for
  * those of objects between holders and roots.
  */
 static void no_holders_are_looked_for_behind_the_first_link(void) {

@@ -418,7 +418,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9},
   };
   state = 20260101;
-  sampler_set_target(0); /* there is no limit, because the simulation has no real time */
+  sampler_set_target(0); /* no limit, because the simulation has no real time */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);

@@ -237,7 +237,7 @@ static void the_interval_changes_at_run_time(void) {
     kept[i] = keeper(MIB);
     bytes += (double)unit_size(kept[i]);
   }
-  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* each object is larger than the interval, so it is sampled */
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* an object that is larger than the interval is sampled */
   free(before);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
 

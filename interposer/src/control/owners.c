@@ -152,8 +152,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* After a search for referrers, a search for holders would take new holders for referrers of other objects, so it is
-   * refused. */
+  /* A search for holders is refused after a search for referrers, because it would take new holders for referrers of
+   * other objects. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -124,7 +124,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* In header mode the object is not counted, because the free of an object without a header is not counted either. */
+/* Counts nothing in header mode, because the free of an object without a header is not counted either. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
   if (!uses_headers()) count_new(object, size, 0, origin);
 }

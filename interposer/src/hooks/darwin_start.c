@@ -147,7 +147,7 @@ static void unhook_and_count(struct zone *zone, struct redirection *done) {
 /* Hooks all zones or none: objects may be freed through another zone than their own. */
 const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
-  /* With interposed functions and zones, each call would count twice. */
+  /* Each call would be counted twice, by an interposed function and by a zone. */
   if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     return "the program's calls are interposed already; start it without DYLD_INSERT_LIBRARIES to attach";
   visit_zones(hook_and_count, done);
@@ -196,4 +196,6 @@ int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from)
   return 0;
 }
 
-struct ranges_totals ranges_totals(void) { return (struct ranges_totals){0}; }
+struct ranges_totals ranges_totals(void) {
+  return (struct ranges_totals){0};
+}

@@ -148,7 +148,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* One step accounts for both sizes, so that an object that grows repeatedly takes only the difference from the
+  /* The step accounts for both sizes, so that an object that grows repeatedly takes only the difference from the
    * headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
@@ -514,7 +514,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Before the first event it is unknown which operators serve. */
+/* The operators that serve are unknown before the first event. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \

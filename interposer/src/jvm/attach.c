@@ -104,7 +104,7 @@ static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
 
 static void JNICALL on_class_load(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)environment, (void)thread, (void)object,
-      (void)class; /* Nothing is done here: AsyncGetCallTrace only requires that the event is enabled. */
+      (void)class; /* Does nothing: AsyncGetCallTrace only requires that the event is enabled. */
 }
 
 static bool may_make_more_ids(jvmtiEnv *environment) {

@@ -11,7 +11,7 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* After its work the thread rests for this many times the processor time of the work, but for at most LONGEST_REST_NS,
+/* The thread rests after its work for this many times the processor time of the work, but for at most LONGEST_REST_NS,
  * which is less than its end may take. */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u

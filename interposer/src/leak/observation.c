@@ -295,7 +295,7 @@ static void rest(void) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
-    watch_sites(NULL, 0); /* nobody checks the signal meanwhile */
+    watch_sites(NULL, 0); /* the signal is not checked meanwhile */
     reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
@@ -319,7 +319,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* nobody checks the signal from here on */
+      watch_sites(NULL, 0); /* the signal is not checked from here on */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;

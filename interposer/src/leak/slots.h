@@ -127,7 +127,7 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* These functions return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such
+/* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such
  * object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);

@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) struct registers registers_here(voi
   return (struct registers){(uintptr_t)__builtin_return_address(0), (uintptr_t)(record + 2), record[0]};
 }
 
-/* Only watchpoints need this function, and they do not exist on Darwin. */
+/* Watchpoints alone need this function, and they do not exist on Darwin. */
 static inline struct registers registers_of_context(const ucontext_t *context) {
   (void)context;
   return (struct registers){0, 0, 0};

@@ -19,8 +19,8 @@ struct link_map;
 struct link_map *object_of(const void *address);
 
 /*
- * These functions return the object that the loader searches first (the executable), the object that it searches after
- * a given one, and this library. They return NULL if object_of() knows no object, and after the last object.
+ * Return the object that the loader searches first (the executable), the object that it searches after a given one, and
+ * this library. The functions return NULL if object_of() knows no object, and after the last object.
  */
 struct link_map *first_object(void);
 struct link_map *next_object(const struct link_map *object);

@@ -21,8 +21,8 @@ struct file_status {
   uint64_t bytes;
 };
 
-/* These functions describe an open file, or the file at a path without following a symbolic link at its end. They
- * return false if the file is unknown. */
+/* Describe an open file, or the file at a path without following a symbolic link at its end. Return false if the file
+ * is unknown. */
 bool file_status(int file, struct file_status *status);
 bool file_status_at(const char *path, struct file_status *status);
 
@@ -30,7 +30,7 @@ bool file_status_at(const char *path, struct file_status *status);
 bool file_is_at(const char *path, int file);
 
 /*
- * These functions open a file, read and write from its beginning, and close it. They are no cancellation points,
+ * Open a file, read and write from its beginning, and close it. These functions are no cancellation points,
  * because a cancelled thread would keep what it holds. Opens a file to read and write without waiting; fails for a last
  * symbolic link (ELOOP). Return -1 if they fail.
  */

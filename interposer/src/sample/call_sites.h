@@ -102,7 +102,7 @@ typedef void *sample_mover(const struct sample *sample, const struct live_sample
 void call_sites_set_mover(sample_mover *mover);
 
 /*
- * These functions handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because
+ * Handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because
  * its object stays after a realloc that fails. The second counts it as freed. Both do nothing for NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);

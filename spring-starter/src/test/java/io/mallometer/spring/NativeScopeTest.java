@@ -147,7 +147,7 @@ class NativeScopeTest {
         .start();
   }
 
-  /** In this test all threads have the same counters, so bytes that were allocated while both pieces were open are in both. */
+  /** The threads have the same counters in this test, so bytes that were allocated while both pieces were open are in both. */
   @Test
   @Timeout(120)
   void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {

@@ -113,7 +113,7 @@ class PreloadedJvmTest {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(50))
                 .with(Setting.LEAK_TIME_SCALE, 100.0)
                 .with(Setting.RECORDING, file))) {
-      // After the first reading stacks have Java frames.
+      // Stacks have Java frames after the first reading.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
       // Repeats the allocations, because on a busy machine the sampler takes few samples.

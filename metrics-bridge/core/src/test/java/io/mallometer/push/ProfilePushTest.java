@@ -241,7 +241,7 @@ class ProfilePushTest {
     }
   }
 
-  /** By default the JDK would keep the connection open for the next request. */
+  /** The JDK would by default keep the connection open for the next request. */
   @Test
   void noConnectionStaysOpenAfterAPush() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

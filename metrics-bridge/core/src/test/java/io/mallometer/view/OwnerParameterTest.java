@@ -58,7 +58,7 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // With a long pause the answer is UNSUPPORTED, because the fake cannot search. On a busy machine a short pause may be refused before.
+    // The answer to a long pause is UNSUPPORTED, because the fake cannot search. A short pause may be refused before, on a busy machine.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

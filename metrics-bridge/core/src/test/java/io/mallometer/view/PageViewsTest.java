@@ -235,7 +235,7 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** All viewers together keep the limit, whatever their number and their earlier interval. */
+  /** The viewers together keep the limit, whatever their number and their earlier interval. */
   @Test
   void thoseWhoWatchAreToldToAskTwiceASecondTogetherAtMost() throws Exception {
     Views views = new Views(mallometer);

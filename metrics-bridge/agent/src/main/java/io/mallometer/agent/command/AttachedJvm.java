@@ -375,7 +375,7 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // There is nothing to end: the agent closes its facade when no question comes for a while.
+      // The facade need not be ended here. The agent closes its facade when no question comes for a while.
       asked = false;
     }
     cleanUp();

@@ -93,7 +93,7 @@ final class HttpSource implements Source {
 
   @Override
   public void close() {
-    // There is nothing to close, because each question has a connection of its own.
+    // Does nothing, because each question has a connection of its own.
   }
 
   /** Decides whether the views are below the address (an agent) or below /actuator. */
@@ -136,7 +136,7 @@ final class HttpSource implements Source {
     find();
     HttpURLConnection connection = connection(method, path);
     if (method.equals("POST")) {
-      // Without a content type, the Actuator would read the body of a POST as a form.
+      // The Actuator would read the body of a POST without a content type as a form.
       connection.setRequestProperty("Content-Type", "application/json");
       connection.setRequestProperty("X-Mallometer", "command");
       connection.setFixedLengthStreamingMode(0);

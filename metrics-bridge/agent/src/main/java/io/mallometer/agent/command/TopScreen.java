@@ -128,7 +128,7 @@ final class TopScreen {
     try {
       trends = source.get("trends").json();
     } catch (Failure e) {
-      return; // Without trends, the growth is known after a minute of readings.
+      return; // The growth is known after a minute of readings, also without trends.
     }
     remember(trends, "libraries", ofLibraries);
     remember(trends, "sites", ofSites);

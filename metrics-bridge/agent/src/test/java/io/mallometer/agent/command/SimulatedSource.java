@@ -107,6 +107,6 @@ final class SimulatedSource implements Source {
 
   @Override
   public void close() {
-    // There is nothing to close.
+    // Does nothing, because nothing is open.
   }
 }

@@ -61,7 +61,7 @@ class AgentServerTest {
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // After this second reading the rates are known, and they stay constant while no time passes.
+    // The rates are known after this second reading, and stay constant while no time passes.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();

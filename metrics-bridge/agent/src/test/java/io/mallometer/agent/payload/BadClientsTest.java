@@ -78,7 +78,7 @@ class BadClientsTest {
     scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
   }
 
-  /** Two clients stop reading in the middle of an answer, as a slow browser with a flame graph may do. */
+  /** Lets two clients stop reading in the middle of an answer, as a slow browser with a flame graph may do. */
   @Test
   void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
     start(Map.of());

@@ -502,7 +502,7 @@ public final class Poller {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Some applications interrupt all threads. Only the leases decide whether this thread ends.
+        // Ignores interrupts, because some applications interrupt all threads. Only the leases end this thread.
         continue;
       }
     }

@@ -299,7 +299,7 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous) {
     try {
-      // Without the library nothing has checked the file. It may be a pipe, which would block.
+      // The file is unchecked without the library. It may be a pipe, which would block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }

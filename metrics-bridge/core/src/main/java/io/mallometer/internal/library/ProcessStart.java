@@ -59,10 +59,10 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // Without its decimal point, the number of seconds is a number of hundredths, which is what ticks are.
+      // The number of seconds without its decimal point is a number of hundredths, which is what ticks are.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // Some containers report their own uptime but the host's start times.
+      // Containers may report their own uptime but the host's start times.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

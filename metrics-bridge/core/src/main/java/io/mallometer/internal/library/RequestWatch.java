@@ -31,7 +31,7 @@ public interface RequestWatch {
 
       @Override
       public void close() {
-        // There is nothing to close.
+        // Does nothing, because nothing is open.
       }
     };
   }

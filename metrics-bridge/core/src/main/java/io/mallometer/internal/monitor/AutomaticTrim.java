@@ -102,7 +102,7 @@ public final class AutomaticTrim implements AutoCloseable {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Only close() ends this thread, not an interrupt.
+        // Ignores interrupts, because only close() ends this thread.
         continue;
       }
     }

@@ -42,7 +42,7 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** For each sample, the numbers of the objects that contain its address; no number for a static field. */
+    /** The numbers of the objects that contain the address of a sample, by sample; no number for a static field. */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";

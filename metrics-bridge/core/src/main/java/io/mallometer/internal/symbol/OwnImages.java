@@ -64,7 +64,7 @@ final class OwnImages implements ModuleImages {
   @Override
   public Optional<Bytes> open(String file) {
     try {
-      // Only regular files are opened, because a pipe or a device could block the reader.
+      // Opens regular files only, because a pipe or a device could block the reader.
       return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
     } catch (InvalidPathException | SecurityException e) {
       return Optional.empty();

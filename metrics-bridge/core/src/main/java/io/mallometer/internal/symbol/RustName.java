@@ -136,7 +136,7 @@ final class RustName extends MangledName {
     }
     long value = 0;
     while (peek() != '_') {
-      // These numbers may overflow, because those that distinguish crates are hashes.
+      // Numbers may overflow, because those that distinguish crates are hashes.
       value = value * 62 + digit(next());
     }
     at++;

@@ -114,7 +114,7 @@ final class SymbolTable {
     /** The last start of a function between each requested address and the previous one. */
     private final long[] nearest;
 
-    /** For each page, whether it or the next page has a requested address. Null if all functions are requested. */
+    /** Whether a page or the next one has a requested address, by page. Null if all functions are requested. */
     private final boolean @Nullable [] near;
 
     private boolean hasFunctions;

@@ -134,7 +134,7 @@ class AllocatorReaderTest {
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
-  /** After an attach, live bytes include glibc's size words, as the allocator's own figures do. */
+  /** Live bytes include glibc's size words after an attach, as the allocator's own figures do. */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
     library.setStatus(Status.counting(SelfReport.ATTACHED));

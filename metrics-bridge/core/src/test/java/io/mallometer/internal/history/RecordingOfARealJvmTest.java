@@ -145,7 +145,7 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** All Java threads stand still, including mallometer's poller, but the library still records the counters. */
+  /** The library still records the counters while all Java threads stand still, including mallometer's poller. */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));

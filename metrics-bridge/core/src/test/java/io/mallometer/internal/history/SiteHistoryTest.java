@@ -166,7 +166,7 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /** Without the present reading, old moments could only show that nothing changed. */
+  /** Old moments without the present reading could only show that nothing changed. */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();

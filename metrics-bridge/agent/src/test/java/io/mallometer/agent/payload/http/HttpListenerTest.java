@@ -238,7 +238,7 @@ class HttpListenerTest {
     }
   }
 
-  /** At the limit the server closes the connection that has kept it waiting longest, but none that it is answering. */
+  /** The server closes, at the limit, the connection that has kept it waiting longest, but none that it is answering. */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 3));

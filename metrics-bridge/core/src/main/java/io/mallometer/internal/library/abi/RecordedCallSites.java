@@ -127,7 +127,7 @@ final class RecordedCallSites {
 
   private final NamedSites named = new NamedSites();
 
-  /** All sites with smaller numbers are named; -1 before the first reading. */
+  /** The number below which all sites are named; -1 before the first reading. */
   private int namedUpTo = -1;
 
   private int callsInBetween;

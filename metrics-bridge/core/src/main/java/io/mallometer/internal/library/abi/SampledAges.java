@@ -42,7 +42,7 @@ final class SampledAges {
     long[] youngestFirst = new long[count];
     int sites = 0;
     for (int i = 0; i < count; i++) {
-      // One number holds the age in milliseconds and, in its lower bits, the index of the object, so that sorting the numbers sorts objects by age.
+      // The number has the age in milliseconds in its upper bits and the index of the object in its lower bits, so that sorting the numbers sorts the objects by age.
       youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
       sites = Math.max(sites, 1 + site(objects, i));
     }

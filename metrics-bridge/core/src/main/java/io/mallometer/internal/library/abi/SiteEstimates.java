@@ -77,7 +77,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // With accounting by headers, an object can have 0 bytes.
+    // Objects can have 0 bytes with accounting by headers.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

@@ -56,7 +56,7 @@ class SiteEstimatesTest {
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
   }
 
-  /** With accounting by headers, bytes are requested bytes. */
+  /** Bytes are requested bytes with accounting by headers. */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
     sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);
