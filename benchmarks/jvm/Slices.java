@@ -42,8 +42,11 @@ import org.rocksdb.WriteOptions;
  * Runs slices of fixed work in one warm JVM and switches a tool between them.
  *
  * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
- * that it is compared with. The two take turns of some 10 ms, because a processor that shares its core with a busy neighbour works at half of its speed for some tenths of a second. That slows two turns in succession equally, but only one of two slices. In each turn one part of the load runs; the state that comes first alternates, and a seeded random number decides which one begins. Pairs of all kinds take
- * turns, too.
+ * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
+ * core with a busy neighbour works at half of its speed for some tenths of a second. That slows two
+ * turns in succession equally, but only one of two slices. In each turn one part of the load runs;
+ * the state that comes first alternates, and a seeded random number decides which one begins. Pairs
+ * of all kinds take turns, too.
  *
  * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
  * reading the clock: a known cost, which the method must find.
@@ -248,7 +251,8 @@ public final class Slices {
     }
 
     /**
-     * Switches mallometer to {@code off}, {@code counting} (without samples) and {@code on} (as configured).
+     * Switches mallometer to {@code off}, {@code counting} (without samples) and {@code on} (as
+     * configured).
      */
     final class Mallometer implements Switch {
       private static final int SAMPLE_INTERVAL = 2;
@@ -302,7 +306,10 @@ public final class Slices {
       }
     }
 
-    /** Switches async-profiler to {@code off}, or to a state that is its options, such as {@code nativemem=512k}. */
+    /**
+     * Switches async-profiler to {@code off}, or to a state that is its options, such as {@code
+     * nativemem=512k}.
+     */
     final class AsyncProfiler implements Switch {
       private final Function execute;
       private final Function message;

@@ -554,7 +554,7 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* Large objects of a program that frees none of them are mapped singly, as without us. */
+/* If a program frees none of its large objects, each has a mapping of its own, as without the library. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;

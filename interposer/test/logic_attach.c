@@ -77,7 +77,7 @@ char *given_strdup(const char *text) {
   return strcpy(copy, text);
 }
 
-/* ---- The loader, which tells nothing ------------------------------------------------------------------- */
+/* ---- A loader that reports no objects ------------------------------------------------------------------ */
 
 static uint64_t changes;
 

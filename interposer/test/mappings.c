@@ -133,7 +133,7 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Memory that is mapped within a known range keeps its site. Memory beyond one range has the site of the new mapping. */
+/* Memory that is mapped within a known range keeps its site. Memory outside has the site of the new mapping. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -345,7 +345,7 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A child of vfork has the memory of its parent: what it maps is mapped there, and nothing is noted. */
+/* A child of vfork shares its parent's memory. What it maps is mapped in the parent; the map of ranges lacks it. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;

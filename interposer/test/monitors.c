@@ -104,7 +104,7 @@ static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
   ONCE(40000, malloc(40000));           /* the large route */
-  ONCE(100u << 20, malloc(100u << 20)); /* huge, mapped singly */
+  ONCE(100u << 20, malloc(100u << 20)); /* huge, in a mapping of its own */
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
   ONCE(77, realloc(NULL, 77));

@@ -375,7 +375,7 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* A rise that begins before the thread has noted how much there was is no rise. */
+  /* The thread finds a rise only if it read the memory before it. So the rise is repeated until the thread finds it. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -411,7 +411,7 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* A forked child may begin a message of its own, and its rises are told, too. */
+/* A forked child may begin a message of its own, which describes the child's rises. */
 static int message_of_a_forked_child(void) {
   start_message();
   pause_ms(1500); /* the thread looks for rises */

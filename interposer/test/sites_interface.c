@@ -285,7 +285,7 @@ static void samples_end_while_counting_is_off(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* ---- Frees past the hook ------------------------------------------------------------------------------ */
+/* ---- Frees that the hook does not see ----------------------------------------------------------------- */
 
 static NOINLINE void *other_keeper(size_t size) {
   void *object = malloc(size);
@@ -293,7 +293,7 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* A free past the hook is not seen; the object is not live beside the one that is at its address afterwards. */
+/* The hook does not see a free by an internal name. Once a new object is at the address, only this one is live. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);

@@ -28,7 +28,7 @@
 /* Begins to keep samples. */
 void burst_start(void);
 
-/* Notes memory once a second. */
+/* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
 /* Returns whether so much memory is left below the limit that a thread may start. Cached files do not count, because

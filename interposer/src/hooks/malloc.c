@@ -6,7 +6,7 @@
  * four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
  * allocations for the sampler. A call leaves this route if the thread has no block yet, if the request is zero, if the
  * thread must report to the peak, or if the sampler's countdown ends. Requests above 32 KiB take the same steps on a
- * route of their own, which tells the call paths of large requests apart.
+ * route of their own, so that their call paths can be told from those of other requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.

@@ -71,7 +71,10 @@ struct hook_owner {
   void (*configure)(void);
   /* Called in header mode when the library `file` (NULL: the executable) is opened without its RTLD_DEEPBIND. */
   void (*on_deepbind_removal)(const char *file);
-  /* Called in header mode before `file` is loaded, which may free objects past the headers. May change errno. */
+  /*
+   * Called in header mode before `file` is loaded, which may free objects without regard to their headers. May change
+   * errno.
+   */
   void (*before_load_with_headers)(const char *file);
   /* Called before the program loads a JVM. May change errno. */
   void (*before_jvm_load)(void);

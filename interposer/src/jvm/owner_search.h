@@ -10,8 +10,8 @@
  * 2. For blocks that no Java long holds, longs that could lead there through native memory are followed while the
  *    program runs (native_pointers.h); a second walk finds the objects that hold these longs.
  * 3. A walk along all references finds the objects that refer to the ones tagged last, and tags these: one walk for
- *    each link of a path. Only such objects are tagged. If all objects that are searched for are of one class, the JVM
- *    is told so and calls back for no others.
+ *    each link of a path. Only such objects are tagged. If all objects that are searched for are of one class, the walk
+ *    has a filter, so that the JVM calls back for this class only.
  *
  * Callbacks run in the JVM's own thread while it is stopped: they write into reserved memory (owner_graph.h), allocate
  * nothing and call no function of the JVM. Local references would be roots, so the search holds none to such an object

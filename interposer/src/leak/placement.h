@@ -18,11 +18,11 @@
  * start-up and keep what they allocated. They would take all slots, and a site that is sampled only once cannot be
  * judged a leak.
  *
- * So a site that allocates much gets as many slots as others. If a site keeps only one of many objects, most of its
- * objects in slots are freed soon, and few of the kept ones would be observed. So a site whose samples stay live gets
- * more slots, until it has L. A site that keeps all it allocates fills its share ever more slowly (the cube root of
- * time). When little is left, all shares shrink together, so that a new site still finds room. Where nothing is left
- * for a site, q is 0: its samples are not observed, and counted as not placed.
+ * So a site that allocates much gets no more slots than other sites. If a site keeps only one of many objects, most of
+ * its objects in slots are freed soon, and few of the kept ones would be observed. So a site whose samples stay live
+ * gets more slots, until it has L. A site that keeps all it allocates fills its share at a falling rate: the number of
+ * its slots grows with the cube root of time. When little is left, all shares shrink together, so that a new site still
+ * finds room. Where nothing is left for a site, q is 0: its samples are not observed, and counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H

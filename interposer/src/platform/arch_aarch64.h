@@ -49,8 +49,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path: loads and stores. A mark tells a handler (account/thread_block.h) that its event must not
- * count in the same words in between. Two words take one load and one store of a pair, whose halves are atomic (B2.2).
+ * Additions on the fast path: loads and stores. Between the two, a mark keeps a signal handler (account/thread_block.h)
+ * from counting its event in the same words. Two words take one load and one store of a pair, whose halves are atomic
+ * (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 

@@ -25,9 +25,9 @@ bool is_readable(uintptr_t begin, size_t bytes);
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 /*
- * Calls `act`, which opens or closes a descriptor and notes it, while no fork is under way; after
- * protected_words_prepare(). A child closes the noted descriptors. Returns false if forks continue for a second. May
- * change errno.
+ * Calls `act`, which opens or closes a descriptor and remembers it, while no fork is under way.
+ * protected_words_prepare() must have been called. A forked child closes the remembered descriptors. Returns false if
+ * forks continue for a second. May change errno.
  */
 bool without_forks(void (*act)(void));
 

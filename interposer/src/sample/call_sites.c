@@ -512,12 +512,12 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 }
 
 /*
- * Returns the number of frames to store. Compilers meet ever new stacks in their recursions, and class loading below
- * the Java code that first needs a class. From half of the room on, new stacks without Java frames and those of the JVM
- * itself keep only their innermost frames, and fewer in the last quarter, so that the rest is for the program's. (If
- * nearly every allocation is sampled, the JVM's keep that many Java frames.) At other intervals the JVM's stacks below
- * Java stay whole up to the last quarter: a shortened one does not tell which method of the program made the JVM
- * allocate.
+ * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
+ * compilers, and class loading, which runs below any Java code that first needs a class. Once half of the room is
+ * taken, new stacks without Java frames and those of the JVM itself keep only their innermost frames, and fewer in the
+ * last quarter, so that the rest is left for stacks of the program. The JVM's stacks below Java stay whole up to the
+ * last quarter, because a shortened one lacks the program's method that made the JVM allocate. Only if nearly every
+ * allocation is sampled are they shortened earlier, to their native frames and a few Java frames.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;

@@ -17,7 +17,7 @@
 
 static enum unwinding unwinding;
 static bool objects_are_known;
-static bool kernel_tells; /* whether the kernel tells which memory is readable; a sandbox may forbid that system call */
+static bool kernel_tells; /* whether a system call reports which memory is readable; a sandbox may forbid it */
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /*
  * The native call stack of the calling thread, from inside of malloc.
  *
- * Frames are followed by call frame information if the kernel tells which memory is readable or the C library which
- * objects are loaded, else by frame pointers. Only readable memory is read: the used part of the thread's own stack
+ * Frames are followed by call frame information if the kernel reports which memory is readable, or the C library which
+ * objects are loaded; else by frame pointers. Only readable memory is read: the used part of the thread's own stack
  * (platform/own_stack.h); for other stacks the kernel tests each page. A smashed stack, or code without information,
  * therefore yields a short stack and never a fault.
  *

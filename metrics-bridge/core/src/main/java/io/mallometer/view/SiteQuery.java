@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code all} with a filter or by library, else {@code application}
  * @param limit the largest number of rows
  * @param from the first of two moments, in ISO 8601, or a duration before now
- * @param to the second, likewise; now if omitted
+ * @param to the second moment, in the same form; now if omitted
  * @param at a kept moment in place of now: {@code peak}, or {@code 85}, {@code 90} or {@code 95},
  *     the latest moment above this percentage of the limit
  */

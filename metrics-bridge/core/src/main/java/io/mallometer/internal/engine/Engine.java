@@ -210,7 +210,7 @@ public final class Engine {
     return pools;
   }
 
-  /** Notes that the application starts, or has started. */
+  /** Receives that the application starts ({@code true}), or has started. */
   public void starting(boolean begins) {
     heldDiagnosis.starting(begins, sources.clock().instant());
   }
