@@ -102,7 +102,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);
-  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the access was noted in whole units */
+  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the time of the access is stored in whole units */
   take_out(object);
   const struct mallometer_site_evidence *of_site = evidence(SITE);
   CHECK_EQUAL(of_site->placed, 1);

@@ -74,7 +74,7 @@ static size_t class_bytes(uint32_t class) {
 static void objects_fill_their_classes(void) {
   start();
   for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
-    size_t most = class_bytes(class) - 48; /* the bytes before and behind it */
+    size_t most = class_bytes(class) - 48; /* the bytes before and after it */
     CHECK_EQUAL(slot_class(most, 16), class);
     CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
     unsigned char *object = take(most, SITE);

@@ -1,5 +1,5 @@
 /*
- * glibc's own allocator: how it is recognized, the words in front of its objects, its statistics, and its trim. Another
+ * glibc's own allocator: how it is recognized, the words before its objects, its statistics, and its trim. Another
  * C library needs other definitions of these functions.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_H
@@ -45,7 +45,7 @@ static inline size_t glibc_usable_size(const void *object) {
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the bytes of such an object's mapping, from the words in front of it; 0 for another kind of object. */
+/* Returns the bytes of such an object's mapping, from the words before it; 0 for another kind of object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*

@@ -65,7 +65,7 @@ struct window {
 };
 
 /*
- * Returns the size of a chunk whose size word is at `offset`, 8 bytes behind a multiple of 16; 0 if it cannot be one.
+ * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if it cannot be one.
  * Only used chunks state whether they belong to the main arena.
  */
 static size_t size_at(const struct window *window, size_t offset) {

@@ -51,7 +51,7 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Erases a header, since the memory may be in front of another object later. */
+/* Erases a header, because another object may later begin right after this memory. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;

@@ -182,7 +182,7 @@ struct recording_grown {
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
-/* A fast rise of memory: the content of its record, behind the frame. */
+/* A fast rise of memory: the content of its record, after the frame. */
 struct recording_burst {
   /* The begin of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;

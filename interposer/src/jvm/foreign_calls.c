@@ -33,7 +33,7 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread asks the JVM. Another thread then leaves the frames as they are. */
+/* Whether a thread is asking the JVM about addresses. Another thread then leaves its frames as they are. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {

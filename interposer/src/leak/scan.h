@@ -19,7 +19,7 @@
 #include "mallometer.h"
 
 /*
- * Prepares the canaries in front of the slots, and tests whether accessed bits can be cleared and read by this method.
+ * Prepares the canaries before the slots, and tests whether accessed bits can be cleared and read by this method.
  * Returns NULL, or why they cannot.
  */
 const char *scan_start(enum mallometer_leaks_method method);

@@ -13,7 +13,7 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most separate parts of the address space: slots, the heap behind the program, and mappings lie far apart. */
+/* The most separate parts of the address space: slots, the heap after the program, and mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 

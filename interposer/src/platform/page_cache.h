@@ -21,9 +21,9 @@ int64_t page_cache_of_file(int file);
 void page_cache_probe(void);
 
 /*
- * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Copies of pages that the process has written
- * count. -EPERM: all pages are reported, as the kernel does for files that the process neither owns nor may write, and
- * the process is not known to own all files; -ENOMEM: the memory was unmapped.
+ * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Copies of pages that the process has
+ * written count. -EPERM: all pages are reported, as the kernel does for files that the process neither owns nor may
+ * write, and the process is not known to own all files; -ENOMEM: the memory was unmapped.
  */
 int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);
 

@@ -36,7 +36,7 @@ struct reference {
   const char *name;
   bool is_call;    /* may still lead into its own object, to be bound at the first call */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls jump past the word, because the loader has rewritten the code */
+  bool is_ignored; /* calls do not read the word, because the loader has rewritten the code */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),

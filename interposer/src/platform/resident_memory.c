@@ -32,7 +32,7 @@ static void close_files(void) {
 
 /*
  * The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. It also reports guard pages,
- * which glibc 2.42 has behind its stacks, as swapped; they are empty.
+ * which glibc 2.42 has at the ends of its stacks, as swapped; they are empty.
  */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;

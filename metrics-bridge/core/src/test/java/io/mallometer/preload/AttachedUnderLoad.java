@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  *       call
  *   <li>{@code together COUNT}: attaches from COUNT class loaders at once
  *   <li>{@code watch SECONDS}: compares the counters with glibc's bytes in use, until the program
- *       allocates past the library
+ *       makes an allocation that the library does not see
  * </ul>
  */
 public final class AttachedUnderLoad {

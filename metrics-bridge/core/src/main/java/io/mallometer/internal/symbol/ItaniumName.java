@@ -595,7 +595,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a type, which becomes a substitution unless it is built in.
    *
-   * @param takesArguments whether template arguments behind a template parameter belong to it
+   * @param takesArguments whether template arguments after a template parameter belong to it
    */
   private Name type(boolean takesArguments) {
     enter();
@@ -754,7 +754,7 @@ final class ItaniumName extends MangledName {
     return type().followedBy(" []");
   }
 
-  /** Reads {@code const} and the like, and returns them as they are written behind a type. */
+  /** Reads {@code const} and the like, and returns them as they are written after a type. */
   private String qualifiers() {
     String text = "";
     for (; isOneOf(peek(), "rVK"); at++) {

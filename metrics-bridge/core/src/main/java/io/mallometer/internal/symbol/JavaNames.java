@@ -68,7 +68,7 @@ public final class JavaNames {
     return hasMark(stable) ? withoutNumbers(stable) : stable;
   }
 
-  /** Returns a name without {@code /0x7f00}, which a hidden class has behind its name. */
+  /** Returns a name without {@code /0x7f00}, which follows the name of a hidden class. */
   private static String withoutAddress(String name) {
     for (int at = name.indexOf("0x", 1); at > 0; at = name.indexOf("0x", at + 1)) {
       boolean separate = "/.+".indexOf(name.charAt(at - 1)) >= 0;

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 final class SymbolName {
 
-  /** Words behind the dot of a clone's suffix; another dot and more may follow. */
+  /** Words after the dot of a clone's suffix; another dot and more may follow. */
   private static final Set<String> CLONES =
       Set.of(
           "constprop",
