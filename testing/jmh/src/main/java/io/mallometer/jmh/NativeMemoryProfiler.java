@@ -139,7 +139,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
 
   @Override
   public void beforeTrial(BenchmarkParams benchmarkParams) {
-    // Nothing is measured here, because the fork measures.
+    // Does nothing, because the fork measures.
   }
 
   @Override
