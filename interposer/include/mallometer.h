@@ -572,7 +572,7 @@ struct mallometer_searched {
 struct mallometer_sought {
   /* A number that the object has in all searches of this process. It does not reveal the address. */
   uint64_t id;
-  /* The fields of mallometer_object with these names. */
+  /* The values of the fields with these names in mallometer_object. */
   uint64_t bytes;
   double probability;
   uint64_t born_ns;

@@ -400,8 +400,8 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 }
 
 /*
- * Returns the number of runs. Coverage is at least 94 %. The lowest, 94.0 to 94.2 %, is that of live objects of 1,000
- * of 64 B: small kinds need many runs to show that.
+ * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live ones of 1,000
+ * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in many runs.
  */
 static unsigned runs_of(const struct kind *kind) { return kind->objects > 1000 ? 2000 : 20000; }
 

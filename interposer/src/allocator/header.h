@@ -8,7 +8,7 @@
  * memory has no such tag, nor has glibc's size word (upper half 0), which precedes an object without a header. So
  * objects that were allocated without the library and are freed through it are recognized, and passed to the allocator.
  * The lower half holds a bit for "was counted", the distance to the base as a power of two, and room for the number of
- * the call site. A set records which objects at the begin of a page have a header (page_set.h), because the memory
+ * the call site. A set records which objects at the beginning of a page have a header (page_set.h), because the memory
  * before others may be unmapped.
  *
  * There is no remedy for the opposite case: the allocator aborts if an object with a header is freed without a call of

@@ -197,7 +197,7 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* the note of a call (jvm/foreign_calls.h) is no method */
+      grown->stack[grown->frames++] = frames[i]; /* frames that stand for calls (jvm/foreign_calls.h) are no methods */
   }
 }
 

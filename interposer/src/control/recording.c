@@ -329,8 +329,8 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the thread of the JVM here, because the next recorder's thread may begin before this one has ended, and then
-   * uses it. */
+  /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
+   * lose it. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that has just requested a recording or a message has seen that this thread runs, and has started none. */

@@ -116,7 +116,7 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/* Frees objects of other zones, too, through their functions. */
+/* Also frees objects of other zones, by the functions of these zones. */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();

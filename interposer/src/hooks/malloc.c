@@ -398,7 +398,7 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- A test before any route, where the bootstrap buffer is not below all other objects ------------------- */
+/* ---- Where the bootstrap buffer is not below all other objects: a test before each route ------------------ */
 
 static void (*free_of_route)(void *object);
 static void *(*realloc_of_route)(void *object, size_t size);

@@ -84,7 +84,7 @@ static void on_image_removed(const struct mach_header *header, intptr_t slide) {
   }
 }
 
-/* The linker's name for the begin of this library. */
+/* The linker's name for the beginning of this library. */
 extern const struct mach_header_64 __dso_handle;
 
 /* Keeps the library loaded, whatever the program closes: zones, keys of threads and dyld point to it. */

@@ -27,7 +27,7 @@ bool page_use_clear(void *pages, size_t bytes);
 /* Clears the bits of all pages of the process, also for other readers. Returns false, with errno, if that fails. */
 bool page_use_clear_all(void);
 
-/* Return the names of the system's functions that these three use, for messages. */
+/* Return the names of the system's functions that the three functions above call, for messages. */
 const char *page_use_read_name(void);
 const char *page_use_clear_name(void);
 const char *page_use_clear_all_name(void);

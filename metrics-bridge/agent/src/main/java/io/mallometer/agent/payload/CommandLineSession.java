@@ -56,7 +56,7 @@ final class CommandLineSession {
 
   private CommandLineSession() {}
 
-  /** Answers; see {@link Entry#answer}. */
+  /** Answers a question of a command, as {@link Entry#answer} describes. */
   static void answer(
       String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {

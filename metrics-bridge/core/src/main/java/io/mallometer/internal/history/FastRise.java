@@ -19,8 +19,8 @@ import java.util.Optional;
  *
  * @param time the time of the description
  * @param monotonicNanos that time by the monotonic clock
- * @param beginNanos the begin of the rise by the monotonic clock
- * @param beginBytes the charged bytes at the begin; without a limit the resident bytes
+ * @param beginNanos the time when the rise began, by the monotonic clock
+ * @param beginBytes the charged bytes at that time; without a limit the resident bytes
  * @param chargedBytes the charged bytes at the time of the description
  * @param limitBytes the limit; {@code NaN} if there is none
  * @param sites the call sites that grew, most growth first; empty if the memory was freed again

@@ -317,7 +317,7 @@ class ExitDiagnosisTest {
             "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
-  /** Writes the begin of a shutdown and a sample 30 s later. */
+  /** Writes the beginning of a shutdown, and a sample 30 s later. */
   private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
