@@ -224,7 +224,8 @@ bool zone_hook(struct zone *zone) {
     memcpy(&row->own, zone, bytes);
     __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* the first call of a replaced function finds the row */
   }
-  /* A member that is still this library's, after another tool's change, already has its original in the row. */
+  /* Another tool may have changed some members since an earlier attach. A member that still is this library's function
+   * is skipped: the row already has its original. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

@@ -9,9 +9,7 @@
 
 static const struct collection_counters *counters;
 
-void collections_set(const struct collection_counters *found) {
-  __atomic_store_n(&counters, found, __ATOMIC_RELEASE);
-}
+void collections_set(const struct collection_counters *found) { __atomic_store_n(&counters, found, __ATOMIC_RELEASE); }
 
 static const struct collection_counters *known(void) { return __atomic_load_n(&counters, __ATOMIC_ACQUIRE); }
 
@@ -31,8 +29,8 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of an old collection. Of several threads that see it, the first stores its time; each has read the
- * clock before. */
+/* Stores the time of an old collection. If several threads see it, only the first stores a time. Each has read the
+ * clock before it tries. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
