@@ -9,7 +9,9 @@
 
 static const struct collection_counters *counters;
 
-void collections_set(const struct collection_counters *found) { __atomic_store_n(&counters, found, __ATOMIC_RELEASE); }
+void collections_set(const struct collection_counters *found) {
+  __atomic_store_n(&counters, found, __ATOMIC_RELEASE);
+}
 
 static const struct collection_counters *known(void) { return __atomic_load_n(&counters, __ATOMIC_ACQUIRE); }
 
@@ -20,8 +22,8 @@ static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0;
 /* The latest old collections, by their number. */
 enum { SEEN = 4 };
 static struct seen {
-  uint64_t collections; /* the collections at the time when it was first seen: all in the upper half, old ones in the
-                           lower half */
+  /* The collections when this one was first seen: the number of all in the upper half, of old ones in the lower. */
+  uint64_t collections;
   uint64_t ns;
 } seen[SEEN];
 

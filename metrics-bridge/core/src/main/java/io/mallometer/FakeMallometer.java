@@ -33,7 +33,8 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>No thread polls, so a figure that the test sets appears after the next {@link #poll()}. Verdicts, histories and the diagnosis are computed as in the real facade. Thread-safe.
+ * <p>No thread polls, so a figure that the test sets appears after the next {@link #poll()}.
+ * Verdicts, histories and the diagnosis are computed as in the real facade. Thread-safe.
  */
 public final class FakeMallometer extends Mallometer {
 

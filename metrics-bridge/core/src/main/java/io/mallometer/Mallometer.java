@@ -74,7 +74,8 @@ import java.util.function.Supplier;
 public class Mallometer implements AutoCloseable {
 
   /**
-   * The only static state of this class. A process has one set of counters, so its facades share one engine, which the first facade creates.
+   * The only static state of this class. A process has one set of counters, so its facades share
+   * one engine, which the first facade creates.
    */
   private static final class Shared {
     static final Engine ENGINE =
@@ -169,8 +170,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Reports that the application starts, or that it has started. Growth is measured from the end of the start. Without this call it is measured from two minutes after the start of the JVM. Only the first start of a
-   * process counts.
+   * Reports that the application starts, or that it has started. Growth is measured from the end of
+   * the start. Without this call it is measured from two minutes after the start of the JVM. Only
+   * the first start of a process counts.
    */
   public void starting(boolean begins) {
     engine.starting(begins);
@@ -357,7 +359,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Ends the counting that {@link #attach} began, for the whole process. The counters are unknown afterwards. A preloaded library continues to count.
+     * Ends the counting that {@link #attach} began, for the whole process. The counters are unknown
+     * afterwards. A preloaded library continues to count.
      *
      * @return the status afterwards
      */
@@ -446,8 +449,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites between two moments of the last hour; the second may be
-     * the present. Compares the nearest kept moments, if they are at most two minutes away. A moment is kept every 15 s in the latest ten minutes, and every minute before. If {@code from} is before the first
-     * reading, the changes are those since that reading.
+     * the present. Compares the nearest kept moments, if they are at most two minutes away. A
+     * moment is kept every 15 s in the latest ten minutes, and every minute before. If {@code from}
+     * is before the first reading, the changes are those since that reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -549,8 +553,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Acknowledges the call sites of a name, whatever their verdict, or withdraws the
-     * acknowledgement. Applies to all facades until the process ends; later processes keep it with {@link
-     * Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
+     * acknowledgement. Applies to all facades until the process ends; later processes keep it with
+     * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
      * @param site the name; one that ends in {@code *} is the beginning of a name
      */
@@ -619,7 +623,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest look at the pools of other libraries, such as Netty's; empty if none was
-     * found. This call lets the next look come ten seconds after the latest one instead of a minute. After an expensive look the pause is longer, up to two minutes.
+     * found. This call lets the next look come ten seconds after the latest one instead of a
+     * minute. After an expensive look the pause is longer, up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -740,7 +745,10 @@ public class Mallometer implements AutoCloseable {
       return engine.monitorBook().phases();
     }
 
-    /** Closes a monitor, unless another thread has closed it. Logs a failure, so that the other monitors are closed too. */
+    /**
+     * Closes a monitor, unless another thread has closed it. Logs a failure, so that the other
+     * monitors are closed too.
+     */
     private void end(BuiltInMonitors.RunningMonitor started) {
       boolean mine;
       synchronized (subscribers) {

@@ -37,8 +37,9 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Opens a scope over the calling thread for code that runs before any facade is open, such as an
-   * application's start. Opens no facade, so the facade that the application opens first still decides about the options. The scope
-   * is empty unless the library is preloaded, and on a virtual thread.
+   * application's start. Opens no facade, so the facade that the application opens first still
+   * decides about the options. The scope is empty unless the library is preloaded, and on a virtual
+   * thread.
    */
   public static NativeScope ofThread() {
     return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());

@@ -132,7 +132,10 @@ class ArrowsTest {
   static final ArchRule packagesAreFreeOfCycles =
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
-  /** A reader does not depend on another one, because readers exchange figures through the snapshot; only the engine connects them. */
+  /**
+   * A reader does not depend on another one, because readers exchange figures through the snapshot;
+   * only the engine connects them.
+   */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {
     List<JavaClass> readers =
@@ -150,7 +153,10 @@ class ArrowsTest {
                         readers.stream().filter(other -> other != reader).toList()));
   }
 
-  /** A constructor with more parameters takes records that group them, unless {@link #READ_IN_ONE_BREATH} has a reason. */
+  /**
+   * A constructor with more parameters takes records that group them, unless {@link
+   * #READ_IN_ONE_BREATH} has a reason.
+   */
   @ArchTest
   static void noConstructorHasMoreThanEightParameters(JavaClasses all) {
     assertThat(
@@ -163,7 +169,10 @@ class ArrowsTest {
         .isEqualTo(READ_IN_ONE_BREATH.keySet());
   }
 
-  /** The simple names of types are unique in each published module, so that a reader knows a type without its package. */
+  /**
+   * The simple names of types are unique in each published module, so that a reader knows a type
+   * without its package.
+   */
   @ArchTest
   static void noSimpleNameStandsForTwoTypes(JavaClasses all) throws IOException {
     List<String> names = new ArrayList<>();

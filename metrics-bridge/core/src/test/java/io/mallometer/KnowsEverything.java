@@ -110,7 +110,10 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /** Returns the split memory at a second of the growth, in which a mapped file grows by a MiB per second. */
+  /**
+   * Returns the split memory at a second of the growth, in which a mapped file grows by a MiB per
+   * second.
+   */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

@@ -253,7 +253,10 @@ class PollerTest {
     }
   }
 
-  /** The readers start one after the other, because the application starts up meanwhile and each reader loads classes at its first reading. */
+  /**
+   * The readers start one after the other, because the application starts up meanwhile and each
+   * reader loads classes at its first reading.
+   */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
     ScriptedLibrary known = known();

@@ -14,7 +14,9 @@ import org.springframework.core.env.Environment;
  * Looks for the native library in parallel with the start of Spring Boot.
  *
  * <p>The first facade of a process costs up to a few hundred milliseconds: if the library was not
- * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share the library that the first one found. This class opens a facade early and closes it at once, which saves the application's own facade that time.
+ * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share the
+ * library that the first one found. This class opens a facade early and closes it at once, which
+ * saves the application's own facade that time.
  *
  * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
  * created.

@@ -40,7 +40,8 @@ import org.springframework.util.StringUtils;
  * an application event for each huge request and each leak, the attach if the library was not
  * preloaded, and automatic trims if they are enabled.
  *
- * <p>No bean of the application needs the beans other than the facade, so lazy initialization does not apply to them.
+ * <p>No bean of the application needs the beans other than the facade, so lazy initialization does
+ * not apply to them.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
@@ -70,7 +71,10 @@ public final class MallometerAutoConfiguration {
     return mallometer;
   }
 
-  /** Tells the facade at the first refresh that the start has ended, so that growth is measured from then on. */
+  /**
+   * Tells the facade at the first refresh that the start has ended, so that growth is measured from
+   * then on.
+   */
   @Bean
   @Lazy(false)
   ApplicationListener<ContextRefreshedEvent> mallometerStarted(

@@ -30,8 +30,10 @@ import org.springframework.context.annotation.Lazy;
 /**
  * Configures the distribution of request sizes for Prometheus registries.
  *
- * <p>A child context with a registry of its own gets its own bean, because the condition searches the current context only. The bean itself looks for registries later, because a composite registry may receive one at any time. No
- * other bean needs this one, so lazy initialization does not apply to it.
+ * <p>A child context with a registry of its own gets its own bean, because the condition searches
+ * the current context only. The bean itself looks for registries later, because a composite
+ * registry may receive one at any time. No other bean needs this one, so lazy initialization does
+ * not apply to it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -58,7 +60,8 @@ public final class MallometerPrometheusAutoConfiguration {
    * each poll it also searches the composite registries for new ones.
    *
    * <p>Micrometer cannot carry a histogram that is counted elsewhere, so it is registered with
-   * Prometheus' client directly. The filters of the meter registry decide about its name and tags, so common tags, renaming and denying work as for any other meter.
+   * Prometheus' client directly. The filters of the meter registry decide about its name and tags,
+   * so common tags, renaming and denying work as for any other meter.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 

@@ -22,7 +22,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /**
  * The Actuator endpoint {@code nativememory}. It passes on the answers of {@link Views}.
  *
- * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so that an operator who exposes the figures does not thereby allow a trim or an acknowledgement.
+ * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so that
+ * an operator who exposes the figures does not thereby allow a trim or an acknowledgement.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
@@ -130,7 +131,10 @@ public final class NativeMemoryEndpoint {
     return views.evidence(settings.get());
   }
 
-  /** Returns the body of an answer. Its types make Spring Boot write it with the Actuator's own JSON mapper, not with one that the application customized. */
+  /**
+   * Returns the body of an answer. Its types make Spring Boot write it with the Actuator's own JSON
+   * mapper, not with one that the application customized.
+   */
   static Object body(View view) {
     return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();
   }

@@ -70,7 +70,10 @@ final class NativeScopeMeters {
             + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
     /** The library does not count. */
     NOT_COUNTED("nothing is counted; the endpoint nativememory says why, and what to do"),
-    /** The thread is unknown, as for a reactive request that no operator of Reactor bound to a thread. */
+    /**
+     * The thread is unknown, as for a reactive request that no operator of Reactor bound to a
+     * thread.
+     */
     NO_THREAD(
         "no thread was bound to it. For reactive requests set"
             + " spring.reactor.context-propagation=auto");
@@ -130,7 +133,9 @@ final class NativeScopeMeters {
     return open.figures().counts();
   }
 
-  /** Returns allocated less freed bytes. Below 0 if the thread frees allocations of other threads. */
+  /**
+   * Returns allocated less freed bytes. Below 0 if the thread frees allocations of other threads.
+   */
   static double net(ScopeCounts counted) {
     return counted.allocatedBytes() - counted.freedBytes();
   }

@@ -30,7 +30,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Replaces {@link CurrentRequest} for Spring WebFlux, which binds no request to a thread. Refuses
- * requests from other sites' pages and unknown parameters, and puts the query into the path ({@link ViewRequest}). In answers with the page, puts Spring Security's token into headers, because the page was built without it. Runs after Spring Security's filter.
+ * requests from other sites' pages and unknown parameters, and puts the query into the path ({@link
+ * ViewRequest}). In answers with the page, puts Spring Security's token into headers, because the
+ * page was built without it. Runs after Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 
@@ -76,7 +78,10 @@ final class ReactiveEndpointFilter implements WebFilter {
                         patterns().view().matches(path) ? withQueryInPath(exchange) : exchange));
   }
 
-  /** Moves the parameter {@code links} of a search into the path, because an operation with POST receives no query. */
+  /**
+   * Moves the parameter {@code links} of a search into the path, because an operation with POST
+   * receives no query.
+   */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")
         ? withQueryInPath(exchange)

@@ -8,7 +8,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 
 /**
- * Leaves out the auto-configurations of this jar if Java or Spring Boot is too old for them, and logs one line about it.
+ * Leaves out the auto-configurations of this jar if Java or Spring Boot is too old for them, and
+ * logs one line about it.
  *
  * <p>Spring Boot 2.7 reads the same list of auto-configurations and {@code spring.factories}, and
  * stops the application if a class in them cannot be loaded. Therefore this class, {@link

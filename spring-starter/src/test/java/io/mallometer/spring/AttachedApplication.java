@@ -67,7 +67,10 @@ public class AttachedApplication {
     return application;
   }
 
-  /** Prints whether the creation of beans waited for the attach. Reads the time first, because opening a facade is slow. */
+  /**
+   * Prints whether the creation of beans waited for the attach. Reads the time first, because
+   * opening a facade is slow.
+   */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;
     try (Mallometer mallometer = Mallometer.open()) {

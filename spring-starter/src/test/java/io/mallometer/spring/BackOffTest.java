@@ -30,7 +30,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
 
-/** Tests that beans are left out if the application lacks what they need, or has a bean of that type itself. */
+/**
+ * Tests that beans are left out if the application lacks what they need, or has a bean of that type
+ * itself.
+ */
 @Tag("any-jdk")
 class BackOffTest {
 
@@ -271,7 +274,10 @@ class BackOffTest {
         context -> context.getBean(type));
   }
 
-  /** This test runs outside the matrix only, because only there both web stacks are on the class path. */
+  /**
+   * This test runs outside the matrix only, because only there both web stacks are on the class
+   * path.
+   */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {

@@ -18,7 +18,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Tests that the library is looked for during the start, before the application's own facade needs it. */
+/**
+ * Tests that the library is looked for during the start, before the application's own facade needs
+ * it.
+ */
 @Tag("context")
 @Tag("any-jdk")
 class BackgroundStartTest {

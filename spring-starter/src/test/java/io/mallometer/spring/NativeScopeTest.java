@@ -147,7 +147,10 @@ class NativeScopeTest {
         .start();
   }
 
-  /** The threads have the same counters in this test, so bytes that were allocated while both pieces were open are in both. */
+  /**
+   * The threads have the same counters in this test, so bytes that were allocated while both pieces
+   * were open are in both.
+   */
   @Test
   @Timeout(120)
   void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {

@@ -68,8 +68,10 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   }
 
   /**
-   * Returns a client with connections of its own. Each request other than GET needs such a client: if Spring WebFlux refuses a request without reading its body, Reactor Netty may never read the next request on the connection. The client offers no upgrade to HTTP/2, which the servers of these tests do not
-   * speak.
+   * Returns a client with connections of its own. Each request other than GET needs such a client:
+   * if Spring WebFlux refuses a request without reading its body, Reactor Netty may never read the
+   * next request on the connection. The client offers no upgrade to HTTP/2, which the servers of
+   * these tests do not speak.
    */
   private static HttpClient newClient() {
     return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

@@ -188,7 +188,10 @@ class SiteEndpointTest {
         .contains(reason);
   }
 
-  /** Spring Security adds a parameter to the address that was requested before a form login. It must not be refused. */
+  /**
+   * Spring Security adds a parameter to the address that was requested before a form login. It must
+   * not be refused.
+   */
   @Test
   void theMarkOfSpringSecurityIsNoParameter() {
     assertThat(names("sites?limit=1&continue")).hasSize(1);

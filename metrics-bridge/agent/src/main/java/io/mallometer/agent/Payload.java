@@ -64,7 +64,8 @@ final class Payload {
   }
 
   /**
-   * Starts polling, and everything that the options request. Returns after the MBeans were registered. That happens when JMX is first used, so the method may never return.
+   * Starts polling, and everything that the options request. Returns after the MBeans were
+   * registered. That happens when JMX is first used, so the method may never return.
    *
    * @param options as returned by {@link AgentOptions}
    * @param said receives one line with the result, as soon as it is known
@@ -90,7 +91,9 @@ final class Payload {
   }
 
   /**
-   * Returns class loaders in which the application itself, for example through the starter, has an open facade. Searches all classes only if none of the class loaders that an earlier search found still has an open facade.
+   * Returns class loaders in which the application itself, for example through the starter, has an
+   * open facade. Searches all classes only if none of the class loaders that an earlier search
+   * found still has an open facade.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {

@@ -30,7 +30,10 @@ final class PayloadModule {
 
   private PayloadModule() {}
 
-  /** Defines the module. Must run before the loader loads a class. If this fails, the JDK prints its warning. */
+  /**
+   * Defines the module. Must run before the loader loads a class. If this fails, the JDK prints its
+   * warning.
+   */
   static void define(PayloadLoader loader, Instrumentation instrumentation) {
     try {
       if (!needed(loader.getUnnamedModule())) {

@@ -172,7 +172,10 @@ class AgentTest {
         .contains("active=true", "main ends");
   }
 
-  /** The agent must not load JMX, because that takes 0.25 s of CPU time and starts the JDK's logging. */
+  /**
+   * The agent must not load JMX, because that takes 0.25 s of CPU time and starts the JDK's
+   * logging.
+   */
   @Test
   void jmxIsNotUsedUntilTheApplicationUsesIt() {
     String loaded = cache.resolve("loaded.log").toString();

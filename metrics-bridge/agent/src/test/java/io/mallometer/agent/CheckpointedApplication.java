@@ -16,7 +16,10 @@ public final class CheckpointedApplication {
 
   private CheckpointedApplication() {}
 
-  /** Scrapes the port in its argument. With a second argument it listens at the port itself during the checkpoint. */
+  /**
+   * Scrapes the port in its argument. With a second argument it listens at the port itself during
+   * the checkpoint.
+   */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");
     int port = Integer.parseInt(arguments[0]);

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the jar as a user does. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them on one JDK only. */
+/**
+ * Runs the jar as a user does. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them
+ * on one JDK only.
+ */
 @Tag("process")
 class CommandLineTest {
 

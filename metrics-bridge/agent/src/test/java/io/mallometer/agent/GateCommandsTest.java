@@ -91,7 +91,10 @@ class GateCommandsTest {
     assertThat(report).content().contains("tests=\"1\" failures=\"1\"");
   }
 
-  /** The exit code for a wrong command line is not 2, which would mean a regression to a build, and a bad commit to a bisection. */
+  /**
+   * The exit code for a wrong command line is not 2, which would mean a regression to a build, and
+   * a bad commit to a bisection.
+   */
   @Test
   void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {
     String file = results("usual.json", "native.alloc.bytes", "B", 1000).toString();

@@ -15,7 +15,10 @@ class MainTest {
 
   private static final int JAVA_8 = 52;
 
-  /** The classes must be those of Java 8, because a JVM that cannot load the class of an agent exits. */
+  /**
+   * The classes must be those of Java 8, because a JVM that cannot load the class of an agent
+   * exits.
+   */
   @ParameterizedTest
   @ValueSource(classes = {Main.class, Premain.class})
   void theWaysInAreCompiledForJava8(Class<?> loaded) throws IOException {

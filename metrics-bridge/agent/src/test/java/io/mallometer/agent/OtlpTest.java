@@ -138,7 +138,8 @@ class OtlpTest {
   }
 
   /**
-   * Waits for a push that contains these metrics. The first push may come while the meters are being registered.
+   * Waits for a push that contains these metrics. The first push may come while the meters are
+   * being registered.
    */
   private ExportMetricsServiceRequest awaitPushOf(String... metrics) throws Exception {
     ExportMetricsServiceRequest push;

@@ -305,7 +305,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The application answers later than the JDK waits by default (10.5 s), as a JVM does that gets no CPU time. */
+  /**
+   * The application answers later than the JDK waits by default (10.5 s), as a JVM does that gets
+   * no CPU time.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -327,7 +330,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The command removes the file of the JDK's request, because the JDK, which still waits, would leave it. */
+  /**
+   * The command removes the file of the JDK's request, because the JDK, which still waits, would
+   * leave it.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -566,7 +572,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The answers come from the application's own facade, because it has observed for longer than a command can. */
+  /**
+   * The answers come from the application's own facade, because it has observed for longer than a
+   * command can.
+   */
   @Test
   @Order(12)
   void theApplicationsOwnBridgeAnswersCommands() throws Exception {

@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
   /**
-   * The operation {@code text}, for JConsole, which hardly shows tables and does not show composite data in tables.
+   * The operation {@code text}, for JConsole, which hardly shows tables and does not show composite
+   * data in tables.
    */
   private static final MBeanOperationInfo TEXT =
       new OpenMBeanOperationInfoSupport(

@@ -19,7 +19,8 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of an MBean that the list of meters defines. A number is null while it is unknown. Tables leave out unknown rows.
+ * The attributes of an MBean that the list of meters defines. A number is null while it is unknown.
+ * Tables leave out unknown rows.
  */
 final class MeterAttributes {
 
@@ -35,7 +36,10 @@ final class MeterAttributes {
     this.type = type;
   }
 
-  /** Returns the meters by attribute. Reads the list of meters at the first call, which comes after the registration. */
+  /**
+   * Returns the meters by attribute. Reads the list of meters at the first call, which comes after
+   * the registration.
+   */
   private synchronized Map<String, Meter> byAttribute() {
     @Nullable Map<String, Meter> known = byAttribute;
     if (known == null) {

@@ -155,7 +155,10 @@ public final class Meter {
       return new Series(List.of(new Tag(key, value)), this);
     }
 
-    /** Returns the series of a verdict. It has the tag {@code evidence} too, because all series of a meter need the same tags. */
+    /**
+     * Returns the series of a verdict. It has the tag {@code evidence} too, because all series of a
+     * meter need the same tags.
+     */
     Series tagged(Verdict verdict, String evidence) {
       return new Series(
           List.of(new Tag("verdict", verdict.tag()), new Tag("evidence", evidence)), this);
@@ -222,7 +225,10 @@ public final class Meter {
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /** A time for the test whether a figure is known. Any time will do, because the answer does not depend on it. */
+  /**
+   * A time for the test whether a figure is known. Any time will do, because the answer does not
+   * depend on it.
+   */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   /** The tag {@code allocator}, which all figures of the allocator have. */
@@ -543,7 +549,10 @@ public final class Meter {
     return Double.NaN;
   }
 
-  /** Returns a series for each class of request sizes, whose value is the number of allocations of at most that size. */
+  /**
+   * Returns a series for each class of request sizes, whose value is the number of allocations of
+   * at most that size.
+   */
   private static Series[] upToEachSize() {
     return IntStream.range(0, SizeDistribution.CLASSES)
         .mapToObj(

@@ -23,7 +23,10 @@ public @interface Figure {
   /** Returns the unit of a number. */
   Unit unit() default Unit.NONE;
 
-  /** Returns whether JSON contains the figure as {@code null} while it is unknown, instead of leaving it out. */
+  /**
+   * Returns whether JSON contains the figure as {@code null} while it is unknown, instead of
+   * leaving it out.
+   */
   boolean always() default false;
 
   /** Returns whether JSON contains the components of this record in place of the record. */

@@ -6,12 +6,14 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * Memory of the process as the operating system reports it, also in a process without the native library. Parts that this system does not report are empty.
+ * Memory of the process as the operating system reports it, also in a process without the native
+ * library. Parts that this system does not report are empty.
  *
  * @param residentFileBytes the resident pages of files, without copies that the process wrote;
  *     {@code NaN} if the kernel does not report them
  * @param machineBytes the size of the machine's memory; {@code NaN} if unknown
- * @param availableBytes the bytes of the machine's memory that programs can still allocate; {@code NaN} if unknown
+ * @param availableBytes the bytes of the machine's memory that programs can still allocate; {@code
+ *     NaN} if unknown
  * @param statedLimitBytes the value of {@link Setting#LIMIT}; {@code NaN} without one
  */
 public record ProcessMemory(
@@ -74,7 +76,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the limit that is set for the process, with the bytes that count toward it: the stated limit or the cgroup's, whichever leaves less memory; {@link Limit#NONE} without both.
+   * Returns the limit that is set for the process, with the bytes that count toward it: the stated
+   * limit or the cgroup's, whichever leaves less memory; {@link Limit#NONE} without both.
    */
   public Limit setLimit() {
     double most = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);

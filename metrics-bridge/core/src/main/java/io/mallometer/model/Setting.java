@@ -954,7 +954,10 @@ public final class Setting<T> {
     }
   }
 
-  /** Returns the constant that the word names. If one of the words is off, the words of a flag are allowed too: true selects the first constant, false the constant off. */
+  /**
+   * Returns the constant that the word names. If one of the words is off, the words of a flag are
+   * allowed too: true selects the first constant, false the constant off.
+   */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
     String wanted = flag == null ? text : flag ? word(choices[0]) : "off";

@@ -15,6 +15,9 @@ public sealed interface SiteFigures permits CallSite, SiteGroup {
   /** Returns the live bytes. */
   Estimate liveBytes();
 
-  /** Returns the bytes allocated per second in the latest time for which enough samples are known; {@code NaN} if unknown. */
+  /**
+   * Returns the bytes allocated per second in the latest time for which enough samples are known;
+   * {@code NaN} if unknown.
+   */
   double bytesPerSecond();
 }

@@ -8,7 +8,9 @@ import java.util.List;
 /**
  * The libraries and call sites with most live memory, limited to a few names, for the meters.
  *
- * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay. The summary has at most {@value #STAYING} names and {@link #OTHER}.
+ * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
+ * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
+ * The summary has at most {@value #STAYING} names and {@link #OTHER}.
  *
  * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
  *     most first

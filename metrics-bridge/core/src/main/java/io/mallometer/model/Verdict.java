@@ -23,7 +23,8 @@ public enum Verdict implements Tagged {
   WAITS_FOR_GC,
 
   /**
-   * Objects that were not accessed for long and are no leak, because other objects of the site were used or freed after such a time.
+   * Objects that were not accessed for long and are no leak, because other objects of the site were
+   * used or freed after such a time.
    */
   POOL,
 

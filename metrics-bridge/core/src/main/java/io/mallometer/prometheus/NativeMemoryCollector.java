@@ -59,7 +59,8 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   /**
-   * Returns all families, also those without samples at present, so that a registry detects duplicate names at registration.
+   * Returns all families, also those without samples at present, so that a registry detects
+   * duplicate names at registration.
    */
   @Override
   public List<MetricFamilySamples> describe() {

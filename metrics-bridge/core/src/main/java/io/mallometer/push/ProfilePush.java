@@ -34,7 +34,10 @@ public final class ProfilePush implements AutoCloseable {
   private final Store store;
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  /** The profiles to send. A thread that takes or sends profiles holds the monitor of this queue, which also guards {@code before}. */
+  /**
+   * The profiles to send. A thread that takes or sends profiles holds the monitor of this queue,
+   * which also guards {@code before}.
+   */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
   private Optional<CallSites> before = Optional.empty();

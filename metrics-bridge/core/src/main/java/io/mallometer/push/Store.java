@@ -162,7 +162,9 @@ final class Store {
     }
   }
 
-  /** Returns the message. It tells the store that the values of a profile are differences already. */
+  /**
+   * Returns the message. It tells the store that the values of a profile are differences already.
+   */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();
     series.message(1, label("__name__", "memory")).message(1, label("__delta__", "false"));

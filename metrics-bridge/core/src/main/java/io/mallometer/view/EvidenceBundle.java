@@ -47,11 +47,17 @@ final class EvidenceBundle {
 
   private static final String MASKED = "******";
 
-  /** Parts of a setting's name that are removed before names are compared, because Spring Boot binds {@code max-scopes} and {@code maxScopes} to the same setting. */
+  /**
+   * Parts of a setting's name that are removed before names are compared, because Spring Boot binds
+   * {@code max-scopes} and {@code maxScopes} to the same setting.
+   */
   private static final Pattern NOT_COMPARED =
       Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");
 
-  /** A memory address. A hexadecimal number after a plus is an offset in a library or a function, and is not matched. */
+  /**
+   * A memory address. A hexadecimal number after a plus is an offset in a library or a function,
+   * and is not matched.
+   */
   private static final Pattern ADDRESS = Pattern.compile("(?<![+\\w])0x[0-9a-fA-F]+");
 
   private final Mallometer mallometer;

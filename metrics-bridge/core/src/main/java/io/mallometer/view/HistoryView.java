@@ -68,7 +68,8 @@ public record HistoryView(
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
-   * Counts at each poll of the latest five minutes, every ten seconds up to a quarter of an hour ago, and every minute before. Rates cover the time since the previous point.
+   * Counts at each poll of the latest five minutes, every ten seconds up to a quarter of an hour
+   * ago, and every minute before. Rates cover the time since the previous point.
    */
   public record Malloc(
       @Figure("Milliseconds since 1970") List<Long> times,

@@ -58,7 +58,9 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /** Returns the query that these parameters of a request describe. Reports allow only some of them. */
+  /**
+   * Returns the query that these parameters of a request describe. Reports allow only some of them.
+   */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),

@@ -97,7 +97,10 @@ public final class Views {
 
   private static final String JSON = "application/json";
 
-  /** Parameters that change the answer, so that the JSON that is stored for all viewers does not serve the request. */
+  /**
+   * Parameters that change the answer, so that the JSON that is stored for all viewers does not
+   * serve the request.
+   */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;
@@ -245,7 +248,8 @@ public final class Views {
   }
 
   /**
-   * Answers with several views in one body: an object with the views by name. A server spends more on a request than on a view.
+   * Answers with several views in one body: an object with the views by name. A server spends more
+   * on a request than on a view.
    *
    * @param names names of views that the page requests again and again, separated by commas. A view
    *     that fails is null; a request for it alone returns the reason
@@ -304,7 +308,10 @@ public final class Views {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Returns whether accesses are not observed, so that an empty list must not be shown as a process without leaks. */
+  /**
+   * Returns whether accesses are not observed, so that an empty list must not be shown as a process
+   * without leaks.
+   */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
     boolean judged = !report.time().equals(Instant.EPOCH);
@@ -385,7 +392,10 @@ public final class Views {
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, out));
   }
 
-  /** Returns the changes over a time up to now. Compares with a kept moment, so the request does not wait for that time. */
+  /**
+   * Returns the changes over a time up to now. Compares with a kept moment, so the request does not
+   * wait for that time.
+   */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
     if (changes.from().isEmpty()) {
@@ -397,7 +407,8 @@ public final class Views {
   }
 
   /**
-   * Returns the record class of each view's answer, by the name of the view. A native image registers these classes for reflection, and the list of public names is generated from them.
+   * Returns the record class of each view's answer, by the name of the view. A native image
+   * registers these classes for reflection, and the list of public names is generated from them.
    */
   public static Map<String, Class<? extends Record>> kinds() {
     return Map.ofEntries(

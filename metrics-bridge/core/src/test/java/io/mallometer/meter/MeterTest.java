@@ -34,7 +34,10 @@ class MeterTest {
   /** The number of series of a histogram: buckets, sum and count. */
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
-  /** The snapshot has each part, each event and the most names, so every meter has all of its series. */
+  /**
+   * The snapshot has each part, each event and the most names, so every meter has all of its
+   * series.
+   */
   @Test
   void aProcessHasAtMost150Series() {
     FakeMallometer mallometer =
@@ -64,7 +67,10 @@ class MeterTest {
                     .isNotEqualTo(meter.name()));
   }
 
-  /** A meter whose component is no number would always be unknown. The only unknown figure here is the resident bytes, which glibc does not report. */
+  /**
+   * A meter whose component is no number would always be unknown. The only unknown figure here is
+   * the resident bytes, which glibc does not report.
+   */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {
     FakeMallometer mallometer =

@@ -28,7 +28,8 @@ class CallSitesTest {
   }
 
   /**
-   * The standard deviations are 30,000 and 5,000. That of the sum is the root of the sum of their squares. A normal distribution would reach 59,611 above the value.
+   * The standard deviations are 30,000 and 5,000. That of the sum is the root of the sum of their
+   * squares. A normal distribution would reach 59,611 above the value.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {

@@ -46,7 +46,10 @@ class EstimateTest {
     assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
   }
 
-  /** The site has only one sample, so its interval would reach far beyond the 300 MiB that are live in the whole process. */
+  /**
+   * The site has only one sample, so its interval would reach far beyond the 300 MiB that are live
+   * in the whole process.
+   */
   @Test
   void noIntervalReachesBeyondTheWhole() {
     Estimate few = new Estimate(9_216, 1e14, 1);

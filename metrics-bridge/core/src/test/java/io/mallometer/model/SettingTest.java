@@ -31,7 +31,10 @@ class SettingTest {
     assertThat(Setting.all().stream().map(Setting::variable)).doesNotHaveDuplicates();
   }
 
-  /** No name of a setting may be the beginning of another one, because in YAML a name has either a value or parts. */
+  /**
+   * No name of a setting may be the beginning of another one, because in YAML a name has either a
+   * value or parts.
+   */
   @Test
   void noOptionIsTheBeginningOfAnother() {
     for (Setting<?> setting : Setting.all()) {

@@ -38,7 +38,10 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** The number of objects that the library does not see. They have 100 KiB, so that glibc gives none of them a mapping of its own. */
+  /**
+   * The number of objects that the library does not see. They have 100 KiB, so that glibc gives
+   * none of them a mapping of its own.
+   */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
@@ -208,7 +211,8 @@ public final class AttachedUnderLoad {
   }
 
   /**
-   * Reads mallometer's counters between two exact counts that are equal. That takes many attempts, because the JVM allocates all the time.
+   * Reads mallometer's counters between two exact counts that are equal. That takes many attempts,
+   * because the JVM allocates all the time.
    */
   private static Both both(Mallometer mallometer) throws Exception {
     NativeLibrary process = NativeLibrary.getProcess();

@@ -58,7 +58,10 @@ class CallSitesUnderStressTest {
         .filter(run -> starts(run.jdk(), collector(run)));
   }
 
-  /** Returns whether newer JDKs test this collector, because it moves objects while the program runs. */
+  /**
+   * Returns whether newer JDKs test this collector, because it moves objects while the program
+   * runs.
+   */
   private static boolean isConcurrent(Run run) {
     return List.of("Z", "Shenandoah").contains(run.collector());
   }
@@ -106,7 +109,8 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // The bound does not hold if each allocation is a sample, because the JVM's own stacks then fill the table of sites at its start.
+      // The bound does not hold if each allocation is a sample, because the JVM's own stacks then
+      // fill the table of sites at its start.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);

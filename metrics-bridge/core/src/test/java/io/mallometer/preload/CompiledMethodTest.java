@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the stacks of a compiler thread that takes much memory contain the method that it compiles. */
+/**
+ * Tests that the stacks of a compiler thread that takes much memory contain the method that it
+ * compiles.
+ */
 @Tag("process")
 class CompiledMethodTest {
 

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares estimates with the true figures, for call sites of Unsafe and of libraries. If each allocation is a sample, the estimates are exact. Otherwise the promised share of intervals contains the true figure.
+ * Compares estimates with the true figures, for call sites of Unsafe and of libraries. If each
+ * allocation is a sample, the estimates are exact. Otherwise the promised share of intervals
+ * contains the true figure.
  */
 @Tag("process")
 @Tag("alone")
@@ -38,7 +40,10 @@ class KnownSitesTest {
 
   private static final double LEAST = 32.0 / 40;
 
-  /** A quarter of the default interval. It yields many samples, while only few objects are so large that they are sampled for certain. */
+  /**
+   * A quarter of the default interval. It yields many samples, while only few objects are so large
+   * that they are sampled for certain.
+   */
   private static final String SMALL_INTERVAL = "131072";
 
   private static final Pattern OF_LIBRARY = Pattern.compile("[A-Z]+ \\d+ [a-z-]+( [\\d.]+){4}");
@@ -116,7 +121,9 @@ class KnownSitesTest {
     assertCovered(child(), "500", "2000", "20000", "100000");
   }
 
-  /** The overhead target is off, because it would not allow so many samples at the start of a JVM. */
+  /**
+   * The overhead target is off, because it would not allow so many samples at the start of a JVM.
+   */
   @Test
   @Tag("any-jdk")
   void intervalsOfSitesOfEachSizeHoldWhatTheyPromise() throws Exception {

@@ -56,7 +56,10 @@ class LoadedClassesTest {
     kept.forEach(ByteBuf::release);
   }
 
-  /** Waits for a look of the poller that has read all buffers, because the first looks are slow and incomplete. */
+  /**
+   * Waits for a look of the poller that has read all buffers, because the first looks are slow and
+   * incomplete.
+   */
   private Pool found() throws InterruptedException {
     Optional<Pool> pool = whole();
     while (pool.isEmpty()) {

@@ -23,7 +23,9 @@ public final class LosesMemory {
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object. Words in the Java heap would point into larger objects by chance: a word of which the lower half is text at the end of a string, and the upper half is what remains of an address.
+   * The size of an object. Words in the Java heap would point into larger objects by chance: a word
+   * of which the lower half is text at the end of a string, and the upper half is what remains of
+   * an address.
    */
   private static final int BYTES = 40_000;
 

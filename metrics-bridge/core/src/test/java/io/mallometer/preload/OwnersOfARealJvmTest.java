@@ -203,7 +203,8 @@ class OwnersOfARealJvmTest {
       halves[2 * i + 1] = (int) address;
     }
     OwnerReport report = owners("nobodyHoldsAnAddressThatWasSplit", 8);
-    // UNREACHABLE is right too, because garbage of other tests may contain addresses that were used again.
+    // UNREACHABLE is right too, because garbage of other tests may contain addresses that were used
+    // again.
     assertThat(report.ways().get(0).holding())
         .as(report.toString())
         .isIn(Holding.NOBODY, Holding.UNREACHABLE);

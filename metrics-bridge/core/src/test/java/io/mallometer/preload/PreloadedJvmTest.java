@@ -148,7 +148,10 @@ class PreloadedJvmTest {
     assertThat(ChildJvm.await(condition)).isTrue();
   }
 
-  /** Counts this thread only, because JIT compilers may allocate and free as much in other threads meanwhile. */
+  /**
+   * Counts this thread only, because JIT compilers may allocate and free as much in other threads
+   * meanwhile.
+   */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {

@@ -420,7 +420,9 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** The library is unpacked to a file system in memory, whose files are lost with the container. */
+  /**
+   * The library is unpacked to a file system in memory, whose files are lost with the container.
+   */
   @Test
   void theCacheIsInMemory() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");

@@ -276,7 +276,10 @@ class ProfilePushTest {
     }
   }
 
-  /** Reads to the end of the stream. Fails if the other side keeps it open until the socket's timeout. */
+  /**
+   * Reads to the end of the stream. Fails if the other side keeps it open until the socket's
+   * timeout.
+   */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];
     int length;

@@ -58,7 +58,8 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // The answer to a long pause is UNSUPPORTED, because the fake cannot search. A short pause may be refused before, on a busy machine.
+    // The answer to a long pause is UNSUPPORTED, because the fake cannot search. A short pause may
+    // be refused before, on a busy machine.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

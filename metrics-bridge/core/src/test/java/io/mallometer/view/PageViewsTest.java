@@ -168,7 +168,10 @@ class PageViewsTest {
     }
   }
 
-  /** The components of records are not read anew for each view, because the JDK would take longer for that than writing the view takes. */
+  /**
+   * The components of records are not read anew for each view, because the JDK would take longer
+   * for that than writing the view takes.
+   */
   @Test
   void whatAViewConsistsOfIsLookedUpOnce() {
     assertThat(Component.of(OverviewView.class))
@@ -249,7 +252,10 @@ class PageViewsTest {
     }
   }
 
-  /** A viewer who returns after an hour is counted as one viewer, not as the many that were there before. */
+  /**
+   * A viewer who returns after an hour is counted as one viewer, not as the many that were there
+   * before.
+   */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
@@ -265,7 +271,8 @@ class PageViewsTest {
   }
 
   /**
-   * Returns the interval after all viewers have sent one request each, spread over the interval that they were given. One more request comes first.
+   * Returns the interval after all viewers have sent one request each, spread over the interval
+   * that they were given. One more request comes first.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

@@ -22,7 +22,10 @@ record Expectations(
   /** A leak in one of this many runs is found. Rarer ones are not. */
   private static final int EVERY = 3;
 
-  /** The most warm-ups, as a multiple of the requested ones. Runs that are not steady then are considered never to become steady. */
+  /**
+   * The most warm-ups, as a multiple of the requested ones. Runs that are not steady then are
+   * considered never to become steady.
+   */
   private static final int MOST_WARMUPS = 4;
 
   boolean isEmpty() {

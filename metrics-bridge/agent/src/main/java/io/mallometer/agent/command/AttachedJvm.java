@@ -40,7 +40,10 @@ final class AttachedJvm implements Source {
   private static final String QUESTION = "question";
   private static final String ANSWER = "answer";
 
-  /** The name, without the process id at its end, of the file by which the JDK requests that a JVM listens. */
+  /**
+   * The name, without the process id at its end, of the file by which the JDK requests that a JVM
+   * listens.
+   */
   private static final String REQUEST = ".attach_pid";
 
   private static final String SOCKET = ".java_pid";
@@ -83,7 +86,10 @@ final class AttachedJvm implements Source {
   private final Path jarInside;
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
-  /** Closes everything that the command creates in directories that it shares with other processes, also if the command is interrupted. */
+  /**
+   * Closes everything that the command creates in directories that it shares with other processes,
+   * also if the command is interrupted.
+   */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
 
   private boolean asked;
@@ -313,7 +319,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit, and marks the file of the JDK's request for deletion, because the JDK deletes it only after its own, longer time limit.
+   * Returns the failure after the time limit, and marks the file of the JDK's request for deletion,
+   * because the JDK deletes it only after its own, longer time limit.
    */
   private Failure late() {
     hangs = true;
@@ -356,7 +363,10 @@ final class AttachedJvm implements Source {
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }
 
-  /** Waits up to 1 s for the process to end, because its connection breaks before the process is gone. Returns whether it ended. */
+  /**
+   * Waits up to 1 s for the process to end, because its connection breaks before the process is
+   * gone. Returns whether it ended.
+   */
   private boolean ends(Throwable e) {
     try {
       for (int i = 0; i < ENDING_CHECKS && e instanceof IOException && process.alive(); i++) {
@@ -375,7 +385,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The facade need not be ended here. The agent closes its facade when no question comes for a while.
+      // The facade need not be ended here. The agent closes its facade when no question comes for a
+      // while.
       asked = false;
     }
     cleanUp();

@@ -358,7 +358,9 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  /** Reads a file with one call, because the kernel returns some settings only to the first read. */
+  /**
+   * Reads a file with one call, because the kernel returns some settings only to the first read.
+   */
   private static String text(String file) {
     try (InputStream in = Files.newInputStream(Path.of(file))) {
       return new String(in.readNBytes(LARGEST_TEXT), StandardCharsets.UTF_8);

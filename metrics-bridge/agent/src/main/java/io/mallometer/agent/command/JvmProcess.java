@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A process as the kernel shows it. Attaching sends SIGQUIT, which kills a program without a handler for it. Therefore {@link #check} comes before an attach.
+ * A process as the kernel shows it. Attaching sends SIGQUIT, which kills a program without a
+ * handler for it. Therefore {@link #check} comes before an attach.
  *
  * @param pid the process id
  * @param proc the directory of the process

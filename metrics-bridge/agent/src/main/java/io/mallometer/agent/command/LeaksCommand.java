@@ -75,7 +75,9 @@ final class LeaksCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Fails if the JVM is not counted, because an empty list would look like a process without leaks. */
+  /**
+   * Fails if the JVM is not counted, because an empty list would look like a process without leaks.
+   */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
     if (!root.at("status", "state").text().equals("ACTIVE")) {
@@ -89,7 +91,10 @@ final class LeaksCommand implements Callable<Integer> {
     return root;
   }
 
-  /** Returns a line on the start of counting and on the calls that are not counted; empty if counting began with the process. */
+  /**
+   * Returns a line on the start of counting and on the calls that are not counted; empty if
+   * counting began with the process.
+   */
   private static String beginning(Json root) {
     String before = root.at("process", "allocatedBefore", "sentence").text();
     if (before.isEmpty()) {

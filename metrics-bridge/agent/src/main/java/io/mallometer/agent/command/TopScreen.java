@@ -86,7 +86,9 @@ final class TopScreen {
     return Target.offer(target, root);
   }
 
-  /** Reads the figures of the process. The lines stay the same if the process has no newer reading. */
+  /**
+   * Reads the figures of the process. The lines stay the same if the process has no newer reading.
+   */
   void read(Source source) throws Failure, IOException {
     Json read = source.get("nativememory").json();
     String time = read.at("time").text();

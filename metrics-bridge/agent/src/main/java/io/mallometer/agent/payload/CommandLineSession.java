@@ -237,7 +237,10 @@ final class CommandLineSession {
     return mallometer;
   }
 
-  /** Opens a facade that polls every second in place of the given one. The given facade is closed afterwards, so that the poller, which the last facade would stop, keeps its state. */
+  /**
+   * Opens a facade that polls every second in place of the given one. The given facade is closed
+   * afterwards, so that the poller, which the last facade would stop, keeps its state.
+   */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
       awaitFirstReading(quick);

@@ -22,7 +22,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The payload's functions. The agent calls them by reflection, with types of the JDK only. The function that every start calls implements an interface of the JDK instead, because JDK 25 generates classes for a call by reflection.
+ * The payload's functions. The agent calls them by reflection, with types of the JDK only. The
+ * function that every start calls implements an interface of the JDK instead, because JDK 25
+ * generates classes for a call by reflection.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
@@ -51,7 +53,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
 
   /**
    * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
-   * given. All of this lasts for the life of the JVM. Returns when everything is registered. Without a use of JMX the method never returns.
+   * given. All of this lasts for the life of the JVM. Returns when everything is registered.
+   * Without a use of JMX the method never returns.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, and one for each setting without effect
@@ -134,7 +137,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     Checkpoints.around(push::pause, push::resume);
   }
 
-  /** Pushes metrics for the life of the JVM. A checkpoint does not close the sockets of the exporter. */
+  /**
+   * Pushes metrics for the life of the JVM. A checkpoint does not close the sockets of the
+   * exporter.
+   */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
     return () -> {

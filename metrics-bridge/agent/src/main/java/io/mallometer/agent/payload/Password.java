@@ -46,7 +46,10 @@ final class Password {
     requireAlgorithm();
   }
 
-  /** Returns whether the header {@code Authorization} is the one that was last admitted. Computes no hash. */
+  /**
+   * Returns whether the header {@code Authorization} is the one that was last admitted. Computes no
+   * hash.
+   */
   boolean knows(String authorization) {
     return credentials(authorization)
         .filter(both -> known.filter(both.password()::equals).isPresent())

@@ -179,7 +179,8 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // The second trim comes too early (429). No site has the number (400), and none has the name breakdown.
+          // The second trim comes too early (429). No site has the number (400), and none has the
+          // name breakdown.
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 404, 429)
@@ -187,7 +188,10 @@ class AgentNamesTest {
     }
   }
 
-  /** The names of headers are found in three places: a refusal names the missing header, the page names the headers that it reads, and the classes name all. */
+  /**
+   * The names of headers are found in three places: a refusal names the missing header, the page
+   * names the headers that it reads, and the classes name all.
+   */
   @Test
   void headers() throws Exception {
     HttpRequest.Builder trim =

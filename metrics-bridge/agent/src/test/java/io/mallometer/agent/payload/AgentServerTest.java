@@ -251,7 +251,10 @@ class AgentServerTest {
     }
   }
 
-  /** A misspelt parameter is refused, because an answer without it could be mistaken for the requested one. */
+  /**
+   * A misspelt parameter is refused, because an answer without it could be mistaken for the
+   * requested one.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

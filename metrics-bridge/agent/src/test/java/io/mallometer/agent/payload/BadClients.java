@@ -15,7 +15,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
 /**
- * Clients that keep a server waiting until the server closes their connections. Closed clients connect again when a test calls {@link #comeAgain}.
+ * Clients that keep a server waiting until the server closes their connections. Closed clients
+ * connect again when a test calls {@link #comeAgain}.
  */
 final class BadClients implements AutoCloseable {
 

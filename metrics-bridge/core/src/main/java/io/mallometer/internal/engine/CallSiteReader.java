@@ -29,8 +29,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the call sites, less often if they are expensive, and on request.
  *
- * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for a thousand sites. The poller's thread reads every 15 s, when the resident set is divided, or less often to use less than a thousandth of the time. It reads at least every 30 s, because the first reading names everything and takes many times as long as later ones, which it must not delay. A request gets the
- * latest reading if that is younger than a second. There are never two readings at once.
+ * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
+ * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided, or less
+ * often to use less than a thousandth of the time. It reads at least every 30 s, because the first
+ * reading names everything and takes many times as long as later ones, which it must not delay. A
+ * request gets the latest reading if that is younger than a second. There are never two readings at
+ * once.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
@@ -43,14 +47,20 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
-  /** The pause between two readings if the resident set is not divided; a little longer than the pause between two divisions. */
+  /**
+   * The pause between two readings if the resident set is not divided; a little longer than the
+   * pause between two divisions.
+   */
   private static final long LATE_NANOS = 20_000_000_000L;
 
   private static final long FRESH_NANOS = 1_000_000_000L;
   private static final long LONGEST_NANOS = 30_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
-  /** The number of names with most live memory, and the number of names that grew most, that the account of growth needs. */
+  /**
+   * The number of names with most live memory, and the number of names that grew most, that the
+   * account of growth needs.
+   */
   private static final int MOST_HELD = 60;
 
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
@@ -106,13 +116,19 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return "The call sites cannot be read; the last reading stays";
   }
 
-  /** Returns 2. The first poll divides the resident set, which loads as many classes as this reader does; start-up is spared one of the two. */
+  /**
+   * Returns 2. The first poll divides the resident set, which loads as many classes as this reader
+   * does; start-up is spared one of the two.
+   */
   @Override
   public int firstPoll() {
     return 2;
   }
 
-  /** Reads when the resident set was just divided, because an account compares figures of one moment. */
+  /**
+   * Reads when the resident set was just divided, because an account compares figures of one
+   * moment.
+   */
   @Override
   public void read(Snapshot soFar) {
     Optional<Instant> divided = soFar.memory().resident().map(ResidentMemory::time);
@@ -230,7 +246,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   /**
    * Returns the live bytes of groups of sites in the last hour and now, at most {@code most} groups
-   * of each kind: by library of all sites, else of those of the application. Uses the poller's latest reading, so that viewers cause no other reading than the first.
+   * of each kind: by library of all sites, else of those of the application. Uses the poller's
+   * latest reading, so that viewers cause no other reading than the first.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -240,7 +257,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites by name, at each kept moment up to the latest reading, for the names with most live bytes and those that grew most. Empty before the first reading.
+   * Returns the live bytes of call sites by name, at each kept moment up to the latest reading, for
+   * the names with most live bytes and those that grew most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
@@ -249,7 +267,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Reads if a reading is due.
    *
-   * @param divided whether the resident set was just divided; an account compares figures of one moment
+   * @param divided whether the resident set was just divided; an account compares figures of one
+   *     moment
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {

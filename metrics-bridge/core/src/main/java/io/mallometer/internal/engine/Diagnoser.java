@@ -23,7 +23,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new verdicts, a new division of the resident set (for the account), or another status; otherwise
+ * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
+ * verdicts, a new division of the resident set (for the account), or another status; otherwise
  * every 15 seconds, near the limit every second.
  */
 final class Diagnoser {
@@ -82,13 +83,17 @@ final class Diagnoser {
     this.nanoTime = nanoTime;
   }
 
-  /** Forgets earlier diagnoses, for example after an attach. The next diagnosis is then shown at once, whatever it is. */
+  /**
+   * Forgets earlier diagnoses, for example after an attach. The next diagnosis is then shown at
+   * once, whatever it is.
+   */
   void reset() {
     held.reset();
   }
 
   /**
-   * Returns a snapshot with the diagnosis. If the diagnosis fails, the failure is logged, and the snapshot has the latest diagnosis.
+   * Returns a snapshot with the diagnosis. If the diagnosis fails, the failure is logged, and the
+   * snapshot has the latest diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

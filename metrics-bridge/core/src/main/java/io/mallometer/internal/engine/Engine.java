@@ -93,7 +93,8 @@ public final class Engine {
             sources.threads(),
             options,
             measures,
-            // Cheap readers come first, because a process near its limit may be killed at any moment. The call sites are dropped after the profiles have been written from them.
+            // Cheap readers come first, because a process near its limit may be killed at any
+            // moment. The call sites are dropped after the profiles have been written from them.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

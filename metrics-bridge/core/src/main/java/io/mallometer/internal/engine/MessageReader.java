@@ -68,7 +68,11 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two kinds of sentences are replaced by the first such finding on this run. One describes the end of the previous run: it names threads, and does not explain the end of this run. The other belongs to a diagnosis that was made too early but continues a graver one: it names files, and has no actions.
+   * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
+   * kinds of sentences are replaced by the first such finding on this run. One describes the end of
+   * the previous run: it names threads, and does not explain the end of this run. The other belongs
+   * to a diagnosis that was made too early but continues a graver one: it names files, and has no
+   * actions.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

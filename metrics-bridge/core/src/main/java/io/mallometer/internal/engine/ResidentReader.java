@@ -16,7 +16,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads the resident set by the code that asked for it, on the poller's thread and on request only.
- * All requests share one reading, and wait ten seconds for it at most. All readings together may use a thousandth of one processor, measured by their CPU time; two readings more than that are allowed. A request that would exceed this gets the latest reading.
+ * All requests share one reading, and wait ten seconds for it at most. All readings together may
+ * use a thousandth of one processor, measured by their CPU time; two readings more than that are
+ * allowed. A request that would exceed this gets the latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 
@@ -137,7 +139,10 @@ public final class ResidentReader implements SnapshotReader {
     return before;
   }
 
-  /** Stores a reading and wakes the threads that wait for it. The cost of the first reading is not counted, because it includes loading classes. */
+  /**
+   * Stores a reading and wakes the threads that wait for it. The cost of the first reading is not
+   * counted, because it includes loading classes.
+   */
   private synchronized void finish(Optional<ResidentStacks> read, String reason, long cost) {
     latest = read.or(() -> latest);
     missing = read.isPresent() ? "" : reason;

@@ -5,8 +5,9 @@ import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
 /**
- * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. No reader refers to another reader: a reader takes the figures that it needs from the snapshot so far. A reader that
- * throws keeps its latest reading, and the others continue.
+ * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. No
+ * reader refers to another reader: a reader takes the figures that it needs from the snapshot so
+ * far. A reader that throws keeps its latest reading, and the others continue.
  */
 interface SnapshotReader {
 

@@ -12,8 +12,12 @@ import java.util.function.ToDoubleFunction;
  * The end of a recorded run, in words, as far as it is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
- * stopped with the machine. The kernel killed the process because of the limit if two conditions hold: the kernel's count of kills is higher than in the last record, and memory was near the limit or rose fast until the end. One of the conditions alone makes such a kill likely, because the count covers all processes of the cgroup, and also the time after the end of this one. A share of the limit is stated only if it agrees with the cause: the last
- * record of a process that was killed may be older than the rise that killed it.
+ * stopped with the machine. The kernel killed the process because of the limit if two conditions
+ * hold: the kernel's count of kills is higher than in the last record, and memory was near the
+ * limit or rose fast until the end. One of the conditions alone makes such a kill likely, because
+ * the count covers all processes of the cgroup, and also the time after the end of this one. A
+ * share of the limit is stated only if it agrees with the cause: the last record of a process that
+ * was killed may be older than the rise that killed it.
  *
  * @param kind the kind of end
  * @param sentence what happened, without a final full stop
@@ -43,7 +47,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
     UNKNOWN
   }
 
-  /** The share of the limit from which on the limit is the likely cause of an end without an exit record. */
+  /**
+   * The share of the limit from which on the limit is the likely cause of an end without an exit
+   * record.
+   */
   private static final double NEAR = 0.9;
 
   private static final String LIMIT = "the limit of ";
@@ -157,7 +164,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
             + memory);
   }
 
-  /** Returns the end by a kill because of the limit, for a run after which the kernel's count rose. */
+  /**
+   * Returns the end by a kill because of the limit, for a run after which the kernel's count rose.
+   */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
     boolean sure = kind == Kind.KILLED_BY_LIMIT;
@@ -214,7 +223,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
         .reduce(0, (before, after) -> after);
   }
 
-  /** Returns the share of the limit in words if it is at least {@link #NEAR}; otherwise an empty text. */
+  /**
+   * Returns the share of the limit in words if it is at least {@link #NEAR}; otherwise an empty
+   * text.
+   */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";
   }

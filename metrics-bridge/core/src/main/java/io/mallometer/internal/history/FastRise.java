@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The latest fast rise of memory in a recording. The library writes a description of a rise while the rise lasts.
+ * The latest fast rise of memory in a recording. The library writes a description of a rise while
+ * the rise lasts.
  *
  * @param time the time of the description
  * @param monotonicNanos that time by the monotonic clock
@@ -40,10 +41,16 @@ record FastRise(
   /** The smallest share of the rise that a line of code must have to be named. */
   private static final double LEAST_SHARE = 0.25;
 
-  /** The longest time between the last description of a rise and the end of the run. An older rise has nothing to do with the end. */
+  /**
+   * The longest time between the last description of a rise and the end of the run. An older rise
+   * has nothing to do with the end.
+   */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
-  /** If the rise has no record in this time before the end of the run, the rise had ended before the run did. */
+  /**
+   * If the rise has no record in this time before the end of the run, the rise had ended before the
+   * run did.
+   */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
   /** The most lines of names that are read. An undamaged file has fewer. */
@@ -125,7 +132,8 @@ record FastRise(
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
       if (frame == null) {
-        // Frames after a frame without a name are left out, because they would be blamed for its allocations.
+        // Frames after a frame without a name are left out, because they would be blamed for its
+        // allocations.
         break;
       }
       frames.add(frame);
@@ -154,7 +162,8 @@ record FastRise(
 
   /**
    * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
-   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before the run, with the time in between. Empty if no line has a notable part of the rise.
+   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before the run, with the
+   * time in between. Empty if no line has a notable part of the rise.
    *
    * @param endNanos the time of the run's last record by the monotonic clock
    */

@@ -42,7 +42,10 @@ record GrowthLine(String site, long bytes, Duration time) {
     return before(site, list, MemoryLines.most("site"));
   }
 
-  /** Returns the bytes of a name in a list. If a full list lacks the name, returns the most bytes that it can have had. */
+  /**
+   * Returns the bytes of a name in a list. If a full list lacks the name, returns the most bytes
+   * that it can have had.
+   */
   static long before(String name, Map<String, Long> list, int most) {
     return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));
   }

@@ -32,7 +32,9 @@ final class ProfileText {
 
   static final int MOST_SITES = 1_000;
 
-  /** The most bytes that are decompressed, because a damaged or hostile file must not fill the heap. */
+  /**
+   * The most bytes that are decompressed, because a damaged or hostile file must not fill the heap.
+   */
   private static final int LONGEST = 16 << 20;
 
   private static final int SITE_WORDS = 15;

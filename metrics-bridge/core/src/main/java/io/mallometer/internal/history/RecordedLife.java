@@ -28,10 +28,12 @@ import java.util.stream.Stream;
 /**
  * The recording of one run of a process.
  *
- * <p>The file may contain anything: a record counts only with its checksum, and each number of the header is checked before it is used as an offset or a size.
+ * <p>The file may contain anything: a record counts only with its checksum, and each number of the
+ * header is checked before it is used as an offset or a size.
  *
  * @param header the process
- * @param samples in the order in which they were taken, denser towards the end; empty only if none was written
+ * @param samples in the order in which they were taken, denser towards the end; empty only if none
+ *     was written
  * @param end the end of the run, as far as it was recorded
  * @param jvm the JVM, if Java took part
  * @param parts the parts of the memory
@@ -283,7 +285,10 @@ record RecordedLife(
           new Damage(torn, file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES)));
     }
 
-    /** Returns whether live bytes were unknown at the end. The exit record does not tell, because its flags are the exit status. */
+    /**
+     * Returns whether live bytes were unknown at the end. The exit record does not tell, because
+     * its flags are the exit status.
+     */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()
           && Double.isNaN(samples.lastEntry().getValue().malloc().liveBytes());

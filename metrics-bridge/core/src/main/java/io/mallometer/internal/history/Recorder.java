@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * process nothing is recorded, and the state of the recording says so. The recording begins when
  * the library is attached.
  *
- * <p>The poller's thread reads the file and calls the library. The first failure is logged, and Java writes nothing more. In a JVM with several class loaders only the first of them writes.
+ * <p>The poller's thread reads the file and calls the library. The first failure is logged, and
+ * Java writes nothing more. In a JVM with several class loaders only the first of them writes.
  */
 public final class Recorder {
 
@@ -45,7 +46,9 @@ public final class Recorder {
 
   private static final long MINUTE = 60_000_000_000L;
 
-  /** The time by which a poll may come too early, because polls do not come exactly at full seconds. */
+  /**
+   * The time by which a poll may come too early, because polls do not come exactly at full seconds.
+   */
   private static final long TOLERANCE = 1_000_000_000L;
 
   private final NativeLibrary library;
@@ -74,7 +77,10 @@ public final class Recorder {
 
   private List<KnownLeak> lastLeaks = List.of();
 
-  /** Creates a recorder. It records if the environment or {@link #want} requests a recording, or the library records already. */
+  /**
+   * Creates a recorder. It records if the environment or {@link #want} requests a recording, or the
+   * library records already.
+   */
   public Recorder(NativeLibrary library, LongSupplier nanoTime) {
     this(library, nanoTime, environment());
   }
@@ -256,7 +262,10 @@ public final class Recorder {
     }
   }
 
-  /** Reads the previous run from the file that the library would rename at its start. Records nothing. */
+  /**
+   * Reads the previous run from the file that the library would rename at its start. Records
+   * nothing.
+   */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
     if (!readWithoutLibrary) {
@@ -334,7 +343,10 @@ public final class Recorder {
     }
   }
 
-  /** Returns whether the process that wrote the file may still run. A process with that id that started after the file is another one. */
+  /**
+   * Returns whether the process that wrote the file may still run. A process with that id that
+   * started after the file is another one.
+   */
   private static boolean isOfALiveProcess(RecordedLife life) {
     return ProcessHandle.of(life.header().pid())
         .flatMap(process -> process.info().startInstant())

@@ -20,7 +20,10 @@ import java.util.stream.Collectors;
 /** A recording as text for people: the process, its end, and the figures before it. */
 public final class RecordingReport {
 
-  /** The resolutions of the table by the distance from the end of the run. The last one is for all greater distances. */
+  /**
+   * The resolutions of the table by the distance from the end of the run. The last one is for all
+   * greater distances.
+   */
   private enum Resolution {
     SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
     TENS(Duration.ofMinutes(10), Duration.ofSeconds(10)),
@@ -45,7 +48,10 @@ public final class RecordingReport {
     }
   }
 
-  /** The smallest shift between two samples that shows that the wall clock was set. Gradual correction shifts it by less within a minute. */
+  /**
+   * The smallest shift between two samples that shows that the wall clock was set. Gradual
+   * correction shifts it by less within a minute.
+   */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /** The delay of Java's texts that is reported: twice the time between two of them. */
@@ -179,7 +185,10 @@ public final class RecordingReport {
     }
   }
 
-  /** Returns the samples that the table shows: dense near the end, sparse before, and always the first and the last. */
+  /**
+   * Returns the samples that the table shows: dense near the end, sparse before, and always the
+   * first and the last.
+   */
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
     List<Sample> all = new ArrayList<>(life.samples());
@@ -189,7 +198,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // A row may come a tenth of its step too early, because samples are not taken exactly at full seconds.
+      // A row may come a tenth of its step too early, because samples are not taken exactly at full
+      // seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);

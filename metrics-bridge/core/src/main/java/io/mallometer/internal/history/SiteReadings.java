@@ -14,7 +14,9 @@ public interface SiteReadings {
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost is allowed. If the latest reading was dropped, a new one is made at any cost. For the poller's thread, which drops the reading later.
+   * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost
+   * is allowed. If the latest reading was dropped, a new one is made at any cost. For the poller's
+   * thread, which drops the reading later.
    *
    * @param timeScale divides the pauses between readings
    */
@@ -27,7 +29,8 @@ public interface SiteReadings {
   boolean isAffordable(double timeScale);
 
   /**
-   * Returns the latest reading if it is younger than a second, else a new one; empty if that would cost too much. For the poller's thread, which drops the reading later.
+   * Returns the latest reading if it is younger than a second, else a new one; empty if that would
+   * cost too much. For the poller's thread, which drops the reading later.
    *
    * @param urgent whether it must be a new one, at any cost
    */

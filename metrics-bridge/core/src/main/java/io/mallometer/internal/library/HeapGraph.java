@@ -4,7 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the longs that are addresses of native samples, and the objects on the reference paths that keep them.
+ * The result of a walk over a Java heap: the longs that are addresses of native samples, and the
+ * objects on the reference paths that keep them.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live

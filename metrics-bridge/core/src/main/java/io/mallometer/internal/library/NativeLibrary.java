@@ -45,7 +45,8 @@ public interface NativeLibrary {
   Status detach();
 
   /**
-   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll; it does something at most every 5 s. Never throws.
+   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll; it
+   * does something at most every 5 s. Never throws.
    */
   void stayAttached();
 
@@ -102,7 +103,9 @@ public interface NativeLibrary {
   }
 
   /**
-   * Samples nearly every allocation from now on, at any cost, or as few as before. A call with false undoes one call with true. Does nothing if nothing is sampled, or everything is. Never throws.
+   * Samples nearly every allocation from now on, at any cost, or as few as before. A call with
+   * false undoes one call with true. Does nothing if nothing is sampled, or everything is. Never
+   * throws.
    */
   void sampleClosely(boolean closely);
 
@@ -129,7 +132,8 @@ public interface NativeLibrary {
   Evidence evidence();
 
   /**
-   * Watches accesses to objects of these call sites from now on, in place of the call sites of earlier calls. Never throws.
+   * Watches accesses to objects of these call sites from now on, in place of the call sites of
+   * earlier calls. Never throws.
    *
    * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends the watch
    * @return the reason if that is not possible; otherwise empty
@@ -154,7 +158,8 @@ public interface NativeLibrary {
   MemorySearch memorySearch();
 
   /**
-   * Begins a search of the Java heap for the owners of the live samples of a call site. The caller closes it. Never throws.
+   * Begins a search of the Java heap for the owners of the live samples of a call site. The caller
+   * closes it. Never throws.
    *
    * @param site the call site's number
    */
@@ -168,29 +173,37 @@ public interface NativeLibrary {
   Optional<List<Class<?>>> initializedClasses(List<String> endings);
 
   /**
-   * Returns the ranges that the process mapped while call sites were recorded, with the stacks of the calls, ascending by address; empty if none is known. Never throws.
+   * Returns the ranges that the process mapped while call sites were recorded, with the stacks of
+   * the calls, ascending by address; empty if none is known. Never throws.
    */
   List<MappedRange> mappedRanges();
 
   /**
    * Returns the native stack of a huge request, innermost frame first, up to the first frame of
-   * compiled Java code; empty if the library has no stack of it, or keeps only later requests. Never throws.
+   * compiled Java code; empty if the library has no stack of it, or keeps only later requests.
+   * Never throws.
    */
   List<StackFrame> stackOf(HugeAllocation request);
 
   /**
-   * Makes the library keep requests above a size from now on: those of the thread with this number, or of all threads if it is 0. The caller closes the watch. Never throws.
+   * Makes the library keep requests above a size from now on: those of the thread with this number,
+   * or of all threads if it is 0. The caller closes the watch. Never throws.
    */
   RequestWatch watchRequests(long bytes, int thread);
 
   /**
-   * Starts or stops counting allocations by the sizes that the allocator hands out. A call with false undoes one call with true. While it counts, all events take the hook's longer path. Never throws.
+   * Starts or stops counting allocations by the sizes that the allocator hands out. A call with
+   * false undoes one call with true. While it counts, all events take the hook's longer path. Never
+   * throws.
    *
    * @return the reason if that is not possible; otherwise empty
    */
   String countReturnedSizes(boolean counts);
 
-  /** Returns the allocations by the sizes that the allocator handed out, counted since the first start; empty while they are not counted. Never throws. */
+  /**
+   * Returns the allocations by the sizes that the allocator handed out, counted since the first
+   * start; empty while they are not counted. Never throws.
+   */
   Optional<SizeDistribution> returnedSizes();
 
   /** Returns whether the library records into a file. Never throws. */
@@ -213,7 +226,9 @@ public interface NativeLibrary {
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Requests the termination message in a file, unless there is one. Returns whether {@link #message} has the result. Returns false while the library does not count yet, or the file is locked or in use. Never throws.
+   * Requests the termination message in a file, unless there is one. Returns whether {@link
+   * #message} has the result. Returns false while the library does not count yet, or the file is
+   * locked or in use. Never throws.
    */
   boolean beginMessage(String path);
 

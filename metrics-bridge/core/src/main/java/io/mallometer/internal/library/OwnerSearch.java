@@ -43,7 +43,10 @@ public interface OwnerSearch extends AutoCloseable {
     }
   }
 
-  /** Returns the figures at the beginning. If the beginning failed, only {@link #close} may be called. */
+  /**
+   * Returns the figures at the beginning. If the beginning failed, only {@link #close} may be
+   * called.
+   */
   Figures begun();
 
   /** Does a step. */

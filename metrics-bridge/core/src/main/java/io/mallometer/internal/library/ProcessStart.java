@@ -7,14 +7,18 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The start of a process, read from the files of proc(5). The JDK's own methods would load a thread pool or the management interface.
+ * The start of a process, read from the files of proc(5). The JDK's own methods would load a thread
+ * pool or the management interface.
  */
 public final class ProcessStart {
 
   /** The nanoseconds of a clock tick, of which Linux has 100 in a second (USER_HZ). */
   private static final long TICK_NANOS = 10_000_000L;
 
-  /** The index of the start time among the fields of {@code /proc/self/stat} that follow the second field's parenthesis. */
+  /**
+   * The index of the start time among the fields of {@code /proc/self/stat} that follow the second
+   * field's parenthesis.
+   */
   private static final int START_TICKS = 19;
 
   private static final String UNKNOWN = "-";
@@ -22,7 +26,9 @@ public final class ProcessStart {
   private ProcessStart() {}
 
   /**
-   * Returns two words that distinguish a process from processes with the same id, such as those of other containers: its start in ticks, and its PID namespace. An unreadable word is {@value #UNKNOWN}.
+   * Returns two words that distinguish a process from processes with the same id, such as those of
+   * other containers: its start in ticks, and its PID namespace. An unreadable word is {@value
+   * #UNKNOWN}.
    *
    * @param proc its directory in {@code /proc}
    */
@@ -36,7 +42,9 @@ public final class ProcessStart {
     }
   }
 
-  /** Returns whether two identities, which different processes may have read, belong to one process. */
+  /**
+   * Returns whether two identities, which different processes may have read, belong to one process.
+   */
   public static boolean isSame(String one, String other) {
     String[] ones = one.split(" ");
     String[] others = other.split(" ");
@@ -59,7 +67,8 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // The number of seconds without its decimal point is a number of hundredths, which is what ticks are.
+      // The number of seconds without its decimal point is a number of hundredths, which is what
+      // ticks are.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
       // Containers may report their own uptime but the host's start times.

@@ -19,7 +19,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the owners of samples in the result of a walk. A field counts as an owner if it contains the addresses of at least two samples, and of 30 % of all samples. Fewer equal numbers may be a coincidence.
+ * Finds the owners of samples in the result of a walk. A field counts as an owner if it contains
+ * the addresses of at least two samples, and of 30 % of all samples. Fewer equal numbers may be a
+ * coincidence.
  */
 public final class OwnerFinder {
 
@@ -31,7 +33,10 @@ public final class OwnerFinder {
   /** The 97.5 % quantile of the normal distribution, for intervals of 95 %. */
   private static final double NORMAL_QUANTILE = 1.96;
 
-  /** The class of JNA's list of all its memory. The list refers to the memory weakly, so it is not an owner. */
+  /**
+   * The class of JNA's list of all its memory. The list refers to the memory weakly, so it is not
+   * an owner.
+   */
   private static final String JNA_MEMORY_CLASS = "com.sun.jna.Memory";
 
   private static final String JNA_MEMORY_FIELD = "allocatedMemory";
@@ -42,7 +47,10 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** The numbers of the objects that contain the address of a sample, by sample; no number for a static field. */
+    /**
+     * The numbers of the objects that contain the address of a sample, by sample; no number for a
+     * static field.
+     */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";
@@ -82,7 +90,8 @@ public final class OwnerFinder {
             }
           }
         });
-    // A sample that has an owner which is kept is not reported as garbage, although a cleaner or a stale address refers to it too.
+    // A sample that has an owner which is kept is not reported as garbage, although a cleaner or a
+    // stale address refers to it too.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -104,12 +113,18 @@ public final class OwnerFinder {
     return ways;
   }
 
-  /** Returns the length of the first path. Of two ways with equally many holders, the one with the shorter path comes first. */
+  /**
+   * Returns the length of the first path. Of two ways with equally many holders, the one with the
+   * shorter path comes first.
+   */
   private static int length(Way way) {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
-  /** Returns whether nothing refers to the holder. Its long may be the address of an earlier object, which was freed and used again. */
+  /**
+   * Returns whether nothing refers to the holder. Its long may be the address of an earlier object,
+   * which was freed and used again.
+   */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
       return false;
@@ -253,7 +268,9 @@ public final class OwnerFinder {
         .toList();
   }
 
-  /** Returns whether it is known for all followed holders which root keeps them, or that none does. */
+  /**
+   * Returns whether it is known for all followed holders which root keeps them, or that none does.
+   */
   public static boolean isConcluded(HeapGraph graph) {
     RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
     return graph.holds().stream()

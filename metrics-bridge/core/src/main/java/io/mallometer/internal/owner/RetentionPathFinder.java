@@ -18,7 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches for the path that keeps an object: breadth first, over strong references alone, then over weaker ones too. A path over weaker references is returned only if no stronger path can have been missed.
+ * Searches for the path that keeps an object: breadth first, over strong references alone, then
+ * over weaker ones too. A path over weaker references is returned only if no stronger path can have
+ * been missed.
  */
 final class RetentionPathFinder {
 
@@ -27,7 +29,10 @@ final class RetentionPathFinder {
     STRONG,
     SOFT,
     LOCAL,
-    /** The reference of a cleaner. It keeps the target only to free it when no other object keeps it. */
+    /**
+     * The reference of a cleaner. It keeps the target only to free it when no other object keeps
+     * it.
+     */
     CLEANER,
     WEAK,
     /** The referent of a phantom reference, which no code can get. */

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
- * mapped it. The two differ in the position at which an address of the object is found, and only files have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take long or much memory, because each count is bounded and bytes outside the image are absent.
+ * mapped it. The two differ in the position at which an address of the object is found, and only
+ * files have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take
+ * long or much memory, because each count is bounded and bytes outside the image are absent.
  */
 final class ElfImage {
 
@@ -114,7 +116,10 @@ final class ElfImage {
         : null;
   }
 
-  /** Returns whether this is the image of the module. Another library may be mapped at its addresses by now. */
+  /**
+   * Returns whether this is the image of the module. Another library may be mapped at its addresses
+   * by now.
+   */
   private boolean isAt(RecordedModule module) {
     if (!module.buildId().isEmpty()) {
       return module.buildId().equals(buildId());
@@ -278,7 +283,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds a symbol. This is a separate method, because the JVM compiles it long before it compiles the loop around it. A few tests of the array exclude nearly all symbols.
+   * Adds a symbol. This is a separate method, because the JVM compiles it long before it compiles
+   * the loop around it. A few tests of the array exclude nearly all symbols.
    */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
@@ -320,7 +326,10 @@ final class ElfImage {
     return dynamic.gnuHash() >= 0 ? symbolCount(dynamic.gnuHash()) : 0;
   }
 
-  /** Returns the number of symbols by the GNU hash table: the end of its last chain, which the lowest bit of a hash marks. */
+  /**
+   * Returns the number of symbols by the GNU hash table: the end of its last chain, which the
+   * lowest bit of a hash marks.
+   */
   private long symbolCount(long gnuHash) {
     long buckets = word(gnuHash);
     long firstSymbol = word(gnuHash + 4);

@@ -16,7 +16,8 @@ import java.util.Optional;
  * {@code f::{lambda#1}}. Template arguments are read only to find their end and to count the
  * substitutions in them, so names stay short however nested the references are.
  *
- * <p>The symbol is read in one pass without backtracking, which takes linear time. Depth and length are bounded.
+ * <p>The symbol is read in one pass without backtracking, which takes linear time. Depth and length
+ * are bounded.
  */
 final class ItaniumName extends MangledName {
 
@@ -47,7 +48,10 @@ final class ItaniumName extends MangledName {
               + " auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t Du char8_t Dd"
               + " decimal64 De decimal128 Df decimal32 Dh half");
 
-  /** The names for {@code Sa}, {@code Ss} and other abbreviations: the short name, then the name of the template. */
+  /**
+   * The names for {@code Sa}, {@code Ss} and other abbreviations: the short name, then the name of
+   * the template.
+   */
   private static final Map<Character, String[]> ABBREVIATIONS =
       Map.of(
           'a', new String[] {"allocator", "allocator"},

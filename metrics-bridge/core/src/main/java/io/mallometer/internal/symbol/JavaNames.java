@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
  *   <tr><td>{@code lambda$render$0}, {@code lambda$render$1a2b$1} <td>{@code lambda$render}
  * </table>
  *
- * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A stable name is the stable name of itself.
+ * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A stable name is the stable name of
+ * itself.
  */
 public final class JavaNames {
 

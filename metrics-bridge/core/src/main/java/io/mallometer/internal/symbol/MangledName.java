@@ -15,7 +15,10 @@ abstract class MangledName {
 
   final String symbol;
 
-  /** The index of the next character. At first it is the index after the two characters with which all symbols begin. */
+  /**
+   * The index of the next character. At first it is the index after the two characters with which
+   * all symbols begin.
+   */
   int at = 2;
 
   int depth;

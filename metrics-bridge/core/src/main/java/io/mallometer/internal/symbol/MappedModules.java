@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Finds the modules of this process by its mappings. Needed with glibc before 2.35, where the native library cannot record modules together with stacks. Modules that were unloaded before the reading are missing.
+ * Finds the modules of this process by its mappings. Needed with glibc before 2.35, where the
+ * native library cannot record modules together with stacks. Modules that were unloaded before the
+ * reading are missing.
  */
 public final class MappedModules {
 
@@ -27,7 +29,8 @@ public final class MappedModules {
   }
 
   /**
-   * Returns each file that is mapped from its beginning and has code, with the range of its mappings.
+   * Returns each file that is mapped from its beginning and has code, with the range of its
+   * mappings.
    *
    * @param maps {@code /proc/self/maps}; a line that cannot be parsed is skipped
    */

@@ -6,7 +6,8 @@ import java.util.Optional;
 public interface ModuleImages {
 
   /**
-   * Returns the file that a module was loaded from; empty if none is known. The caller checks by its contents whether it is still that file.
+   * Returns the file that a module was loaded from; empty if none is known. The caller checks by
+   * its contents whether it is still that file.
    */
   default Optional<String> file(RecordedModule module) {
     return Optional.empty();

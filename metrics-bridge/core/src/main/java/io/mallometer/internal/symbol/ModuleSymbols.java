@@ -7,7 +7,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library names of modules and the symbols of addresses, read at the first request. One pass over a module's symbols serves all addresses of a request, and keeps only the functions that contain one of them: a JVM has a hundred thousand functions, of which its stacks need a few hundred. If all tables together become too large, the least recently used ones are dropped.
+ * The library names of modules and the symbols of addresses, read at the first request. One pass
+ * over a module's symbols serves all addresses of a request, and keeps only the functions that
+ * contain one of them: a JVM has a hundred thousand functions, of which its stacks need a few
+ * hundred. If all tables together become too large, the least recently used ones are dropped.
  *
  * <p>A file is used only if it is the mapped object: it has the recorded build id or, without one,
  * the program headers in memory. A library may have been replaced by a newer one under the same
@@ -89,7 +92,10 @@ final class ModuleSymbols {
     return entry;
   }
 
-  /** Drops tables, then names, the least recently used ones first, but never those of the latest module. */
+  /**
+   * Drops tables, then names, the least recently used ones first, but never those of the latest
+   * module.
+   */
   private void shrink() {
     long bytes = bytes();
     Iterator<Map.Entry<RecordedModule, Entry>> eldest = entries.entrySet().iterator();

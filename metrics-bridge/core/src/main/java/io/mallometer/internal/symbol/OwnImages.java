@@ -11,8 +11,9 @@ import java.util.Optional;
 
 /**
  * The modules of this process. A mapped file that was deleted or replaced remains in {@code
- * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} contains its mapped part, and every process may read that file. A read of an address that is not mapped fails there
- * without a fault.
+ * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} contains
+ * its mapped part, and every process may read that file. A read of an address that is not mapped
+ * fails there without a fault.
  */
 final class OwnImages implements ModuleImages {
 
@@ -45,7 +46,10 @@ final class OwnImages implements ModuleImages {
     }
   }
 
-  /** Returns the name, in that directory, of the mapping that begins at an address; empty if there is none. */
+  /**
+   * Returns the name, in that directory, of the mapping that begins at an address; empty if there
+   * is none.
+   */
   private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";
     Path maps = Path.of(MAPPINGS);

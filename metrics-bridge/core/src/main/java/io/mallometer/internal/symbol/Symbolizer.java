@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names recorded frames. A native frame is a return address, which may be the first of the next
- * function if the call never returns; so the function is looked up one byte before it. Named frames are kept, so a known stack takes only a look-up for each frame.
+ * function if the call never returns; so the function is looked up one byte before it. Named frames
+ * are kept, so a known stack takes only a look-up for each frame.
  *
  * <p>Thread-safe. Never throws for what the modules contain.
  */
@@ -23,7 +24,10 @@ public final class Symbolizer {
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
-  /** The most frames that are kept, about 3 MiB. If one request exceeds this, all frames are dropped. */
+  /**
+   * The most frames that are kept, about 3 MiB. If one request exceeds this, all frames are
+   * dropped.
+   */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;
@@ -63,7 +67,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>New frames are named in a separate loop. In one loop with the look-ups, the JVM's compiler would treat both as hot and inline all code of naming, which takes it seconds.
+   * <p>New frames are named in a separate loop. In one loop with the look-ups, the JVM's compiler
+   * would treat both as hot and inline all code of naming, which takes it seconds.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());

@@ -4,7 +4,10 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Finds things, such as constants of an enum, by the name that users write in URLs, operations and options. */
+/**
+ * Finds things, such as constants of an enum, by the name that users write in URLs, operations and
+ * options.
+ */
 public final class Choice {
 
   private Choice() {}

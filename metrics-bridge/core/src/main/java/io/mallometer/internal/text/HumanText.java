@@ -50,7 +50,9 @@ public final class HumanText {
   }
 
   /**
-   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval that reaches beyond {@value #WIDEST} times the estimate comes from fewer than about three samples; the result then says "too few samples".
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval that reaches beyond
+   * {@value #WIDEST} times the estimate comes from fewer than about three samples; the result then
+   * says "too few samples".
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);

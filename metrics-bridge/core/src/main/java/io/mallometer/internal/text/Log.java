@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that it ends no thread of mallometer. It looks up the JDK's logger at the first message only. The look-up starts the JDK's logging, which takes 10 ms, and which a server may have to configure first. Thread-safe.
+ * A logger that never throws, so that it ends no thread of mallometer. It looks up the JDK's logger
+ * at the first message only. The look-up starts the JDK's logging, which takes 10 ms, and which a
+ * server may have to configure first. Thread-safe.
  */
 public final class Log {
 
@@ -57,7 +59,10 @@ public final class Log {
     return new Once(this);
   }
 
-  /** A warning that is logged only once, because a failure that repeats each second would fill the log. */
+  /**
+   * A warning that is logged only once, because a failure that repeats each second would fill the
+   * log.
+   */
   public static final class Once {
 
     private final Log log;

@@ -116,7 +116,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The first allocation makes the call site known. An event names only call sites that are known by then, and may come before the sample of its own request.
+    // The first allocation makes the call site known. An event names only call sites that are known
+    // by then, and may come before the sample of its own request.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =

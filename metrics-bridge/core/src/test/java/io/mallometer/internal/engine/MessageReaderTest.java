@@ -113,7 +113,9 @@ class MessageReaderTest {
         .isEmpty();
   }
 
-  /** The sentence on the end of the previous run names threads, so the message must not contain it. */
+  /**
+   * The sentence on the end of the previous run names threads, so the message must not contain it.
+   */
   @Test
   void thePreviousRunIsNotInTheSentence() {
     Finding previous = new Finding("previous", Diagnosis.State.WATCH, KILLED.sentence());
@@ -131,7 +133,10 @@ class MessageReaderTest {
         .isEqualTo("Cart.zip leaks");
   }
 
-  /** The sentence of such a diagnosis names files, such as one that cannot be read, so the message must not contain it. */
+  /**
+   * The sentence of such a diagnosis names files, such as one that cannot be read, so the message
+   * must not contain it.
+   */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
     Finding growth = new Finding("growth", Diagnosis.State.TOO_EARLY, "Growth of /proc/self/smaps");
@@ -182,7 +187,10 @@ class MessageReaderTest {
             "begin /message", "Cart.zip leaks", "end", "begin /message", "Cart.zip leaks", "end");
   }
 
-  /** A checkpoint that begins while a snapshot is published waits for that, and then ends the message. */
+  /**
+   * A checkpoint that begins while a snapshot is published waits for that, and then ends the
+   * message.
+   */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {
     CountDownLatch begins = new CountDownLatch(1);

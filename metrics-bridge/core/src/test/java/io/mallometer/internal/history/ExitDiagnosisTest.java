@@ -209,7 +209,10 @@ class ExitDiagnosisTest {
         .doesNotContain("Buffers");
   }
 
-  /** Writes a fast rise by 595 MB up to the limit, which two call sites explain: one with the given bytes, one with more. */
+  /**
+   * Writes a fast rise by 595 MB up to the limit, which two call sites explain: one with the given
+   * bytes, one with more.
+   */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
     long grab = RecordedFrame.ofJava(2, 7);

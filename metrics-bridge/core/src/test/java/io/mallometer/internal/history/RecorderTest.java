@@ -188,7 +188,9 @@ class RecorderTest {
         .containsPattern("a\\.B\\.m19 +3\\.0 MiB +\\+2\\.0 MiB");
   }
 
-  /** A line is cut as a whole, because a number without its last digits would be a different number. */
+  /**
+   * A line is cut as a whole, because a number without its last digits would be a different number.
+   */
   @Test
   void namesThatDoNotFitAreLeftOutWhole() throws Exception {
     start();

@@ -67,7 +67,10 @@ class OwnerSearchesTest {
           site -> site == LOST,
           Clock.systemUTC());
 
-  /** A search for four samples that one object holds. The referrers of that object are never all known. */
+  /**
+   * A search for four samples that one object holds. The referrers of that object are never all
+   * known.
+   */
   private static final class Simulated implements OwnerSearch {
     final List<Step> done = new ArrayList<>();
     double walkSeconds = 0.1;

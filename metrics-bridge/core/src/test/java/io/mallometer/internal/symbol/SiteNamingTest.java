@@ -28,7 +28,10 @@ class SiteNamingTest {
     assertThat(naming.name(frames)).isEqualTo("io.library.Compressor.open");
   }
 
-  /** The line of the application may be ten frames away from the allocation, for example below a driver. */
+  /**
+   * The line of the application may be ten frames away from the allocation, for example below a
+   * driver.
+   */
   @Test
   void theFirstFrameOfNoLibraryNamesTheSiteWhateverItsDepth() {
     SiteNaming detects = new SiteNaming(List.of(), owner -> !owner.startsWith("com.acme."));

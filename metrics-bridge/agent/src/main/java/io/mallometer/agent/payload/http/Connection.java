@@ -46,7 +46,10 @@ final class Connection {
   private Phase phase = Phase.REQUEST;
   private long since = System.nanoTime();
 
-  /** The time, in nanoseconds, for which the client may still keep the server waiting while it takes an answer. */
+  /**
+   * The time, in nanoseconds, for which the client may still keep the server waiting while it takes
+   * an answer.
+   */
   private long credit;
 
   private byte[] head = new byte[FIRST_HEAD];
@@ -290,7 +293,10 @@ final class Connection {
     }
   }
 
-  /** Returns for how many nanoseconds the client has kept the server waiting; below 0 if it does not. */
+  /**
+   * Returns for how many nanoseconds the client has kept the server waiting; below 0 if it does
+   * not.
+   */
   long waited(long now) {
     if (!waitsForClient()) {
       return -1;

@@ -80,7 +80,8 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // The latest handshakes come first, because older ones mostly belong to closed connections. An open connection whose handshake is dropped reaches its time limit.
+    // The latest handshakes come first, because older ones mostly belong to closed connections. An
+    // open connection whose handshake is dropped reaches its time limit.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -156,7 +157,8 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    // Runs only the tasks that are present now. Each may add another one, and the connections have to be checked too.
+    // Runs only the tasks that are present now. Each may add another one, and the connections have
+    // to be checked too.
     for (int left = tasks.size(); left > 0; left--) {
       @Nullable Runnable task = tasks.poll();
       if (task != null) {
@@ -225,7 +227,10 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Closes the connection that has kept the server waiting for the longest time. Returns false if none keeps it waiting. */
+  /**
+   * Closes the connection that has kept the server waiting for the longest time. Returns false if
+   * none keeps it waiting.
+   */
   private boolean closeWhoWaitedLongest() {
     long now = System.nanoTime();
     Optional<Connection> longest = longest(now);

@@ -96,7 +96,10 @@ class HttpListenerTest {
     assertThat(answer("GET /small HTTP/1.0\r\n\r\n")).contains("200 ").endsWith("\r\n\r\nsmall");
   }
 
-  /** The server does not read bodies, so it has to close the connection. The client still gets the answer. */
+  /**
+   * The server does not read bodies, so it has to close the connection. The client still gets the
+   * answer.
+   */
   @Test
   void aRequestWithABodyIsAnswered() throws Exception {
     start(PATIENT);
@@ -222,7 +225,8 @@ class HttpListenerTest {
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // The worker pool holds one of the two requests back. The server decides which one comes first.
+      // The worker pool holds one of the two requests back. The server decides which one comes
+      // first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =
@@ -238,7 +242,10 @@ class HttpListenerTest {
     }
   }
 
-  /** The server closes, at the limit, the connection that has kept it waiting longest, but none that it is answering. */
+  /**
+   * The server closes, at the limit, the connection that has kept it waiting longest, but none that
+   * it is answering.
+   */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 3));
@@ -422,7 +429,10 @@ class HttpListenerTest {
         read -> new Thread(read).start());
   }
 
-  /** Returns how long the server keeps the connection of a client that sends the same text again and again. */
+  /**
+   * Returns how long the server keeps the connection of a client that sends the same text again and
+   * again.
+   */
   private static Duration whileSaying(Socket client, String first, String then) throws Exception {
     long began = System.nanoTime();
     say(client, first);

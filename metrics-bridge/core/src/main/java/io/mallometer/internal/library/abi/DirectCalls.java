@@ -52,7 +52,8 @@ public final class DirectCalls {
   }
 
   /**
-   * Prepares {@link #call} for function addresses that JNA found. If that fails, JNA calls the functions.
+   * Prepares {@link #call} for function addresses that JNA found. If that fails, JNA calls the
+   * functions.
    *
    * @param library the file that JNA has opened
    */

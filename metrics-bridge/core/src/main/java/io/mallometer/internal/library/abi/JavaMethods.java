@@ -22,7 +22,10 @@ final class JavaMethods {
 
   static final int NOT_NOW = -61;
 
-  /** If the first methods, of this number, all have no name, the JVM is considered one that returns no names. */
+  /**
+   * If the first methods, of this number, all have no name, the JVM is considered one that returns
+   * no names.
+   */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */
@@ -89,7 +92,8 @@ final class JavaMethods {
   }
 
   /**
-   * Returns whether the names of all methods of a stack were requested. A method that the library is just recording has no name yet, nor have methods with higher numbers.
+   * Returns whether the names of all methods of a stack were requested. A method that the library
+   * is just recording has no name yet, nor have methods with higher numbers.
    */
   synchronized boolean askedForAllOf(long[] stack) {
     for (long frame : stack) {
@@ -100,7 +104,10 @@ final class JavaMethods {
     return true;
   }
 
-  /** Returns whether this JVM returns no names. A JVM that is newer than the tested ones may be like that. */
+  /**
+   * Returns whether this JVM returns no names. A JVM that is newer than the tested ones may be like
+   * that.
+   */
   synchronized boolean noneHasName() {
     return withName == 0 && known.size() >= ENOUGH;
   }

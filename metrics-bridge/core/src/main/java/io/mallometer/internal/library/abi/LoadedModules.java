@@ -11,7 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The executable and the libraries in stacks, in the order in which the library recorded them. If a library was loaded at the address of an unloaded one, an address there belongs to the later library. That rarely matters, because a stack is named once, within seconds of its first sample.
+ * The executable and the libraries in stacks, in the order in which the library recorded them. If a
+ * library was loaded at the address of an unloaded one, an address there belongs to the later
+ * library. That rarely matters, because a stack is named once, within seconds of its first sample.
  *
  * <p>On glibc before 2.35, the library records no modules. The modules are then those that are
  * mapped when a stack is named.

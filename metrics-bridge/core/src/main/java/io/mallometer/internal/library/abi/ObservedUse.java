@@ -35,7 +35,9 @@ final class ObservedUse {
   private static final int MOST_CLEANED = 4_096;
   private static final int OLD_COLLECTIONS = 3;
 
-  /** The most attempts to read the samples and the counts without an old collection between them. */
+  /**
+   * The most attempts to read the samples and the counts without an old collection between them.
+   */
   private static final int READINGS = 3;
 
   /** The library's default length of an epoch. */
@@ -76,7 +78,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // Under a time scale the epochs are so short that clearing accessed bits takes more than a thousandth of them.
+    // Under a time scale the epochs are so short that clearing accessed bits takes more than a
+    // thousandth of them.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

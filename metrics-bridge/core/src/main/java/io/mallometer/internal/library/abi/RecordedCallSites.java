@@ -60,7 +60,9 @@ final class RecordedCallSites {
   private static final int MODULES_AT_ONCE = 16;
   private static final int RANGES_AT_ONCE = 512;
 
-  /** The most attempts at reading ranges, each of which may find that another thread changes them. */
+  /**
+   * The most attempts at reading ranges, each of which may find that another thread changes them.
+   */
   private static final int MOST_RETRIES = 100;
 
   private static final int MOST_OBJECTS = 65_536;
@@ -71,11 +73,15 @@ final class RecordedCallSites {
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
-  /** The most sites that a reading newly names, unless it is whole. The sites with most bytes come first. */
+  /**
+   * The most sites that a reading newly names, unless it is whole. The sites with most bytes come
+   * first.
+   */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that are named at each fifth call of {@link #nameMethods}, which comes once a second. So all sites of the library's table are named within two minutes.
+   * The most sites that are named at each fifth call of {@link #nameMethods}, which comes once a
+   * second. So all sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -163,7 +169,8 @@ final class RecordedCallSites {
   }
 
   private void attach() {
-    // A later attempt may succeed: the sampler may be switched on later, and agents start before the library can find the JVM.
+    // A later attempt may succeed: the sampler may be switched on later, and agents start before
+    // the library can find the JVM.
     if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
@@ -173,7 +180,8 @@ final class RecordedCallSites {
    * Reads all sites.
    *
    * @param report the library's report of this moment
-   * @param whole whether all sites must have names. That takes seconds of CPU time if there are many and the JVM has not compiled the naming code yet
+   * @param whole whether all sites must have names. That takes seconds of CPU time if there are
+   *     many and the JVM has not compiled the naming code yet
    */
   synchronized CallSites read(
       Instant time, List<String> applicationPackages, Report report, boolean whole) {
@@ -229,7 +237,10 @@ final class RecordedCallSites {
       ByteUnit byteUnit,
       String reason) {}
 
-  /** Returns why call sites are not recorded. If the library's reason names a limit, this is that reason. */
+  /**
+   * Returns why call sites are not recorded. If the library's reason names a limit, this is that
+   * reason.
+   */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
     return begin < 0 ? SWITCHED_OFF : reasonOfLibrary.substring(begin);
@@ -438,7 +449,9 @@ final class RecordedCallSites {
   }
 
   /**
-   * Adds new modules. The library records the modules of a stack before it publishes the site. Returns false if a module is just being written; names must then be looked up again at the next reading.
+   * Adds new modules. The library records the modules of a stack before it publishes the site.
+   * Returns false if a module is just being written; names must then be looked up again at the next
+   * reading.
    */
   private boolean addNewModules() {
     boolean complete = true;

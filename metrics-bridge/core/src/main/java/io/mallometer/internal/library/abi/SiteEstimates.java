@@ -6,7 +6,8 @@ import io.mallometer.model.Estimate;
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
  * <p>The library's variance covers the samples only. Allocations since the last sample may be
- * missing, so the square of a mean sample is added. The term is smaller for large samples, because no allocation of their size is left out.
+ * missing, so the square of a mean sample is added. The term is smaller for large samples, because
+ * no allocation of their size is left out.
  */
 final class SiteEstimates {
 

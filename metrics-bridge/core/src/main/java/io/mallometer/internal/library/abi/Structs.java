@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Memory that the library fills.
  *
- * <p>Memory that stays is not in direct buffers of the JDK. A direct buffer that is never freed changes the order in which the collector finds the application's unreachable direct buffers. With 30,000 such buffers at a time, glibc took 1.5 times as long to free them and to allocate new ones.
+ * <p>Memory that stays is not in direct buffers of the JDK. A direct buffer that is never freed
+ * changes the order in which the collector finds the application's unreachable direct buffers. With
+ * 30,000 such buffers at a time, glibc took 1.5 times as long to free them and to allocate new
+ * ones.
  */
 final class Structs {
 
@@ -28,7 +31,9 @@ final class Structs {
     return LOADED_FOR_GOOD ? mallocked(bytes) : allocate(bytes);
   }
 
-  /** Frees kept memory, which must not be used afterwards, and returns new memory of another size. */
+  /**
+   * Frees kept memory, which must not be used afterwards, and returns new memory of another size.
+   */
   static ByteBuffer keepInstead(ByteBuffer kept, int bytes) {
     ByteBuffer instead = keep(bytes);
     free(kept);
@@ -67,7 +72,8 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // The JVM would compile a loop in place of this call after a few thousand names, which costs CPU time.
+    // The JVM would compile a loop in place of this call after a few thousand names, which costs
+    // CPU time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);

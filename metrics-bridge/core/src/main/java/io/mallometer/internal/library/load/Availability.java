@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Finds the library in this process, or the reason why it cannot be read and the remedy.
  *
  * <p>JNA is loaded only if the library seems to be there: loading JNA makes newer JDKs print a
- * warning, and a program without the library must run as if mallometer were absent. The mappings of the process show whether the library is there. {@code LD_PRELOAD} decides only if {@code /proc} is hidden, because a launcher
- * may clear the variable, and the loader may ignore its libraries.
+ * warning, and a program without the library must run as if mallometer were absent. The mappings of
+ * the process show whether the library is there. {@code LD_PRELOAD} decides only if {@code /proc}
+ * is hidden, because a launcher may clear the variable, and the loader may ignore its libraries.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.
@@ -246,7 +247,10 @@ final class Availability {
     return notPreloaded(platform, hasMaps);
   }
 
-  /** Returns the status of a process without preload. On musl the library has to be preloaded, because musl cannot load its thread-local variables later. */
+  /**
+   * Returns the status of a process without preload. On musl the library has to be preloaded,
+   * because musl cannot load its thread-local variables later.
+   */
   static Status notPreloaded(Platform platform, boolean hasMaps) {
     return platform.musl()
         ? unavailable(

@@ -13,7 +13,8 @@ final class Remedy {
   private Remedy() {}
 
   /**
-   * Returns instructions to count from now on, or from the start after a restart. They name no process id, because it differs outside a container, and no path to the command line.
+   * Returns instructions to count from now on, or from the start after a restart. They name no
+   * process id, because it differs outside a container, and no path to the command line.
    */
   static String attach() {
     return preload(
@@ -28,7 +29,10 @@ final class Remedy {
     return preload("");
   }
 
-  /** Returns a text followed by the variable that preloads the library. If there is no lasting place for the library, returns instructions to unpack it. */
+  /**
+   * Returns a text followed by the variable that preloads the library. If there is no lasting place
+   * for the library, returns instructions to unpack it.
+   */
   private static String preload(String before) {
     try {
       Path library = BundledLibrary.extract();
@@ -59,7 +63,10 @@ final class Remedy {
     return "Set XDG_CACHE_HOME to " + SUITABLE;
   }
 
-  /** Returns the variable that preloads the library. Its name comes before those of other libraries, because the program calls the first library's malloc. */
+  /**
+   * Returns the variable that preloads the library. Its name comes before those of other libraries,
+   * because the program calls the first library's malloc.
+   */
   static String preload(Path library, String preloaded) {
     StringJoiner list =
         new StringJoiner(":", BundledLibrary.preloadVariable() + "=", "").add(library.toString());
@@ -75,7 +82,10 @@ final class Remedy {
     return option("--enable-native-access=ALL-UNNAMED");
   }
 
-  /** Returns JNA's option for the directory of its native part, with the directory of the library as the value. */
+  /**
+   * Returns JNA's option for the directory of its native part, with the directory of the library as
+   * the value.
+   */
   static String unpackJna() {
     try {
       return option("-Djna.tmpdir=" + BundledLibrary.extract().getParent());

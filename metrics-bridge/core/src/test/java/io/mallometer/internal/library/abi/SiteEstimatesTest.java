@@ -24,7 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. By their size alone, a quarter of such objects become samples.
+   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. By their size alone, a
+   * quarter of such objects become samples.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
