@@ -388,8 +388,8 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc: its call sites are those of malloc. */
-  MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library, without a site and a time. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. Call sites of malloc divide this memory. */
+  MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library. Such a range has no site and no time. */
 };
 
 /* A range of addresses that the process mapped, or reserved for later. Its pages need not be in memory. */
@@ -795,14 +795,14 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
 
 /*
- * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, and those of the library, but
- * for its file, in the order of their addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
- * there is none. Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped
- * or unmapped during the call may be missing. Unknown are mappings from before call sites were recorded, those of the
- * loader, those that the C library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk,
- * and those of system calls past the C library. Holds a lock of the library for some microseconds at a time. Not for
- * signal handlers. -ENODATA: ranges are not recorded; -EAGAIN: another thread had the lock for a millisecond: call
- * again.
+ * Copies ranges of memory, in the order of their addresses: those that the program mapped by mmap or mremap and has not
+ * unmapped, and the library's tables. The first row is the first range that ends after the address `from`. To read all,
+ * call again with the end of the last row until no row is returned. Memory that was mapped over a range keeps the site
+ * that reserved the addresses. Ranges that are mapped or unmapped during the call may be missing. The following
+ * mappings are unknown: those from before call sites were recorded, those of the loader, those that the C library makes
+ * itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and those of system calls that the
+ * program makes without the C library. Holds a lock of the library for some microseconds at a time. Not for signal
+ * handlers. -ENODATA: ranges are not recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
  */
 MALLOMETER_API int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 

@@ -256,7 +256,7 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* The tables are there, and none of the library's memory is the program's. */
+/* The rows contain the library's tables, and none of these ranges contains memory of the program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -497,7 +497,7 @@ static void *send_signals(void *argument) {
   return NULL;
 }
 
-/* Returns the number of pages of which the rows say something else. */
+/* Returns the number of pages whose rows differ from what the threads mapped. */
 static uint64_t differing_pages(struct field fields[THREADS]) {
   static bool known[THREADS * PAGES];
   uint64_t differing = 0;
@@ -554,7 +554,7 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Changes fields by one thread, which misses none, so that what is known is exact, whatever was missed before. */
+/* Changes all fields by one thread, which misses no change, so that the rows are exact whatever was missed before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {

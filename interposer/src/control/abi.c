@@ -226,7 +226,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-/* Inserts a row in the order of addresses, where it meets no other. Of full rows the last goes. Returns their count. */
+/* Inserts a row in the order of addresses, unless it overlaps another row. If there is no room, drops the last row.
+ * Returns the number of rows. */
 static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count, struct mallometer_range row) {
   uint32_t place = count;
   while (place > 0 && rows[place - 1].address >= row.address) place--;
@@ -238,7 +239,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's ranges between an address and the last row: what is behind it comes when no more rows do. */
+/* Adds the library's ranges between `from` and the last row; after that row there may be more ranges of the program.
+ * Without rows, adds all from `from` on. Returns the number of rows. */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;

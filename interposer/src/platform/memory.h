@@ -38,15 +38,15 @@ void memory_give_back(void *memory, size_t bytes);
 /*
  * Returns zeroed memory on whole pages, at `wish` if that is free and not NULL, else anywhere, without such pages
  * around it. NULL, with errno, if there is none. Makes system calls. memory_unmap() takes the same number of bytes.
- * What is mapped at a wish is handed to the program.
+ * Memory at a wish is not recorded as the library's, because it is meant for the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * The library's own memory: numbered from 0 on, below MOST_PRIVATE_RANGES, is what has nothing of the program's, the
- * memory of memory_reserve() and what is added; behind it, below MOST_OWN_RANGES, that of memory_map(). More of a kind
- * is not noted. From any thread.
+ * The ranges of the library's own memory. Those with numbers below MOST_PRIVATE_RANGES contain no data of the program:
+ * the memory of memory_reserve(), and ranges that are added. Those from there up to MOST_OWN_RANGES - 1 are the memory
+ * of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u

@@ -17,10 +17,11 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* The bytes of memory that the samples need, on whole pages. */
+/* Returns the bytes of memory that the samples need, in whole pages. */
 size_t live_samples_bytes(void);
 
-/* Uses zeroed memory, unless other memory is in use, and returns what is in use. From any thread and signal handlers. */
+/* Takes zeroed memory for the samples, unless other memory is in use. Returns the memory in use. May be called from any
+ * thread and from signal handlers. */
 void *live_samples_use(void *fresh);
 
 #define LIVE_HASHES 65536u

@@ -16,9 +16,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads the resident set by the code that asked for it, on the poller's thread and on request only.
- * All requests share one reading, and wait ten seconds for it at most. All readings together may
- * use a thousandth of one processor, measured by their CPU time; two readings more than that are
- * allowed. A request that would exceed this gets the latest reading.
+ * All requests share one reading, and wait ten seconds for it at most. A request gets the latest
+ * reading where a new one would take more than a thousandth of a processor by its own CPU time,
+ * counted over all readings so far; two readings may be ahead of that.
  */
 public final class ResidentReader implements SnapshotReader {
 
@@ -44,7 +44,7 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** The time at which the readings so far use no more than their share of the time. */
+  /** When the readings so far have taken their share of the time. */
   private long paidAt;
 
   private long pause;
@@ -139,10 +139,7 @@ public final class ResidentReader implements SnapshotReader {
     return before;
   }
 
-  /**
-   * Stores a reading and wakes the threads that wait for it. The cost of the first reading is not
-   * counted, because it includes loading classes.
-   */
+  /** Keeps a reading and lets those go on who wait for it. The first reading loads classes. */
   private synchronized void finish(Optional<ResidentStacks> read, String reason, long cost) {
     latest = read.or(() -> latest);
     missing = read.isPresent() ? "" : reason;
