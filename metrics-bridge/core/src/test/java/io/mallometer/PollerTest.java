@@ -343,7 +343,7 @@ class PollerTest {
   }
 
   @Test
-  void whoAsksForCallSitesThatCannotBeReadIsToldWhy() {
+  void aRequestForCallSitesThatCannotBeReadFailsWithTheReason() {
     ScriptedLibrary broken = known();
     broken.onCallSiteReading(
         () -> {

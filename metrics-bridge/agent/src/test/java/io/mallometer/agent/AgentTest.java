@@ -138,7 +138,7 @@ class AgentTest {
 
   @Test
   @Tag("any-jdk")
-  void whatFailsWhenTheJvmIsEndingIsNotTold() {
+  void failuresWhileTheJvmEndsAreNotLogged() {
     Result result =
         application("").environment("MALLOMETER_ENABLED", "off").run(FailsAtItsEnd.class);
 

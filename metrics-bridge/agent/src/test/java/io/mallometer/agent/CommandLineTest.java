@@ -181,7 +181,7 @@ class CommandLineTest {
   }
 
   @Test
-  void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
+  void aReportOfAMomentThatIsNotThereEndsWithCodeThree() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
     program.environment().put("MALLOMETER_RECORDING", recording.toString());

@@ -169,7 +169,7 @@ class ProcessCommandsTest {
   @Test
   @Tag("any-jdk")
   @Order(4)
-  void leaksAreToldWithTheirVerdict() throws Exception {
+  void leaksAreShownWithTheirVerdict() throws Exception {
     // The attach loads classes, which use up most of the sampler's rate for a while.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
@@ -229,7 +229,7 @@ class ProcessCommandsTest {
   @Test
   @Tag("any-jdk")
   @Order(7)
-  void whoCannotBeAskedIsOneLineWithTheRemedy() throws Exception {
+  void anUnreadableProcessIsReportedInOneLineWithTheRemedy() throws Exception {
     String self = Long.toString(ProcessHandle.current().pid());
     refuses(4, "there is no process 99999999", "report", "99999999");
     Process cat = new ProcessBuilder("cat").start();

@@ -53,7 +53,7 @@ class CallSitesTest {
   }
 
   @Test
-  void howMuchThatIsStaysUnknownWhereTheAttachCouldNotTell() {
+  void theEarlierBytesAreUnknownIfTheAttachCouldNotReadThem() {
     CallSites.Origin unknown = origin(new Baseline(Double.NaN, 9e6));
 
     assertThat(unknown.allocatedBeforeBytes()).isNaN();

@@ -135,7 +135,7 @@ class SettingTest {
   }
 
   @Test
-  void optionsTellWhatHasNoEffectWithoutAnotherSetting() {
+  void optionsReportWhatHasNoEffectWithoutAnotherSetting() {
     MallometerOptions options =
         MallometerOptions.defaults()
             .with(Setting.PUSH_INTERVAL, Duration.ofMinutes(1))

@@ -500,7 +500,7 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
-  void procTellsNothing() {
+  void procCannotBeRead() {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");
     String hide = "for f in maps mountinfo cmdline; do mount --bind /dev/null /proc/$$/$f; done";
     Result with = new ChildJvm().mounting(hide).preload(library).run(Program.class);

@@ -149,7 +149,7 @@ class ProfilePushTest {
   }
 
   @Test
-  void whileThereIsNoStoreOnlyTheLatestWait() throws Exception {
+  void whileThereIsNoStoreOnlyTheLatestProfilesWait() throws Exception {
     ProfileStore gone = store(0);
     int port = gone.port();
     gone.close();
@@ -303,7 +303,7 @@ class ProfilePushTest {
   }
 
   @Test
-  void afterAPauseItGoesOnAndAfterTheEndItDoesNot() throws Exception {
+  void profilesAreSentAgainAfterAPauseButNotAfterTheEnd() throws Exception {
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
     next(store);

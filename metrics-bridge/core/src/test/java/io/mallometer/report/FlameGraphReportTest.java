@@ -56,7 +56,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void tellsNativeFromJavaByColourAndLegend() throws Exception {
+  void distinguishesNativeFromJavaByColourAndLegend() throws Exception {
     open(ExampleSites.service());
 
     assertThat(colour(0.5, 0)).isEqualTo("grey");
@@ -67,7 +67,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void searchHighlightsAndTellsTheMatchedShare() throws Exception {
+  void searchHighlightsFramesAndShowsTheMatchedShare() throws Exception {
     open(ExampleSites.service());
 
     browser.press("/");
@@ -144,7 +144,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void opensWithTheFigureThatWasAskedFor() throws Exception {
+  void opensWithTheRequestedFigure() throws Exception {
     open(ExampleSites.service(), ReportMetric.ALLOCATED_OBJECTS);
 
     assertThat(browser.evaluate("document.querySelector('#metric').value"))
@@ -210,7 +210,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void whatIsTooNarrowToDrawIsToldInOneBox() throws Exception {
+  void framesTooNarrowToDrawAreSummedUpInOneBox() throws Exception {
     CallSite[] sites = new CallSite[10_000];
     for (int i = 0; i < sites.length; i++) {
       StackFrame function = StackFrame.ofLibrary("libwide.so", "f" + i, 0);

@@ -37,7 +37,7 @@ class OwnerParameterTest {
   }
 
   @Test
-  void verdictsAreThoseOfTheApplicationUnlessOthersAreAskedFor() throws IOException {
+  void verdictsAreThoseOfTheApplicationUnlessOthersAreRequested() throws IOException {
     assertThat(leaks(Map.of())).containsExactly(SHOP);
     assertThat(leaks(Map.of("owner", "application"))).containsExactly(SHOP);
     assertThat(leaks(Map.of("owner", "mallometer"))).containsExactly(OWN);
@@ -46,7 +46,7 @@ class OwnerParameterTest {
   }
 
   @Test
-  void soAreSitesAndGroupsOfThem() throws IOException {
+  void sitesAndGroupsAreThoseOfTheApplicationUnlessOthersAreRequested() throws IOException {
     assertThat(names(sites(Map.of()), "name")).containsExactly(SHOP);
     assertThat(names(sites(Map.of("owner", "all")), "name")).containsExactly(OWN, SHOP);
     assertThat(names(sites(Map.of("filter", "mallometer")), "name")).containsExactly(OWN);

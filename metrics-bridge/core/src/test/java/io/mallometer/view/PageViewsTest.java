@@ -240,7 +240,7 @@ class PageViewsTest {
 
   /** The viewers together keep the limit, whatever their number and their earlier interval. */
   @Test
-  void thoseWhoWatchAreToldToAskTwiceASecondTogetherAtMost() throws Exception {
+  void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
     int told = pace(views);
     assertThat(told).isEqualTo(10);

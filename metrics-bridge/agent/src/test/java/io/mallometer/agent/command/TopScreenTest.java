@@ -81,7 +81,7 @@ class TopScreenTest {
   }
 
   @Test
-  void aReportTellsChangesOfAMinuteAtLeast() throws Exception {
+  void aReportShowsChangesOverAtLeastOneMinute() throws Exception {
     SiteGrowth growth = SiteGrowth.from(source.site("shop.Report.pack", 10 * MIB));
     Json soon = Json.parse(growth.until(source.after(20).site("shop.Report.pack", 20 * MIB), 5));
     assertThat(soon.at("changes").list()).isEmpty();

@@ -125,7 +125,7 @@ class AgentServerTest {
   }
 
   @Test
-  void answersAreZippedForThoseWhoAccept() throws Exception {
+  void answersAreZippedForClientsThatAcceptIt() throws Exception {
     start(OPTIONS);
 
     for (String path :
@@ -271,7 +271,7 @@ class AgentServerTest {
         "/nativememory/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
         "/metrics?name=x | metrics has no parameter 'name'; it has name[]",
       })
-  void aParameterThatThereIsNotIsRefusedWithThoseThatThereAre(String path, String reason)
+  void anUnknownParameterIsRefusedWithTheNamesOfTheKnownOnes(String path, String reason)
       throws Exception {
     start(OPTIONS);
 

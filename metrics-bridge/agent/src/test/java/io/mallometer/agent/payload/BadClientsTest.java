@@ -96,7 +96,7 @@ class BadClientsTest {
   }
 
   @Test
-  void whoIsTooManyIsToldWhenToComeAgain() throws Exception {
+  void aClientTooManyIsToldWhenToTryAgain() throws Exception {
     start(Map.of());
     HttpClient client = HttpClient.newHttpClient();
     List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();

@@ -310,7 +310,7 @@ class ExitDiagnosisTest {
   }
 
   @Test
-  void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+  void aShutdownThatWasCutShortIsReportedWithItsLength() throws Exception {
     shutdown(Recordings.figures(1e6, 2e6, 4e6, 1e9));
     ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
 

@@ -206,7 +206,7 @@ class HttpListenerTest {
   }
 
   @Test
-  void whoWaitsTooLongForAThreadIsToldToComeAgain() throws Exception {
+  void aClientThatWaitsTooLongForAThreadIsToldToTryAgain() throws Exception {
     start(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
@@ -220,7 +220,7 @@ class HttpListenerTest {
   }
 
   @Test
-  void whoIsTooManyForALaneIsToldToComeAgainAtOnce() throws Exception {
+  void aClientTooManyForALaneIsToldAtOnceToTryAgain() throws Exception {
     start(PATIENT);
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
@@ -266,7 +266,7 @@ class HttpListenerTest {
 
   /** If no connection keeps the server waiting, none is closed, and the new one is served later. */
   @Test
-  void whereAllAreBeingAnsweredOthersWait() throws Exception {
+  void newClientsWaitWhileAllConnectionsAreBeingAnswered() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 1));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
