@@ -337,7 +337,7 @@ class PollerTest {
           snapshot -> exhausted.callSiteReadings() >= 3 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
       assertThat(exhausted.callSiteReadings())
-          .as("one to show, one to judge, one of the peak")
+          .as("readings of the call sites: one to show, one to judge, one of the peak")
           .isEqualTo(3);
     }
   }

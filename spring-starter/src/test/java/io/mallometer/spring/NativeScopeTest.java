@@ -297,7 +297,7 @@ class NativeScopeTest {
     }
 
     assertThat(registry.getMeters()).isEmpty();
-    assertThat(asked).as("once for scopes, once for what is not known").hasValue(2);
+    assertThat(asked).as("attempts: one for scopes, one for unknown figures").hasValue(2);
   }
 
   @Test

@@ -187,7 +187,7 @@ class AgentTest {
 
     assertThat(result.output())
         .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true")
-        .as("records are read by reflection when somebody asks for a figure")
+        .as("records are read by reflection only when a figure is requested")
         .contains("figures described=false");
   }
 

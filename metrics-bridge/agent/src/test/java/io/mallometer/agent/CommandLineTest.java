@@ -224,7 +224,7 @@ class CommandLineTest {
     for (String command : List.of("top", "report", "leaks", "bundle", "doctor")) {
       Result ofCommand = call(command, "--help");
       assertThat(ofCommand.out())
-          .as("a heading is followed by what it heads")
+          .as("each heading of the help of each command has lines below it")
           .containsPattern("Exit codes:\n +0 ")
           .doesNotContainPattern("(?m)^\\S.*:\n(\n|\\S)")
           .contains("--timeout");

@@ -65,7 +65,7 @@ class OtlpTest {
       ExportMetricsServiceRequest push =
           awaitPushOf("native.malloc.live", "native.malloc.requested");
       assertThat(output(directory).split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
-          .as("beside the application's start, which may want to set up logging first")
+          .as("classes loaded before the application has set up its logging")
           .contains("io.mallometer.agent.payload.LateRegistration ")
           .doesNotContain("java.util.logging.LogManager$RootLogger ", "io.opentelemetry.");
       assertThat(tokens.poll()).isEqualTo("Bearer t");

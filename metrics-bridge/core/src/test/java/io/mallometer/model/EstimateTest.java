@@ -58,7 +58,9 @@ class EstimateTest {
     assertThat(few.atMost(300 << 20).high()).isEqualTo(300 << 20);
     assertThat(few.atMost(300 << 20).low()).isEqualTo(few.low());
     assertThat(few.atMost(300 << 20).plus(few.atMost(300 << 20)).high()).isEqualTo(300 << 20);
-    assertThat(few.atMost(1_000).high()).as("of an older count").isEqualTo(9_216);
+    assertThat(few.atMost(1_000).high())
+        .as("a bound below the estimate is of an older count, and does not apply")
+        .isEqualTo(9_216);
     assertThat(few.atMost(Double.NaN).high()).isEqualTo(few.high());
   }
 

@@ -116,7 +116,9 @@ class CallSitesUnderStressTest {
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
     // Includes the state of sites' use, with the pages that slots may always take.
-    assertThat(figure(output, "grown")).as("blocks of new threads").isLessThan(5 << 20);
+    assertThat(figure(output, "grown"))
+        .as("growth of the library's memory by blocks of new threads")
+        .isLessThan(5 << 20);
     // There are two copies of the bridge. Each has a stack per site and a table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);

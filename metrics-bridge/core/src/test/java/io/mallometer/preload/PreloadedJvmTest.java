@@ -252,7 +252,7 @@ class PreloadedJvmTest {
         quiet = scope.figures().counts().orElseThrow().calls() == 0 ? quiet + 1 : 0;
       }
     }
-    assertThat(quiet).as("thousands of polls in a row without a malloc").isEqualTo(3);
+    assertThat(quiet).as("successive runs of 1,000 polls without a malloc").isEqualTo(3);
   }
 
   /** The bounds are far above the figures of an idle machine, because this one may be busy. */

@@ -183,7 +183,7 @@ class WhenThingsGoWrongTest {
   void behindAnotherAllocator() {
     Path jemalloc = Path.of("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2");
     if ("true".equals(System.getenv("REQUIRE_ALLOCATORS"))) {
-      assertThat(jemalloc).as("jemalloc, of Debian's package libjemalloc2").exists();
+      assertThat(jemalloc).as("jemalloc, which Debian's package libjemalloc2 installs").exists();
     }
     assumeTrue(Files.exists(jemalloc), "jemalloc is not installed; it is in libjemalloc2");
     Result result =

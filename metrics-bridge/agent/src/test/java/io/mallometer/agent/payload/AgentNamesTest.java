@@ -204,7 +204,7 @@ class AgentNamesTest {
     assertThat(names).as(refusal).hasSize(1);
     trim.header(names.iterator().next(), "test");
     assertThat(CLIENT.send(trim.build(), BodyHandlers.ofString()).body())
-        .as("with the header, another reason")
+        .as("the reason for the refusal of a request with the header")
         .contains("it comes from a page of another origin");
     names.addAll(found(HEADER, body(counting, "GET", "/nativememory/page")));
     addFound(names, HEADER, Files.readAllBytes(JAR));
@@ -261,7 +261,9 @@ class AgentNamesTest {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));
     addFound(names, VARIABLE, Files.readAllBytes(JAR));
     Set<String> settings = new TreeSet<>(Setting.all().stream().map(Setting::variable).toList());
-    assertThat(settings).as("each variable is a setting").containsAll(names);
+    assertThat(settings)
+        .as("the variables in the library and the agent are settings")
+        .containsAll(names);
     PublicNames.check("environment variables", settings);
   }
 

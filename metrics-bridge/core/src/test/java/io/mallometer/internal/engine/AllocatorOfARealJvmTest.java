@@ -138,7 +138,7 @@ class AllocatorOfARealJvmTest {
       Map<MonitorOptions.Kind, MonitorEvent> events = new EnumMap<>(MonitorOptions.Kind.class);
       while (events.size() < 2) {
         MonitorEvent event = told.poll(60, TimeUnit.SECONDS);
-        assertThat(event).as("another event beside " + events).isNotNull();
+        assertThat(event).as("a further event after " + events).isNotNull();
         events.put(event.monitor().kind(), event);
       }
       MonitorEvent request = events.get(MonitorOptions.Kind.THRESHOLD);

@@ -83,7 +83,7 @@ class ReportedMemoryTest {
 
     assertThat(RecordingReport.of(path))
         .containsPattern("Leaks\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
-        .as("somebody said that it is fine")
+        .as("a report without the acknowledged call site")
         .doesNotContain("com.shop.Cart.zip");
   }
 

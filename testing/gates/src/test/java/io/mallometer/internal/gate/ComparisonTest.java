@@ -130,7 +130,7 @@ class ComparisonTest {
             new Comparison.Problem(
                 new Key("T.gone", "native.y"), "it was expected and not measured"));
     assertThat(Comparison.of(before, results("2.json", "B", List.of(99)), DEFAULT).outcome())
-        .as("worse is worse, whatever else is missing")
+        .as("the outcome if one figure is worse and another is missing")
         .isEqualTo(Outcome.WORSE);
   }
 
