@@ -156,7 +156,7 @@ final class Growing {
     Thread.currentThread().join();
   }
 
-  /** Loses memory, a site for each kind. */
+  /** Loses memory at a call site for each kind of object. */
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
@@ -501,7 +501,7 @@ final class Growing {
     }
   }
 
-  /** Copies images. Frames of a stream lie between its own frame and the library. */
+  /** Copies images through a stream, whose frames lie between the frame of this class and those of the library. */
   private static final class Images {
     static void copy(Mat image) {
       KEPT.addAll(Stream.of(image).map(Mat::clone).toList());

@@ -34,7 +34,7 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 import sun.misc.Unsafe;
 
-/** A program without Spring whose memory does one thing. {@code Situation NAME [MINUTES]} runs until it is ended. */
+/** A program without Spring whose memory develops in one known way. {@code Situation NAME [MINUTES]} runs until it is ended. */
 final class Situation {
   /** Memory of malloc. */
   static final Unsafe UNSAFE = unsafe();
@@ -75,7 +75,7 @@ final class Situation {
   }
 
   /**
-   * Fills a cache that then stays full. Entries that are read are read about every half minute.
+   * Fills a cache that then stays full. If entries are read, each is read about every half minute.
    *
    * @param filled the filled share after a multiple of the minutes
    */
@@ -255,7 +255,7 @@ final class Situation {
           return opened(Class.forName("io.mallometer.Mallometer$Shared", false, thread.getContextClassLoader()).getDeclaredField("POLLER"))
               .get(null);
         } catch (ClassNotFoundException e) {
-          // This is no thread of the agent.
+          // The thread is none of the agent's, so the next one is tried.
         }
       }
       throw new ClassNotFoundException("no thread has the agent's classes");

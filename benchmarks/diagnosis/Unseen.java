@@ -23,7 +23,7 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
-/** Programs that were written before their diagnoses were known. */
+/** Programs that were written before anyone had seen the diagnosis of them. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {
   private static final int MIB = 1 << 20;
@@ -243,7 +243,7 @@ final class Unseen {
     }
   }
 
-  /** An index whose small entries stay. */
+  /** An index that keeps its small entries. */
   private static final class Index {
     private static final int ENTRY = 64;
     static final List<Long> ENTRIES = new ArrayList<>();
@@ -369,7 +369,7 @@ final class Unseen {
     }
   }
 
-  /** Replaces a ring of 4 MiB every 20 s and never frees the old one. */
+  /** Replaces a ring buffer of 4 MiB every 20 s and never frees the old one. */
   private static void ring() throws InterruptedException {
     while (true) {
       long ring = Ring.replace();
@@ -380,7 +380,7 @@ final class Unseen {
     }
   }
 
-  /** A ring outside the heap. */
+  /** A ring buffer outside of the Java heap, which is replaced and never freed. */
   private static final class Ring {
     static long replace() {
       long ring = UNSAFE.allocateMemory(4 * MIB);

@@ -43,10 +43,10 @@ import org.rocksdb.WriteOptions;
  *
  * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
  * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
- * core with a busy neighbour works at half of its speed for some tenths of a second: of two turns
- * in succession both are slow, of two slices one. In each turn one part of the load runs; the state
- * that is first alternates, and a seeded coin decides how that begins. Pairs of all kinds take
- * turns, too.
+ * core with a busy neighbour works at half of its speed for some tenths of a second. That slows two
+ * turns in succession equally, but only one of two slices. In each turn one part of the load runs;
+ * the state that comes first alternates, and a seeded random number decides which one begins. Pairs
+ * of all kinds take turns, too.
  *
  * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
  * reading the clock: a known cost, which the method must find.
@@ -80,7 +80,7 @@ public final class Slices {
   /** States of the two slices of a pair. */
   private record Kind(String name, String measured, String reference) {}
 
-  /** Work of one turn, and nanoseconds that it takes. */
+  /** The work of one turn, and the nanoseconds that it usually takes. */
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
 
   /** The cost of a turn: nanoseconds of the thread and of the process, and events of the tool. */
@@ -223,7 +223,7 @@ public final class Slices {
             });
   }
 
-  /** A tool whose states can be changed in the running process. */
+  /** A tool that can be switched to different states while the process runs. */
   private interface Switch {
     /**
      * Changes the state.
@@ -251,7 +251,8 @@ public final class Slices {
     }
 
     /**
-     * The states {@code off}, {@code counting} (without samples) and {@code on} (as configured).
+     * Switches mallometer to {@code off}, {@code counting} (without samples) and {@code on} (as
+     * configured).
      */
     final class Mallometer implements Switch {
       private static final int SAMPLE_INTERVAL = 2;
@@ -305,7 +306,10 @@ public final class Slices {
       }
     }
 
-    /** The state {@code off}, and others which are options such as {@code nativemem=512k}. */
+    /**
+     * Switches async-profiler to {@code off}, or to a state that is its options, such as {@code
+     * nativemem=512k}.
+     */
     final class AsyncProfiler implements Switch {
       private final Function execute;
       private final Function message;
@@ -337,7 +341,7 @@ public final class Slices {
       }
     }
 
-    /** The states {@code off} and {@code on} of jemalloc's profiler. */
+    /** Switches jemalloc's profiler to {@code off} and {@code on}. */
     final class Jemalloc implements Switch {
       private final Function control;
       private final Memory value = new Memory(1);

@@ -170,7 +170,7 @@ final class Healthy {
     }
   }
 
-  /** Contexts for as many jobs as ever ran at once are kept for later jobs. */
+  /** Keeps contexts for later jobs: as many as jobs ever ran at the same time. */
   static final class ArenaRatchet implements Kernel {
     private final List<ZstdCompressCtx> contexts = new ArrayList<>();
     private final Random random = new Random(8);
@@ -301,7 +301,7 @@ final class Healthy {
     }
   }
 
-  /** Files are mapped, read, and left to the collector. */
+  /** Maps and reads files, which the collector unmaps. */
   static final class MappedFiles implements Kernel {
     private final ArrayDeque<MappedByteBuffer> mapped = new ArrayDeque<>();
     private final Path file;
@@ -357,7 +357,7 @@ final class Healthy {
     }
   }
 
-  /** The caller of the shared method that frees. */
+  /** The one of two callers of a shared method that frees its memory. */
   static final class ThroughWrapper implements Kernel {
     private final ArrayDeque<Block> kept = new ArrayDeque<>();
 

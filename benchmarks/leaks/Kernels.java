@@ -220,7 +220,7 @@ public final class Kernels {
         }
       } catch (Throwable e) {
         if (!pace.isOver()) {
-          // A failed kernel would make the results wrong: the JVM ends at once.
+          // Ends the JVM at once, because the results without this kernel would be wrong.
           e.printStackTrace();
           Runtime.getRuntime().halt(3);
         }

@@ -260,7 +260,7 @@ final class Leaks {
       }
     }
 
-    /** The caller of the shared method that does not free. */
+    /** The one of two callers of a shared method that does not free its memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {
@@ -273,7 +273,7 @@ final class Leaks {
       }
     }
 
-    /** A map whose keys have no equality finds nothing again. */
+    /** A map whose keys lack equals(), so that no entry is ever found again. */
     static final class LostKeys implements Kernel {
       private static final int BYTES = 4096;
 
@@ -330,7 +330,7 @@ final class Leaks {
       }
     }
 
-    /** The caller of the shared method that does not free. */
+    /** The one of two callers of a shared method that does not free its memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {

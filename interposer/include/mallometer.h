@@ -20,7 +20,7 @@
  *   small       Requested size of at most the page size of 4096 bytes (classes 0 to 8); large is the rest.
  *
  * Counters start with the process or with mallometer_attach(), only grow, wrap at 2^64, and are never reset: a bracket
- * around a piece of work is the difference of two snapshots (mallometer_difference).
+ * is the difference of two snapshots, taken before and after a piece of work (mallometer_difference).
  *
  * Versioning: a program may call a library only if mallometer_abi_version() returns the MALLOMETER_ABI_VERSION that the
  * program was compiled with; mallometer_available() (mallometer_optional.h) compares them.
@@ -68,7 +68,8 @@ enum mallometer_mode {
 /* The meaning of one byte in allocated, freed and live bytes. */
 enum mallometer_byte_unit {
   MALLOMETER_UNIT_USABLE = 1, /* malloc_usable_size() of the object, read from the allocator at each event. */
-  /* The usable size, read from glibc's chunk header; before 2.43, singly mapped objects count 8 bytes more. */
+  /* The usable size, read from glibc's chunk header. Before glibc 2.43, an object with its own mapping counts 8 bytes
+   * more. */
   MALLOMETER_UNIT_GLIBC_CHUNK = 2,
   /* The requested size, stored in a header before the object (MALLOMETER_ACCOUNTING=header). */
   MALLOMETER_UNIT_REQUESTED = 3
@@ -139,8 +140,9 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room
-   * among 16,384, all in use within ten seconds. They are sampled by their size alone, as if they had one call path. */
+  /* Allocations that the sampler examined (all at first, later one in up to 128) although its table of 16,384 call
+   * paths had no entry for theirs that was unused for ten seconds. They are sampled by their size alone, as if they had
+   * one call path. */
   uint64_t samples_by_size_only;
   /* Samples of call sites that found no room among 16,384 (see mallometer_site.number; from half full on, the first
    * sample of a new call site must stand for 4 KiB, in the last quarter for 64 KiB); and samples that are not followed
@@ -177,12 +179,14 @@ struct mallometer_report {
   uint32_t mode; /* enum mallometer_mode */
   /* After mallometer_attach(): words of loaded objects that pointed to malloc or its family, and were redirected. */
   uint32_t words;
-  /* Words that the system did not let change; after a detach, words that still point to the library, which forwards. */
+  /* Words that the system did not let the library change. After a detach, words that still point to the library, which
+   * then only forwards calls. */
   uint32_t words_refused;
-  /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite): not counted, so no figure is exact. */
+  /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite). They are not counted, so no figure is
+   * exact. */
   uint32_t calls_unseen;
   uint64_t since_ns; /* As in mallometer_counters. */
-  /* Nanoseconds for which the latest check of all words held the loader's lock: dlopen and dlsym waited. */
+  /* Nanoseconds for which the latest check of all words held the loader's lock, for which dlopen and dlsym wait. */
   uint64_t attach_lock_ns;
   /* Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
    * mallometer_attach_check(), and the largest normal difference: the errors of both readings plus 1,600 bytes for each
@@ -208,7 +212,7 @@ struct mallometer_report {
 
 /* Whether stacks have Java frames. */
 enum mallometer_java_state {
-  /* MALLOMETER_STACKS does not ask for them, or mallometer_jvm_attach() was not called. */
+  /* MALLOMETER_STACKS does not request Java frames, or mallometer_jvm_attach() was not called. */
   MALLOMETER_JAVA_OFF = 0,
   MALLOMETER_JAVA_ON = 1,
   MALLOMETER_JAVA_GONE = 2 /* The JVM returns no frames, or its shutdown has begun. */
@@ -225,25 +229,25 @@ struct mallometer_recording_status {
   /* enum mallometer_recording_state */
   uint32_t state;
   uint32_t reserved;
-  uint64_t life;    /* A number of this run in the file's header, unique among runs; 0 while off. */
+  uint64_t life;    /* The number in the file's header that no other run has; 0 while off. */
   char path[1024];  /* The absolute path; empty while off. */
   char reason[256]; /* The reason of a failure. */
 };
 
-/* Whether the process writes the message that Kubernetes shows of an ended container (docs/reference/recording.md). */
+/* Whether the process writes the message that Kubernetes shows for an ended container (docs/reference/recording.md). */
 struct mallometer_message_status {
-  uint32_t state; /* 1: it is on; 0: it is off, and `reason` says why, unless nothing asked for it. */
+  uint32_t state; /* 1: the message is on. 0: it is off, and `reason` says why if it was requested. */
   uint32_t reserved;
-  char path[1024];  /* The path that was asked for; empty if nothing asked for it. */
-  char reason[256]; /* The reason why it is off. */
+  char path[1024];  /* The requested path of the file; empty if no message was requested. */
+  char reason[256]; /* The reason why the message is off. */
 };
 
 #define MALLOMETER_EVENT_FRAMES 16
 
 /* One request above MALLOMETER_HUGE. */
 struct mallometer_event {
-  uint64_t number; /* Counts the process's requests from 1 on: the value of huge_allocations when this one happened. */
-  /* CLOCK_REALTIME in nanoseconds, at the latest tick of the kernel: at most 1 to 10 ms early. */
+  uint64_t number; /* The number of this request among all of the process, from 1 on, as in huge_allocations. */
+  /* CLOCK_REALTIME in nanoseconds at the kernel's latest tick, which is at most 10 ms before the request. */
   uint64_t realtime_ns;
   uint64_t requested_bytes;
   uint32_t thread_id; /* The kernel's thread id. */
@@ -276,10 +280,10 @@ struct mallometer_allocator_state {
   uint32_t kind;             /* enum mallometer_allocator_kind */
   uint32_t rows;             /* Number of rows that were filled. */
   uint64_t arenas;           /* Arenas that exist. */
-  uint64_t system_bytes;     /* Obtained from the system and not returned, including singly mapped objects. */
+  uint64_t system_bytes;     /* Obtained from the system and not returned, including objects with own mappings. */
   uint64_t used_bytes;       /* Live objects of the program, including the allocator's overhead for each. */
   uint64_t retained_bytes;   /* Free but not returned to the system. */
-  uint64_t mapped_bytes;     /* Objects that are mapped singly; part of used. */
+  uint64_t mapped_bytes;     /* Objects that have a mapping of their own; part of used. */
   uint64_t releasable_bytes; /* Part of retained: whole pages that a trim would give back, if they are resident. */
   uint64_t resident_bytes;   /* Resident bytes as the allocator reports them (jemalloc). */
   uint64_t trims;            /* Successful calls of mallometer_trim() since the process started. */
@@ -344,34 +348,35 @@ struct mallometer_collection_counts {
  * it has marked meets no object of the 2 s before it was noticed, because it leaves what is allocated meanwhile.
  */
 struct mallometer_outlived {
-  uint64_t collection; /* The number of old collections up to this one; 0: nothing is known of one. */
+  uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
   uint32_t again;      /* Those of both that an earlier one had met. */
   uint32_t reserved;
-  double first_bytes;     /* Freed at once, and met by no earlier old collection. */
-  double again_bytes;     /* Freed at once, and met by an earlier one. */
-  double otherwise_bytes; /* Freed otherwise, and met by no earlier one. */
+  double first_bytes;     /* Samples freed at once that had survived no earlier old collection. */
+  double again_bytes;     /* Samples freed at once that had survived an earlier one. */
+  double otherwise_bytes; /* Samples freed otherwise that had survived no earlier one. */
 };
 
 /*
- * The samples of a site after collections. Cleaners are threads that wait in ReferenceQueue.remove() or are
- * HotSpot's reference handler. Bytes are estimates, as in struct mallometer_site.
+ * Samples of a site that were freed after collections. Cleaners are the threads that wait in
+ * ReferenceQueue.remove(), and HotSpot's reference handler. Bytes are estimates, as in struct mallometer_site.
  */
 struct mallometer_cleaned {
   uint32_t site;
-  /* Samples that cleaners freed, and those of them that one young collection had met and no old one. */
+  /* Samples that cleaners freed, and those of them that had survived one young collection and no old one. */
   uint32_t samples;
   uint32_t after_first_young;
   uint32_t reserved;
-  struct mallometer_outlived old[2]; /* The latest old collection, and the one before. */
+  struct mallometer_outlived old[2]; /* The latest old collection, and the one before it. */
 };
 
 /* An executable or library, recorded when a stack first led through it. */
 struct mallometer_module {
   uint32_t number;
   uint32_t build_id_bytes;
-  /* The first address, the address behind the last, and what the loader added to addresses in the file. 0: none. */
+  /* The first address, the address after the last, and the number that the loader added to the file's addresses. All
+   * are 0 if unknown. */
   uint64_t begin;
   uint64_t end;
   uint64_t bias;
@@ -382,11 +387,11 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc: its call sites are those of malloc. */
-  MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library, without a site and a time. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. Call sites of malloc divide this memory. */
+  MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library. Such a range has no site and no time. */
 };
 
-/* Addresses that the process mapped, or reserved for later. Not all of it need be in memory. */
+/* A range of addresses that the process mapped, or reserved for later. Its pages need not be in memory. */
 struct mallometer_range {
   uint64_t address;
   uint64_t length;
@@ -403,7 +408,7 @@ struct mallometer_method {
   char class_signature[768];
   char name[256];
   char source[256]; /* Empty if the class file does not name it. */
-  /* Pairs of a bytecode index and the line that begins there. */
+  /* Pairs of a bytecode index and the source line that begins there. */
   uint32_t line_count;
   uint32_t reserved;
   uint32_t lines[MALLOMETER_METHOD_LINES][2];
@@ -413,7 +418,7 @@ struct mallometer_method {
 struct mallometer_object {
   uint64_t bytes;     /* In the unit of mallometer_report.byte_unit. */
   double probability; /* The probability with which it was sampled: it stands for 1 / probability objects like it. */
-  /* The time of the allocation, within some ten milliseconds. */
+  /* The time of the allocation, accurate to some ten milliseconds. */
   uint64_t born_ns;
   uint32_t site;
   /* The collections that had begun before the allocation (struct mallometer_collection_counts): old ones, and all. */
@@ -424,15 +429,16 @@ struct mallometer_object {
    * alone, it stands for 1 / (probability * placement) objects. 0: it is in no slot, or the program has locked it
    * (mlock(2)), so accesses to it are unknown. */
   double placement;
-  /* End of the latest epoch in which the program or the kernel accessed the object; its birth if there was no access.
-   * No access followed until mallometer_observation.epoch_end_ns. Both within some ten milliseconds. 0 if unknown. */
+  /* The end of the latest epoch in which the program or the kernel accessed the object; its birth if there was no
+   * access; 0 if unknown. No access followed until mallometer_observation.epoch_end_ns. Both times are accurate to some
+   * ten milliseconds. */
   uint64_t last_access_ns;
   uint64_t address;
 };
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
-  /* mallometer_leaks_start() was not called, or every call was taken back, or MALLOMETER_LEAKS=off. */
+  /* mallometer_leaks_start() was not called, mallometer_leaks_stop() took every call back, or MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,
   /* The library's thread tests the system's features, or is about to resume. */
   MALLOMETER_LEAKS_STARTING = 1,
@@ -446,7 +452,7 @@ enum mallometer_leaks_method { MALLOMETER_LEAKS_BY_COLD = 1, MALLOMETER_LEAKS_BY
 /* The number of slot sizes: 4 KiB, 64 KiB, 1 MiB, 16 MiB. */
 #define MALLOMETER_SLOT_CLASSES 4
 
-/* The state of the observation of accesses. */
+/* The state of the observation of accesses to objects. */
 struct mallometer_observation {
   uint32_t state;  /* enum mallometer_leaks_state */
   uint32_t method; /* enum mallometer_leaks_method; 0 while off */
@@ -466,16 +472,17 @@ struct mallometer_observation {
   uint64_t limit_bytes;
   uint32_t slots_in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  /* Samples that were put into slots; that were not, since no slot or memory was left; and that are too large for
-   * slots. */
+  /* Samples that were put into slots; samples that were not, because no slot or memory was left; and samples that are
+   * too large for slots. */
   uint64_t placed;
   uint64_t not_placed;
   uint64_t too_large;
-  uint64_t retired; /* Slots that the allocator unmapped, because their object was freed past the hook. */
-  /* 1 if mallometer_watch() can work, or 0 and `watch_reason`. */
+  uint64_t retired; /* Slots that the allocator unmapped, because the library did not see the free of their object. */
+  /* 1 if mallometer_watch() can work; otherwise 0, and `watch_reason` says why. */
   uint32_t can_watch;
   uint32_t reserved;
-  /* Empty if all parts work. While on, `reason` says why accesses, or further objects, are not observed at present. */
+  /* The reasons are empty if all parts work. In the state MALLOMETER_LEAKS_ON, `reason` says why accesses, or further
+   * objects, are not observed at present. */
   char reason[160];
   char watch_reason[160];
 };
@@ -509,7 +516,7 @@ struct mallometer_site_evidence {
 
 enum mallometer_access_kind { MALLOMETER_ACCESS = 1, MALLOMETER_WRITE = 2 };
 
-/* The latest access that a watchpoint saw at an object of a call site. */
+/* The latest access to an object of a call site that a watchpoint saw. */
 struct mallometer_access {
   uint32_t site;
   uint32_t kind; /* enum mallometer_access_kind: the latest access of either kind, or the latest write */
@@ -520,7 +527,7 @@ struct mallometer_access {
   uint32_t thread_id;
   uint32_t frames;
   char thread_name[16];
-  /* Frames as mallometer_site_stack() returns them; the first is the instruction behind the access. */
+  /* Frames as mallometer_site_stack() returns them; the first is the instruction after the access. */
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
 };
 
@@ -553,8 +560,8 @@ struct mallometer_searched {
   uint32_t objects;
   uint32_t left_out;
   /*
-   * Threads with registers that could not be read and may contain addresses: those that ran, or waited for something
-   * other than a condition. UINT32_MAX if their number is unknown.
+   * Threads whose registers may contain addresses and could not be read, because the threads ran, or waited for
+   * something other than a condition. UINT32_MAX if their number is unknown.
    */
   uint32_t unread_threads;
   uint32_t reserved;
@@ -563,17 +570,17 @@ struct mallometer_searched {
 
 /* A sampled object that was live when the search began. */
 struct mallometer_sought {
-  /* A number of the object, equal in all searches of this process. It does not reveal the address. */
+  /* A number that the object has in all searches of this process. It does not reveal the address. */
   uint64_t id;
-  /* As in mallometer_object. */
+  /* The values of the fields with these names in mallometer_object. */
   uint64_t bytes;
   double probability;
   uint64_t born_ns;
   uint32_t site;
-  /* Words in memory outside the object that point into it: aligned, with any upper 16 bits. 0: no address of it was
-   * found. */
+  /* The number of aligned words outside the object that contain an address in it, whatever their upper 16 bits are. 0:
+   * no address of the object was found. */
   uint32_t references;
-  /* 1 if the object was freed before the end of the search: its references mean nothing. */
+  /* 1 if the object was freed before the end of the search, so that `references` means nothing. */
   uint32_t freed;
   uint32_t reserved;
 };
@@ -596,7 +603,7 @@ struct mallometer_owners {
   /* Samples that were live when the search began, at most 4,096; and live samples that found no room. */
   uint32_t samples;
   uint32_t samples_left_out;
-  /* Samples that were freed since: rows about them mean nothing. */
+  /* Samples that were freed since the search began: rows about them mean nothing. */
   uint32_t samples_freed;
   /* Numbers of rows of each kind. */
   uint32_t holds;
@@ -642,11 +649,11 @@ enum mallometer_heap_object_kinds {
 
 /* Bits of mallometer_heap_object.flags. */
 enum mallometer_heap_object_flags {
-  /* Its referrers were searched: the links name them. There are more if MORE is set. */
+  /* The referrers of the object were searched: the links name them. There are more referrers if MORE is set. */
   MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
   MALLOMETER_HEAP_OBJECT_MORE = 2u,
-  MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached it, so it was not garbage. */
-  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* Its referrers are to be searched, or were. */
+  MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached the object, so it was not garbage. */
+  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* The referrers of the object were searched, or the next step does it. */
 };
 
 /* A Java object. */
@@ -674,9 +681,11 @@ enum mallometer_owners_rows { MALLOMETER_OWNERS_HOLDS = 1, MALLOMETER_OWNERS_OBJ
 
 /* Settings that mallometer_configure() changes. */
 enum mallometer_option {
-  MALLOMETER_OPTION_OVERHEAD_TARGET = 1, /* CPU time that samples may take, in millionths of one processor; 0: any. */
-  /* MALLOMETER_SAMPLE_INTERVAL in bytes. 1 can be neither set nor left, since only an interval of 1 from the start is
-   * exact. With 2 to 8, and an overhead target of 0, all later allocations are sampled. */
+  /* The CPU time that samples may take, in millionths of one processor; 0: no limit. */
+  MALLOMETER_OPTION_OVERHEAD_TARGET = 1,
+  /* MALLOMETER_SAMPLE_INTERVAL in bytes. A running process can neither set the interval to 1 nor change it from 1,
+   * because only an interval of 1 from the start is exact. With 2 to 8, and an overhead target of 0, all later
+   * allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch in milliseconds, at least 10; 5,000 by default. */
   /* The smallest ratio of an epoch's length to its CPU time, 10 to 1,000,000; 1,000 by default, or 0.1 %. */
@@ -695,7 +704,7 @@ enum mallometer_option {
  *
  * A call while attached does what mallometer_attach_check() does.
  *
- * 0: it counts. Otherwise nothing was changed, and mallometer_report.reason says why: -EALREADY: the library counts
+ * 0: the library counts. Otherwise nothing was changed, and mallometer_report.reason says why: -EALREADY: it counts
  * already by preload, or another copy of it counts; -EBUSY: another thread attaches or detaches, or threads fork all
  * the time; -ECHILD: in the child of a fork that has not loaded the library itself; -EPERM: the environment forbids it
  * (MALLOMETER_ATTACH=off, or a value that is not known; MALLOMETER_ENABLED=false; MALLOMETER_ONLY;
@@ -709,7 +718,8 @@ MALLOMETER_API int mallometer_attach(void);
  * check, it redirects words that do not point to the library, and does so once more 5 s later; otherwise it takes about
  * a microsecond. It also compares live bytes with glibc's own figure, in less than 0.1 % of the time.
  *
- * 0: it counts. -ENODATA: not attached (another part of the program may have detached); the check does not attach.
+ * 0: the library counts. -ENODATA: not attached (another part of the program may have detached); the check does not
+ * attach.
  * -EBUSY, -ECHILD: as for mallometer_attach(). -EACCES: new words cannot be changed; the library is then detached, and
  * mallometer_report.reason says why. Enters the loader. Not for signal handlers.
  */
@@ -775,8 +785,8 @@ MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capa
  * index (0xffff: unknown, or a native method); the bits between are the number of the method for
  * mallometer_method_name() (all ones: unknown). Where compiled code calls by the foreign-function interface, the
  * library asks the JVM for the true frames if the calling thread is one of its threads; their number may differ from
- * mallometer_site.frames. A stack of a compiler thread may begin with the method that it compiles, a Java frame with the
- * bytecode index 0xfffe. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
+ * mallometer_site.frames. A stack of a compiler thread may begin with the method that it compiles, a Java frame with
+ * the bytecode index 0xfffe. -EINVAL also: the site is unknown or was forgotten; -ENODATA: call sites are not recorded.
  */
 MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint32_t capacity);
 
@@ -785,12 +795,13 @@ MALLOMETER_API int mallometer_site_stack(uint32_t number, uint64_t *frames, uint
 MALLOMETER_API int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uint32_t first);
 
 /*
- * Copies ranges of memory that the program mapped by mmap or mremap and has not unmapped, and those of the library, but
- * for its file, in the order of their addresses, from the first that ends behind the address `from` on: a caller continues at the end of the last row until
- * there is none. Memory that was mapped over a range keeps the site that reserved the addresses. Ranges that are mapped
- * or unmapped during the call may be missing. Unknown are mappings from before call sites were recorded, those of the
- * loader, those that the C library makes itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and
- * those of system calls past the C library. Holds a lock of the library for some microseconds at a time. Not for signal
+ * Copies ranges of memory, in the order of their addresses: those that the program mapped by mmap or mremap and has not
+ * unmapped, and the library's tables. The first row is the first range that ends after the address `from`. To read all,
+ * call again with the end of the last row until no row is returned. Memory that was mapped over a range keeps the site
+ * that reserved the addresses. Ranges that are mapped or unmapped during the call may be missing. The following
+ * mappings are unknown: those from before call sites were recorded, those of the loader, those that the C library makes
+ * itself (for glibc's malloc, thread stacks, files), those of shmat and sbrk, and those of system calls that the
+ * program makes without the C library. Holds a lock of the library for some microseconds at a time. Not for signal
  * handlers. -ENODATA: ranges are not recorded; -EAGAIN: another thread had the lock for a millisecond: call again.
  */
 MALLOMETER_API int mallometer_ranges(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
@@ -840,7 +851,7 @@ MALLOMETER_API int mallometer_leaks_start(void);
  */
 MALLOMETER_API int mallometer_leaks_stop(void);
 
-/* Reads the state of the observation. */
+/* Reads the state of the observation of accesses. */
 MALLOMETER_API int mallometer_leaks(struct mallometer_observation *out);
 
 /*
@@ -1010,13 +1021,13 @@ struct mallometer_scope {
  * pages become resident. A scope that a signal handler opens belongs to the interrupted thread.
  *
  * A scope whose thread ends keeps its figures until it is closed, or until 4,096 scopes exist and there is no other
- * room. It includes destructors of thread keys that run before the library's. A forked child has its thread's scopes
- * and those of the process, and must close them too; the scopes of other threads have ended there.
+ * room. It includes destructors of thread keys that run before the library's. A forked child has the scopes of its
+ * thread and of the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over the
  * process, or the calling thread has no block of its own as in mallometer_thread_snapshot(), or on aarch64 a signal
- * handler calls this that interrupted an allocation or a free; -ENOMEM: there is no memory for the table, or a limit
- * leaves little.
+ * handler that interrupted an allocation or a free calls this; -ENOMEM: there is no memory for the table, or a resource
+ * limit leaves too little.
  */
 MALLOMETER_API int mallometer_scope_open(uint32_t options);
 
@@ -1029,8 +1040,8 @@ MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scop
 /*
  * Copies the live samples among the objects that a matched scope retained, so that their call sites are known as far as
  * they were sampled (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own thread while the scope is open.
- * -EINVAL also: no such scope is open; -EPERM: it is another thread's; -ENODATA: it has no matches, or call sites are
- * not recorded.
+ * -EINVAL also: no such scope is open; -EPERM: the scope belongs to another thread; -ENODATA: the scope has no matches
+ * (flag MALLOMETER_SCOPE_HAS_MATCHES), or call sites are not recorded.
  */
 MALLOMETER_API int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects, uint32_t capacity);
 

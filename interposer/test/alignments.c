@@ -45,7 +45,7 @@ int main(void) {
   for (size_t alignment = 1; alignment <= (size_t)1 << 20; alignment *= 2) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       size_t size = sizes[i];
-      /* If one writes into another, a neighbour's content is wrong. */
+      /* If an object overlaps its neighbour, writing to it changes the neighbour's content. */
       unsigned char *before = malloc(size), *object = memalign(alignment, size), *after = malloc(size);
       is_good(before, 1, size);
       is_good(object, alignment, size);

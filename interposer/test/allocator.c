@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* Frees all but each hundredth: the allocator retains the memory. */
+  /* Frees all objects but each hundredth, so that the allocator retains the memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }

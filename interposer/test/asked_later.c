@@ -14,7 +14,7 @@
 #include "check.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define SURE ((size_t)1 << 20) /* larger than the interval: each is sampled */
+#define SURE ((size_t)1 << 20) /* larger than the interval, so each object is sampled */
 enum { KEPT = 20, MOST_SITES = 4096, MOST_OBJECTS = 70000 };
 
 static struct mallometer_site sites[MOST_SITES];

@@ -87,7 +87,7 @@ static void every_function_counts_once(void) {
   COUNTS(1, free(aligned_alloc(64, 128)));
   COUNTS(1, free(aligned(64, 100)));
   COUNTS(1, free(valloc(100)));
-  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has none, and cannot free the C library's */
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc lacks pvalloc, and cannot free its objects */
   COUNTS(1, taken_free(taken_malloc(100)));
   COUNTS(1, free(malloc(1 << 20)));
   COUNTS(0, free(NULL));
@@ -122,7 +122,7 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Returns whether all words were walked: each walk takes a different time. */
+/* Returns whether all words were walked, which shows by another duration of the latest walk. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -133,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* binds what the function calls */
+  load_and_unload(); /* The call binds the functions that this function calls. */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -196,7 +196,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   check(); /* finds it */
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 3);
-  put(); /* over ours */
+  put(); /* puts the hook over this library's function */
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
@@ -552,7 +552,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* The filter is installed after the attach: calls are counted still, and pass through the library after the detach. */
+/* The filter is installed after the attach, so mappings cannot be read. Calls are still counted, and after the detach
+ * they pass through the library. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -600,7 +601,8 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* The filter is installed after the attach: what was opened and closed is put back through the file. */
+/* The filter is installed after the attach. Words on pages that were opened and closed are then restored through
+ * /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -652,7 +654,7 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* The call that tests an attach is not the only one that is counted meanwhile. */
+/* A signal handler allocates during the test of an attach, so that more than the test's own call is counted. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -745,7 +747,7 @@ static void samples_are_taken(void) {
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS / 2);
   CHECK_EQUAL(live_samples_of((uint32_t)found), OBJECTS / 2);
   detach();
-  for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* past the library */
+  for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* without a call of the library */
   attach();
   CHECK_EQUAL(live_samples_of((uint32_t)found), 0);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
@@ -905,9 +907,9 @@ static void message_goes_with_the_detach(void) {
   alarm(120);
   attach();
   struct mallometer_site site;
-  CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* rises are told by call sites */
+  CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* a rise that begins before the thread has noted how much there was is no rise */
+  while (length_of(path) == 0) { /* a rise before the first reading is not seen */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
@@ -1018,7 +1020,8 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* No page of the child is open, and its words are those from before or from after the change. */
+/* Checks that no page of the child is writable that should not be, and that all of its words are from before or all
+ * from after the change. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1055,7 +1058,7 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Counts everything from before the first thread to after the last one. */
+/* Compares the sums over the whole time, from before the first thread to after the last one. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];

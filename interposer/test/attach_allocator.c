@@ -51,5 +51,5 @@ char *strndup(const char *text, size_t most) {
 
 char *strdup(const char *text) { return strndup(text, SIZE_MAX); }
 
-/* Works for absolute paths without links only. */
+/* This realpath is right only for absolute paths without links. */
 char *realpath(const char *path, char *resolved) { return resolved ? strcpy(resolved, path) : strdup(path); }

@@ -73,7 +73,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's figure includes this thread's cache, ours what a thread's first event changed in its own. */
+  /* glibc's figure includes this thread's cache. The library's figure includes the change of a thread's cache by its
+   * first event. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -138,7 +139,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* a machine may be busy otherwise */
+  CHECK(small >= ROUNDS / 2); /* readings may fail on a busy machine */
 }
 
 /* ---- Free chunks --------------------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* A new heap lies below the others. */
+/* A new heap is at a lower address than the others, which shows that it is new. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);

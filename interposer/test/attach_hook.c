@@ -15,7 +15,7 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Lies behind all other variables and is never touched. */
+/* Lies after all other variables and is never touched. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 

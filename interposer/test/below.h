@@ -1,4 +1,4 @@
-/* Calls the functions of the allocator that the library stands before, without the library. */
+/* Calls the functions of the allocator that serves this library directly, so that the library sees no call. */
 #ifndef MALLOMETER_TEST_BELOW_H
 #define MALLOMETER_TEST_BELOW_H
 
@@ -34,7 +34,7 @@ static void *function_of(void *library, const struct link_map *object, const cha
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the first object behind the library that defines malloc. */
+/* Opens the first object that defines malloc, of those after the library in the search order. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* so the least rise is 64 MiB */
+#define LIMIT (1024 * MIB) /* with this limit the least rise is 64 MiB */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -163,7 +163,7 @@ static void a_rise_of_something_else_is_not_described(void) {
   quiet_seconds(2);
   CHECK(!rise(80 * MIB, 10 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 50 * MS);
-  CHECK(rise(80 * MIB, 80 * MIB)); /* now the site has more than a quarter */
+  CHECK(rise(80 * MIB, 80 * MIB)); /* now the site explains more than a quarter of the rise */
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
 }
 
@@ -225,7 +225,7 @@ static void later_sites_find_room(void) {
   quiet_seconds(2);
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(0));
-  first_method = 1000; /* as if other sites had grown more */
+  first_method = 1000; /* simulates that other sites have grown more */
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(1000) && has_name_of(1020));
   CHECK(!has_name_of(0));
@@ -296,7 +296,7 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* The method does not run, so it has no line; that it is of the JDK says nothing of another. */
+/* A method that is being compiled does not run, so it has no line. It names the site even if it belongs to the JDK. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

@@ -114,7 +114,7 @@ static void expect_live(const char *what, struct figures f, double objects, doub
 
 enum { KEPT = 4000, THREADS = 4 };
 static void *kept[THREADS][KEPT];
-static pthread_barrier_t all_are_there; /* used twice: all meet new stacks at once, and free the neighbour's objects */
+static pthread_barrier_t all_are_there; /* used twice: before new stacks are met, and before objects are freed */
 static double sizes[THREADS];
 
 static NOINLINE void *work(void *argument) {
@@ -147,7 +147,7 @@ static void lives_and_deaths(void) {
     CHECK_EQUAL(keeping.allocated_objects, THREADS * KEPT);
     CHECK_EQUAL(keeping.allocated_bytes, sizes[0] + sizes[1] + sizes[2] + sizes[3]);
     CHECK_EQUAL(wasting.allocated_objects, THREADS * KEPT);
-    CHECK_EQUAL(keeping.stacks, 1); /* threads share stacks */
+    CHECK_EQUAL(keeping.stacks, 1); /* equal stacks of different threads are one stack */
   }
 
   /* An object that has grown belongs to the site that reallocated it; one that fails to grow stays at its site. */
@@ -239,7 +239,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* freed entries are reused */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* fits only if freed entries are used again */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

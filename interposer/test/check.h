@@ -13,7 +13,7 @@
 #include "mallometer_optional.h"
 #include "so.h"
 
-/* Keeps the compiler from removing an allocation whose object is not used. */
+/* Prevents the compiler from removing an allocation whose object is not used. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
 
 /* Returns the time by a clock that cannot be set. */

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   if (child == 0) {
     for (int i = 0; i < 1000; i++) close(i);
     setenv("MALLOMETER_HUGE", "nonsense", 1);
-    execl(argv[0], argv[0], "without", (char *)NULL); /* starts and writes its message with nothing open */
+    execl(argv[0], argv[0], "without", (char *)NULL); /* no descriptor is open at the start */
     _exit(1);
   }
   int status = 0;

@@ -34,11 +34,12 @@ static uint64_t time_ns(clockid_t clock) {
 static void *allocate_much(void *unused) {
   pthread_setname_np(pthread_self(), "much");
   free(malloc(((size_t)64 << 20) + 1));
-  free(malloc((size_t)64 << 20)); /* equal to the threshold */
+  free(malloc((size_t)64 << 20)); /* as large as the threshold, so it does not count */
   return unused;
 }
 
-/* An event has thread, size and time by the coarse clock. The ring keeps the latest; readers ask for new ones. */
+/* An event has the thread, the size and the time by the coarse clock. The ring keeps the latest events, and a reader
+ * asks for those that are new to it. */
 static void huge_requests_are_told_one_by_one(void) {
   enum { KEPT = 64, READ = 2 * KEPT };
   static struct mallometer_event events[READ];

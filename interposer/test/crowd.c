@@ -35,7 +35,7 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  if (place % 2) first[place] = malloc(20); /* a thread's first event looks for a block */
+  if (place % 2) first[place] = malloc(20); /* the thread's first event, which looks for a block */
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
@@ -68,7 +68,7 @@ static void crowd(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   if (errno_is_kept_below()) kept_errno = 4711;
-  free(malloc(1)); /* the first 64 blocks exist, and one is ours */
+  free(malloc(1)); /* the first 64 blocks exist, and this thread has one of them */
   refuse = strcmp(argv[1], "unmapped") == 0;
   crowd(); /* the C library's stacks and tables exist from here on */
   for (int generation = 0; generation < 3; generation++) {

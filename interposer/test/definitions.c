@@ -40,7 +40,7 @@ int main(void) {
   int64_t size = (int64_t)unit_size(object);
   expect((struct expected){"malloc(0)", 1, 0, 0, size});
 
-  object = realloc(object, 1); /* stays in place */
+  object = realloc(object, 1); /* the object stays in place */
   int64_t new_size = (int64_t)unit_size(object);
   expect((struct expected){"realloc in place", 1, 1, 0, new_size - size});
   size = new_size;

@@ -181,9 +181,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * A thread that closes the last matched scope chooses a route, and is interrupted at one of its instructions until
- * another thread has opened a scope. Even if what the first thread knew is out of date, realloc is on the route that
- * tells the scope the object's previous address.
+ * A thread that closes the last matched scope chooses the route of all calls. The test interrupts it at one of its
+ * instructions until another thread has opened a matched scope. The first thread then decides from outdated data. Even
+ * so, realloc must end on the route that reports the object's previous address to the scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};

@@ -89,7 +89,7 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* Larger than a thread's headroom, and than the smallest singly mapped object. */
+  /* The first is larger than a thread's headroom. The second is so large that it gets a mapping of its own. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   pthread_barrier_init(&start_line, NULL, (unsigned)threads + 1);
   pthread_barrier_init(&half_way, NULL, (unsigned)threads);
-  /* Small stacks are all kept for reuse by the C library, so that ending threads free nothing. */
+  /* The stacks are so small that the C library keeps all of them for reuse, so that ending threads free nothing. */
   pthread_attr_t small_stack;
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 256 * 1024);
@@ -185,7 +185,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(d.allocated_bytes, all.allocated);
   CHECK_EQUAL(d.freed_bytes, all.freed);
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-  /* Lets runs be compared with each other. */
+  /* The output lets a test compare runs with each other. */
   printf("%" PRIu64 " allocations, %" PRIu64 " frees, %" PRIu64 " requested, %" PRIu64 " failed\n",
          mallometer_allocations(&d), d.frees, d.requested_bytes, d.failed);
   return 0;

@@ -27,7 +27,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* the answer then */
+  int answer; /* the number of frames, or the negative reason why there are none */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -254,7 +254,7 @@ static void on_signal(int signal) {
 }
 
 static void stacks_have_java_frames(void) {
-  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* this is no thread of the JVM */
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* the calling thread is not one of the JVM's */
   attach();
   free(keeper(100));
   CHECK(has_java_frames());
@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* besides the one that all have */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* all of these stacks have one further frame in common */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -324,7 +324,7 @@ static NOINLINE void allocate_many(int round) {
   allocate_from(first[round], last[round]);
 }
 
-/* Known stacks stay known. */
+/* Stacks that are in the table stay in it. */
 static void a_full_table_is_counted(void) {
   attach();
   uint64_t before = 0;
@@ -333,7 +333,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* the test and the JVM have sites of their own */
+  CHECK(before > 0 && before < 100); /* these are sites of the test and of the JVM itself */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -485,7 +485,7 @@ static void *ends(void *unused) {
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* but the other one is */
+  is_thread_of_jvm = false; /* the other thread still is one */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -509,7 +509,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* but the other one is */
+  is_thread_of_jvm = false; /* the other thread still is one */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

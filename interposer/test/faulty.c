@@ -1,4 +1,4 @@
-/* Errors that memcheck must report: `write` behind an object, a `lost` object, an object freed `twice`. */
+/* Errors that memcheck must report: `write` after the end of an object, a `lost` object, an object freed `twice`. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * Objects that were allocated past the hook, by the address of the C library's own malloc, but are resized and freed
- * through it. In header mode they have no header, which is recognized. In both modes the program works and content is
- * kept. In header mode live bytes do not fall below what the hook allocated itself.
+ * The objects were allocated by a call of the C library's own malloc by address, which the hook does not see, but they
+ * are resized and freed through the hook. In header mode they have no header, which is recognized. In both modes the
+ * program works and content is kept. In header mode live bytes do not fall below what the hook allocated itself.
  */
 #include <dlfcn.h>
 #include <malloc.h>

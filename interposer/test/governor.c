@@ -22,7 +22,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = SECOND;
   for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
-  CHECK_EQUAL(governor.halvings, 0); /* 2 ms, and the credit that was gained meanwhile */
+  CHECK_EQUAL(governor.halvings, 0); /* the first credit of 2 ms, and the credit that came in meanwhile, suffice */
   for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
   CHECK_EQUAL(governor.halvings, 1);
   CHECK_EQUAL(governor.spent_ns, 2100000);
@@ -48,7 +48,7 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* a halving that was due */
+  CHECK(governor.halvings <= before + 1); /* a halving may have been due already */
   CHECK(governor.credit_ns < 0);
 }
 
@@ -88,7 +88,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
   for (unsigned i = 0; i < 10; i++) burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096); /* it does not wrap */
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096); /* the number of halvings is bounded */
   CHECK(burst_share(&burst, now + 22 * MILLISECOND, PPM) == 1);
   burst_spend(&burst, 10, now + 22 * MILLISECOND);
   CHECK_EQUAL(burst.spent_ns, 10);
@@ -121,7 +121,7 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Threads read the clock one after the other and arrive in another order. */
+/* Threads may update the account in another order than that in which they read the clock. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

@@ -70,7 +70,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* an interruption in each attempt */
+  reads_until_interruption = 70; /* so that each attempt is interrupted */
 }
 
 static void takes_a_snapshot(void) {

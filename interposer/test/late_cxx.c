@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(mallometer_allocations(&d), 5);
     CHECK_EQUAL(d.frees, 5);
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-    /* mimalloc is written in C: its operators abort instead of throwing, with or without us. */
+    /* mimalloc is written in C, so its operators abort instead of throwing, with or without this library. */
     if (strncmp(self().allocator, "mimalloc", 8) == 0) continue;
     start = snapshot();
     CHECK_EQUAL(out_of_memory(), 0);

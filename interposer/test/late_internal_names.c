@@ -1,6 +1,6 @@
 /*
- * A library that frees past the headers is opened late, which is reported before it frees. Its path is the first
- * argument; that of a library that does not is the second.
+ * A library that frees objects without regard to their headers is opened late. That is reported before it frees any.
+ * The first argument is the path of such a library, the second that of a harmless one.
  */
 #include <dlfcn.h>
 

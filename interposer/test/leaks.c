@@ -34,7 +34,7 @@
 static struct mallometer_object objects[MOST_OBJECTS];
 static size_t page_size;
 
-/* The longest wait for what must happen; $PATIENCE_SECONDS where a machine is emulated. */
+/* The longest wait for an expected event. $PATIENCE_SECONDS sets it where a machine is emulated. */
 static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
@@ -79,7 +79,7 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* Waits for a reason; NULL: until there is none. */
+/* Waits until the observation has this reason; NULL: until it has none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
@@ -360,7 +360,7 @@ static void freed_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* glibc unmaps the pages behind an object that shrinks; then no other object may get the slot. */
+/* glibc unmaps the last pages of an object that shrinks. No other object may then get the slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -395,7 +395,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* An object that grows may grow into the place of a slot that was unmapped. */
+/* An object that glibc extends may occupy the addresses of a slot that was unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -430,7 +430,7 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* although no epoch has ended */
 }
 
-/* A process may have 65,530 mappings; one that has many keeps them for itself. */
+/* A process may have 65,530 mappings. If the program has many, it gets all of them, and slots are closed. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -554,7 +554,7 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* Large objects of a program that frees none of them are mapped singly, as without us. */
+/* If a program frees none of its large objects, each has a mapping of its own, as without the library. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -646,7 +646,8 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* Locked memory stays locked, and nothing moves to memory that can be swapped. Without locks all works again. */
+/* While memory is locked, it stays locked, and no object moves to memory that can be swapped. When it is unlocked,
+ * slots work again. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -722,7 +723,7 @@ static void locked_object(void) {
   CHECK(idle_since(before, SMALL, &in_all) < COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     free(small[i]);
-    free(large[i]); /* includes a locked one, whose pages are freed as well */
+    free(large[i]); /* the pages of the locked object are freed as well */
   }
   CHECK_EQUAL(locked_kib(), 0);
   works();
@@ -941,7 +942,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* a second user is left */
+  wait_for_whole_epoch(); /* a second user has not stopped, so observation continues */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -1041,7 +1042,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* sites have slots from their second run on */
+    if (run > 0) { /* sites get slots from the second run on */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1077,7 +1078,7 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* A site that keeps everything could have four more in each of a hundred epochs; it gets ever fewer. */
+/* A site that keeps all objects might get four more slots in each of a hundred epochs. It gets fewer and fewer. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1113,7 +1114,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* these are of the fifty sites that came back */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* no other sites than those fifty have slots */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */
@@ -1272,7 +1273,7 @@ static void everything_at_once(unsigned seconds) {
     free_in(&shared[i]);
   }
   for (unsigned class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) held += observed().slots_in_use[class];
-  CHECK(held < 20); /* the C library's own */
+  CHECK(held < 20); /* objects of the C library itself */
   struct mallometer_counters d = difference(begin, snapshot());
   CHECK(mallometer_live_bytes(&d) >= 0 && mallometer_live_bytes(&d) < 100000);
 }

@@ -115,7 +115,7 @@ static void run_on(char *stack, size_t size, void (*act)(void)) {
   CHECK_EQUAL(swapcontext(&here, &there), 0);
 }
 
-/* The first call does not count: the loader may have to find functions. */
+/* The first call is not measured, because the loader may have to look up functions. */
 static size_t taken_by(const struct functions *functions, void (*act)(void)) {
   char *stack = new_stack(MOST);
   used = functions;

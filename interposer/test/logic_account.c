@@ -41,7 +41,7 @@ static struct mallometer_counters sums(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* Uses two slabs of threads. Whichever slab is refused, nothing is lost. */
+/* Uses so many threads that two slabs are needed. Whichever slab is refused, no event is lost. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -147,7 +147,7 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* was asked before */
+  thread_block_answer(first); /* this thread was asked before */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
@@ -176,7 +176,7 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* The handler and the thread get the same block, whichever is first. */
+/* The handler and the thread get the same block, whichever of them acquires it. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -203,7 +203,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* The head of the list is the same as before, but not the next block. */
+/* Another thread changes the list so that its head is the same as before, but has another successor. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
@@ -234,7 +234,7 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* The larger of two peaks is missed by at most the stated error, wherever they are. */
+/* The larger of two peaks, which different threads reach at any point, is missed by at most the stated error. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -270,7 +270,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* The child does not have the other thread, wherever it was. */
+/* Forks while another thread is at any point. The child does not have that thread. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;

@@ -77,7 +77,7 @@ char *given_strdup(const char *text) {
   return strcpy(copy, text);
 }
 
-/* ---- The loader, which tells nothing ------------------------------------------------------------------- */
+/* ---- A loader that reports no objects ------------------------------------------------------------------ */
 
 static uint64_t changes;
 
@@ -222,7 +222,7 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* Calls would count twice. */
+/* If calls are interposed, an attach would count them twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();
   calls_have_arrived = true;

@@ -76,7 +76,7 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the second thread has freed what it had reserved */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the second thread has given its memory back */
   return REACHED;
 }
 
@@ -87,7 +87,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* This is what an open gate leads to. */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* simulates that the gate is open and gave a handle */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -159,7 +159,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   become_cleaner();
   full++;
   CHECK_EQUAL(collections_now().old, 5);
-  given_monotonic_ns += 5000000001u; /* too late to be the work of this collection */
+  given_monotonic_ns += 5000000001u; /* a free after 5 s is not attributed to this collection */
   CHECK(deallocate(OBJECT_3));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.old[0].at_once == 0 && row.old[0].otherwise == 1 && row.old[1].at_once == 1);
@@ -299,7 +299,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* The new sample's hash is marked, or the sample was refused. */
+/* A sample is inserted while the last one of its hash is removed, at any point. Its hash is then marked, or the
+ * insertion was refused. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -357,7 +358,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* An allocation without a site has no live sample either. */
+/* Allocates and frees. An allocation that gets no site has no live sample either. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -494,7 +495,7 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* Samples the stalest site while another thread forgets it. */
+/* Samples the stalest site at any point while another thread forgets it. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -681,7 +682,7 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
-/* Profilers divide by the size. */
+/* A request of no bytes is not announced, because profilers would divide by its size. */
 CASE(a_request_of_no_bytes_is_not_announced) {
   start();
   take_with(0.5, 0, 24);
@@ -798,7 +799,7 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* Otherwise a call path would change its site at that moment. */
+/* A known stack keeps its number of frames. Otherwise its call path would get another site when room gets scarce. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -852,7 +853,7 @@ static void *java_thread(void) { return stack; }
 static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   (void)thread, (void)caller, (void)capacity;
   memcpy(frames, java_frames, sizeof java_frames);
-  allocate(CALLER, OTHER_OBJECT, BYTES); /* an allocation while walking is not walked */
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* no stack is walked for an allocation during a walk */
   return JAVA_FRAMES;
 }
 
@@ -869,7 +870,7 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Wherever the gate closes, a sample has all Java frames or none. */
+/* Whenever the gate is closed, a sample has all Java frames or none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);
@@ -930,7 +931,7 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* A JVM has ever new stacks where it loads classes. The program's stacks are fewer, and matter more. */
+/* A JVM has new stacks all the time where it loads classes. The program's own stacks are fewer and more important. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();

@@ -102,7 +102,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);
-  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the access was noted in whole units */
+  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the time of the access is stored in whole units */
   take_out(object);
   const struct mallometer_site_evidence *of_site = evidence(SITE);
   CHECK_EQUAL(of_site->placed, 1);
@@ -142,7 +142,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* slots are closed then */
+  CHECK(!place(SITE, 1)); /* it is not placed, because slots are closed */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -175,7 +175,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The limit is 0 bytes, then pages for a few objects: the rest of an object's page counts. */
+/* The limit is 0 bytes at first, and then some pages. The part of a page that an object does not use counts. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -211,7 +211,7 @@ CASE(what_fails_is_counted_as_failed_and_changes_nothing) {
   CHECK(!our_malloc(SIZE_MAX / 2) && !our_calloc(SIZE_MAX, 2));
   CHECK_EQUAL(sums().failed, 8);
   check_sums(1, 0);
-  CHECK(!our_reallocf(kept, SIZE_MAX / 2)); /* frees the object */
+  CHECK(!our_reallocf(kept, SIZE_MAX / 2)); /* reallocf frees the object if it fails */
   check_sums(1, 1);
   CHECK_EQUAL(totals_net(), 0);
 }
@@ -239,7 +239,7 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* A sample is freed with its object, by any function. */
+/* A sample is removed when its object is freed, by whichever function. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

@@ -172,7 +172,7 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* Observing may take a thousandth of the time at most. */
+/* Epochs become longer, because observing may take at most a thousandth of the time. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -242,12 +242,12 @@ static double least_placement(unsigned samples) {
     double placement = object ? placement_of(object) : 1;
     if (placement < least) least = placement;
     if (object) deallocate(object);
-    call_sites_forget(); /* those that are in no slot */
+    call_sites_forget(); /* the samples in no slot */
   }
   return least;
 }
 
-/* Four in an epoch, or what is missing of 32. */
+/* A site gets four slots in an epoch, or as many as it lacks to have 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -317,7 +317,7 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* A read by the library is no access of the object; an access by the program before it is one. */
+/* When the library reads a slot, this is no access to the object. An access by the program before that is one. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -342,7 +342,7 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* A use would be lost for too long. */
+/* The epoch is void, because an access might be missed for too long. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -398,7 +398,7 @@ CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
   CHECK_EQUAL(described().retired, 0);
 }
 
-/* A library may call glibc's own free. */
+/* The object's pages are gone, as if a library had called glibc's own free. */
 CASE(an_object_whose_pages_are_gone_is_retired) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -523,7 +523,7 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* The first reading succeeds, and the second try does, too. */
+/* Readings fail between the first one and the second attempt to start. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);
@@ -628,7 +628,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* The thread notices the rest only when it is over. */
+/* The thread does not see the request to rest before the next start, so it does not rest. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -656,7 +656,7 @@ CASE(slots_take_a_share_of_what_is_resident) {
   given_resident_bytes = 100000 * MEBIBYTE;
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, DEFAULT_ARENA_BYTES);
-  given_resident_bytes = UINT64_MAX; /* the kernel does not tell */
+  given_resident_bytes = UINT64_MAX; /* the kernel does not report them */
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }

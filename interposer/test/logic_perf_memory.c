@@ -94,7 +94,7 @@ CASE(refuses_a_collector_that_it_does_not_know) {
   CHECK(strstr(found(ROOM), "not counted"));
 }
 
-/* Each word is replaced by values that lead out of the memory. Every counter that is found must lie within. */
+/* Replaces each word by values that point out of the memory. Every counter that is found must be in the memory. */
 CASE(reads_no_word_outside_of_damaged_memory) {
   static const int32_t wrong[] = {0, 1, -1, INT32_MAX, INT32_MIN, ROOM, 4, 1 << 16};
   of_g1();

@@ -161,7 +161,7 @@ CASE(the_stalest_call_path_gives_way) {
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;
   for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
-  CHECK(sampler_totals().samples - before > 3980); /* a few remain where all are new */
+  CHECK(sampler_totals().samples - before > 3980); /* when all paths are new, a few samples are still taken */
 }
 
 /*
@@ -197,7 +197,7 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Threads read the clock one after the other and arrive in another order. */
+/* Threads may update the account in another order than that in which they read the clock. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

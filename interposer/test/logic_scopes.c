@@ -24,7 +24,7 @@ static struct thread_block *new_thread(void) {
   return block;
 }
 
-/* Adds in one step, as seen by the thread's own handlers. */
+/* Adds in such a way that handlers of the same thread never see a part of the addition. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
 /* Allocates like the hook's slow path: a handler may come between seeing that there are scopes and telling them. */
@@ -138,7 +138,7 @@ static void a_handler_closes_what_is_open(void) {
     int result = scope_close((uint32_t)to_be_closed[i], &figures);
     CHECK(result == 0 || result == -EINVAL);
   }
-  allocate(own, 9, SMALL); /* its event finds scopes to unlink */
+  allocate(own, 9, SMALL); /* this event unlinks the scopes that were closed */
   release(own, 9, SMALL);
   as_thread(before);
 }

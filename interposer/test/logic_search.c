@@ -203,7 +203,8 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Free parts have garbage; but if objects were moved, one may have been there when the rest was read. */
+/* Free parts contain garbage, so their words do not count. If objects were moved meanwhile, the only copy that was read
+ * may be in a free part, so they do count. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -255,7 +256,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* The kernel does not tell whether another process has them in memory. */
+/* The kernel does not report, without pagemap, which process has a shared page in memory. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);
@@ -363,7 +364,7 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* The swapped pages may have addresses. */
+/* Swapped pages may contain addresses, so their number must be known. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;

@@ -74,7 +74,7 @@ static size_t class_bytes(uint32_t class) {
 static void objects_fill_their_classes(void) {
   start();
   for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
-    size_t most = class_bytes(class) - 48; /* the bytes before and behind it */
+    size_t most = class_bytes(class) - 48; /* the bytes before and after it */
     CHECK_EQUAL(slot_class(most, 16), class);
     CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
     unsigned char *object = take(most, SITE);
@@ -235,7 +235,7 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* An access of an object is not noted for the next object in its place. */
+/* The time of an access to an object is not stored for the next object in its slot. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;

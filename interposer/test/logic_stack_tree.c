@@ -28,7 +28,7 @@ static int two_that_add_the_same_stack_get_the_same_node(unsigned point) {
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(own, of_other);
   check_frames(own, common);
-  CHECK(tree.taken <= FRAMES + 1); /* one node at most is wasted */
+  CHECK(tree.taken <= FRAMES + 1); /* at most one node is lost */
   return REACHED;
 }
 
@@ -70,7 +70,8 @@ static void another_releases_what_it_has(void) {
   of_other = 0;
 }
 
-/* Common callers stay, however the threads meet. A stack whose callers are being removed counts as without room. */
+/* Another thread removes a stack with the same callers at any point. The common callers stay, or the new stack counts
+ * as one without room. */
 static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
   of_other = add(others, FRAMES);
   interrupt_at(point, another_releases_what_it_has);

@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
   object = realloc(early[2], 50);
   CHECK_EQUAL(object[49], 2);
   free(object);
-  for (int i = 0; i < EARLY; i++) free(early[i]); /* freeing one twice has no effect either */
+  for (int i = 0; i < EARLY; i++) free(early[i]); /* freeing an object twice has no effect either */
   free(NULL);
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 2);

@@ -133,7 +133,7 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Memory over one known range keeps its site; memory over two, or over more, is new. */
+/* Memory that is mapped within a known range keeps its site. Memory outside has the site of the new mapping. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -150,7 +150,7 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails, and with the error of the same system call without the hook: emulators have other errors. */
+/* Checks that a call fails with the error of the same system call without the hook. Emulators have other errors. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
@@ -256,7 +256,7 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* The tables are there, and none of the library's memory is the program's. */
+/* The rows contain the library's tables, and none of these ranges contains memory of the program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -289,7 +289,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* The map holds fewer ranges than that: small ones are forgotten, the large one stays. The kernel joins the pages. */
+/* Maps more ranges than the map has room for. Small ones are forgotten, and the large one stays. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -312,7 +312,7 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* A call site that maps often enough uses the budget of walks up. */
+/* A call site that maps very often uses up the budget of walks. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);
@@ -345,7 +345,7 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A child of vfork has the memory of its parent: what it maps is mapped there, and nothing is noted. */
+/* A child of vfork shares its parent's memory. What it maps is mapped in the parent; the map of ranges lacks it. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -497,7 +497,7 @@ static void *send_signals(void *argument) {
   return NULL;
 }
 
-/* Returns the number of pages of which the rows say something else. */
+/* Returns the number of pages whose rows differ from what the threads mapped. */
 static uint64_t differing_pages(struct field fields[THREADS]) {
   static bool known[THREADS * PAGES];
   uint64_t differing = 0;
@@ -554,7 +554,7 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Changes fields by one thread, which misses none, so that what is known is exact, whatever was missed before. */
+/* Changes all fields by one thread, which misses no change, so that the rows are exact whatever was missed before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {

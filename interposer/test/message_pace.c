@@ -1,9 +1,8 @@
 /*
- * When the recorder's thread writes the termination message, and when it empties the file. The test sets time, memory
- * and rise, and is told of each message.
+ * Tests when the recorder's thread writes the termination message, and when it empties the file. The test sets time,
+ * memory and rise; a function of the test receives each message.
  */
 #include "../src/control/recording.c"
-
 #include "check.h"
 
 #define MIB ((uint64_t)1 << 20)

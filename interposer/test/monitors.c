@@ -104,7 +104,7 @@ static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
   ONCE(40000, malloc(40000));           /* the large route */
-  ONCE(100u << 20, malloc(100u << 20)); /* huge, mapped singly */
+  ONCE(100u << 20, malloc(100u << 20)); /* huge, in a mapping of its own */
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
   ONCE(77, realloc(NULL, 77));
@@ -168,7 +168,7 @@ static void several(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   int again = registered(&logs[3], log_allocated, log_freed);
   CHECK(again != numbers[3]);
-  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* does not remove the one in its place */
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* its place has another monitor */
   numbers[3] = again;
   for (int i = 0; i < 8; i++) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[i]), 0);
 }
@@ -409,7 +409,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* A registered monitor receives the next event, even if another thread chooses the usual route at the same time. */
+/* A monitor receives the first event after its registration, even if another thread chooses the usual route at the same
+ * time. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];

@@ -1,4 +1,5 @@
-/* A library that is loaded behind mallometer, begins before it, and counts the calls of mmap that reach it. */
+/* A library that follows mallometer in LD_PRELOAD, but whose initializer runs first. It counts the calls of mmap that
+ * reach it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>

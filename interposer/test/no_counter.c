@@ -95,7 +95,7 @@ static void nobody_needs_the_counter(void) {
 
 /* ---- No system calls ----------------------------------------------------------------------------------- */
 
-/* The allocator's system calls are made before. */
+/* The allocator has made its system calls before the filter is installed. */
 static void only_memory_is_needed(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);

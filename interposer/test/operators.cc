@@ -130,7 +130,7 @@ void throws(Allocate allocate) {
   CHECK_EQUAL(handled, 3);
   struct mallometer_counters d = difference(before, snapshot());
   CHECK(d.failed >= 1);
-  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the exception was the C++ library's, and is freed */
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the C++ library allocated the exception, and has freed it */
 }
 
 template <typename Allocate>
@@ -175,7 +175,7 @@ int main() {
   every_form();
   CHECK_EQUAL(mallometer_monitor_unregister(static_cast<uint32_t>(number)), 0);
   expected = 0;
-  /* mimalloc is written in C: its operators abort instead of throwing, with or without us. */
+  /* mimalloc is written in C, so its operators abort instead of throwing, with or without this library. */
   if (strncmp(self().allocator, "mimalloc", 8) != 0) out_of_memory();
   return 0;
 }

@@ -241,7 +241,7 @@ static jboolean JNICALL is_same(JNIEnv *env, jobject one, jobject other) {
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env, (void)name;
-  return NULL; /* no object is of any class that is asked for */
+  return NULL; /* no object has the class that is asked for */
 }
 
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame,
@@ -365,7 +365,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* The walk can be repeated as if it had not happened. */
+/* A walk that failed for lack of memory has no effect, and can be repeated. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();
@@ -405,7 +405,10 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   end();
 }
 
-/* Their tags would be taken for those of objects between holders and roots. */
+/*
+ * A search for holders is refused after the first walk for links, because the tags of new holders would be taken for
+ * those of objects between holders and roots.
+ */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();
   begin();

@@ -35,7 +35,7 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Asks when the type that was known is out of date. */
+/* Asks at a time at which the type from an earlier question is no longer used. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;
@@ -57,7 +57,10 @@ static void check_files(int file) {
   CHECK(pipe(ends) == 0 && cached_on("ext4", ends[0]) == -EINVAL);
 }
 
-/* The kernel tells the truth of an own file; the answer "all" has another cause for others' files. */
+/*
+ * For a file of the process's own user, the kernel reports which pages are cached. For another's it reports all pages
+ * as cached.
+ */
 static void check_mappings(int file) {
   char *own = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);
   CHECK(own != MAP_FAILED);

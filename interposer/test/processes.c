@@ -64,7 +64,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* env -i removes our variables: the program is not counted, and runs the same. */
+/* env -i removes the variables that load the library, so the program is not counted, and runs the same. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {

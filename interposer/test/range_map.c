@@ -112,7 +112,7 @@ static void neighbours_of_one_site_are_one_range(void) {
   put(3, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 2);
   check_references();
-  /* Another thread unmaps the left one, and the kernel gives this thread the addresses beside it. */
+  /* Another thread unmaps the range on the left, and the kernel gives this thread the addresses next to it. */
   uint64_t latest = ranges_before_unmapping();
   put(4, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 3);
@@ -124,7 +124,7 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* A walk of a stack ends after a detach has forgotten all ranges. */
+/* The walk of a stack ends only after a detach has forgotten all ranges, so its range is not inserted. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -261,7 +261,7 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;
-  map->used = 7; /* stands for a half change */
+  map->used = 7; /* simulates a change that was interrupted */
   pid_t child = fork();
   if (child == 0) {
     ranges_forked();

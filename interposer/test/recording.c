@@ -170,7 +170,7 @@ static void texts_are_cut_after_a_line(void) {
     CHECK_EQUAL(record.frame.length, RECORDING_FRAME_BYTES + room / 14 * 14);
     CHECK(memcmp(record.content, text, room / 14 * 14) == 0);
   }
-  memset(text, 'x', sizeof text); /* no line ends where it fits */
+  memset(text, 'x', sizeof text); /* the text has no line that fits */
   CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, sizeof text), 0);
   CHECK_EQUAL(read_handed(JVM, 0, &record), WHOLE);
 }
@@ -362,8 +362,8 @@ static void fill_the_cache(void) {
 }
 
 /*
- * A rise is told in the file while it lasts, and no longer. Without a limit the least rise is 64 MiB; with one it may
- * be so much that the test is left out.
+ * The file describes a rise while it lasts, and not afterwards. Without a limit the least rise is 64 MiB; with one it
+ * may be so much that the test is left out.
  */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
@@ -375,7 +375,7 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* A rise that begins before the thread has noted how much there was is no rise. */
+  /* The thread finds a rise only if it read the memory before it. So the rise is repeated until the thread finds it. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -411,7 +411,7 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* A forked child may begin a message of its own, and its rises are told, too. */
+/* A forked child may begin a message of its own, which describes the child's rises. */
 static int message_of_a_forked_child(void) {
   start_message();
   pause_ms(1500); /* the thread looks for rises */
@@ -541,7 +541,7 @@ static int as_child(const char *what) {
     if (child == 0) {
       pause_ms(1500);
       CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
-      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* its exit is not the process's */
+      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not be recorded as the parent.s exit */
     }
     CHECK_EQUAL(WEXITSTATUS(status_of(child)), 9);
     raise(SIGKILL);
@@ -612,7 +612,7 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a disk that is full later changes nothing */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* so a full disk does no harm later */
 }
 
 /* A record that is incomplete when the process is killed, or when it is read, is never read as complete. */
@@ -638,7 +638,7 @@ static void killed_while_writing(void) {
     }
   }
   printf("%d torn, %d whole\n", torn, whole);
-  CHECK(torn > 0 && whole > 0); /* otherwise this proves nothing */
+  CHECK(torn > 0 && whole > 0); /* otherwise the test would prove nothing */
 }
 
 /* The description has the site with its bytes within 30 % (6 standard errors), its stack and its thread. */
@@ -739,7 +739,7 @@ static void second_runs_without(void) {
   CHECK(header_of(path).life == life);
   kill(first, SIGKILL);
   status_of(first);
-  CHECK_EQUAL(run_child("exit3"), 3); /* the lock went with the process */
+  CHECK_EQUAL(run_child("exit3"), 3); /* the lock was released when the process ended */
   CHECK(header_of(path).life != life);
   char previous[300];
   snprintf(previous, sizeof previous, "%s.previous", path);

@@ -151,7 +151,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
 
-/* Regular and mixed patterns, in which a counter with too long a memory would always meet the same site. */
+/* Regular and mixed patterns. In some of them a counter that is not drawn anew would always meet the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -400,8 +400,8 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 }
 
 /*
- * Returns the number of runs. Coverage is at least 94 %. The lowest, 94.0 to 94.2 %, is that of live objects of 1,000
- * of 64 B: small kinds need many runs to show that.
+ * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live ones of 1,000
+ * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in many runs.
  */
 static unsigned runs_of(const struct kind *kind) { return kind->objects > 1000 ? 2000 : 20000; }
 
@@ -418,7 +418,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9},
   };
   state = 20260101;
-  sampler_set_target(0); /* time passes differently here */
+  sampler_set_target(0); /* no limit, because the simulation has no real time */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -475,7 +475,7 @@ static unsigned to_front(unsigned *order, size_t at) {
   return order[0] = moved;
 }
 
-/* A chunk of glibc has 8 bytes that were requested or are only rounding. */
+/* Returns the requested size, which glibc rounds up to a chunk. It is unknown by up to 8 bytes. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -495,7 +495,7 @@ static unsigned char *read_file(const char *path, size_t *length) {
   return content;
 }
 
-/* The counts of allocations and samples of something. */
+/* The numbers of allocations and samples of a call path or a stack. */
 struct seen {
   uint64_t what;
   unsigned allocated, sampled;
@@ -599,7 +599,7 @@ static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
   CHECK_EQUAL(billed_for_a_sample(), 25000);
-  sampler_measure(); /* no work was done */
+  sampler_measure(); /* no work was done, so nothing changes */
   CHECK_EQUAL(billed_for_a_sample(), 25000);
   work_of_rehearsal = 1000000;
   sampler_measure();

@@ -167,7 +167,7 @@ static void freed_from_outside(void) {
   for (unsigned i = 0; i < 100; i++) bytes += unit_size(objects[i] = kept(1000));
   uint32_t scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 100; i++) free(objects[i]);
-  free(kept(100)); /* live bytes are below those at the beginning */
+  free(kept(100)); /* makes live bytes lower than at the beginning */
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.net_bytes, -(int64_t)bytes);
   CHECK_EQUAL(end.peak_bytes, 0);
@@ -187,7 +187,7 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* The peak does not depend on headroom, nor on what happened before and between scopes. */
+/* The peak of a scope depends neither on the headroom nor on events before the scope and between scopes. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -402,7 +402,7 @@ static void closed_by_another_thread(void) {
     CHECK_EQUAL(end.largest_bytes, 4000);
     CHECK_EQUAL(end.retained_bytes, bytes);
     if (round % 2 == 0) sem_post(&may_go_on);
-    if (round % 2 == 1) pthread_cancel(other); /* ends without another event */
+    if (round % 2 == 1) pthread_cancel(other); /* the thread ends without another event */
     CHECK_EQUAL(pthread_join(other, NULL), 0);
   }
   many(); /* checks that all records were freed */

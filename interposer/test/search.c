@@ -180,7 +180,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* If only the address behind its last byte is left, an object is lost. */
+/* An object is lost if the only address that is left is the one after its last byte. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -229,7 +229,8 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Freed memory looks as before, but for its first words. An address there may be of the earlier or the next use. */
+/* Freed memory keeps its contents except for its first words. Addresses in it may be those of its earlier contents, so
+ * they do not count. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -613,7 +614,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the thread rests */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* from here on the thread rests */
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }

@@ -211,7 +211,7 @@ static void objects_have_ages_until_they_are_freed(void) {
   uint64_t later = monotonic_ns();
   for (int i = 40; i < KEPT; i++) free(kept[i]);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), 0);
-  kept[0] = keeper(200); /* replaces an older one */
+  kept[0] = keeper(200); /* replaces the older object */
   CHECK_EQUAL(objects_of_keeper(later, monotonic_ns(), bytes), 1);
   free(kept[0]);
 }
@@ -246,7 +246,7 @@ static void the_interval_changes_at_run_time(void) {
     kept[i] = keeper(MIB);
     bytes += (double)unit_size(kept[i]);
   }
-  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* larger than the interval: each is sampled */
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* an object that is larger than the interval is sampled */
   free(before);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
 
@@ -275,7 +275,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Otherwise they would be live for good, and later objects at their addresses would be taken for them. */
+/* Frees of samples are recorded while counting is off. Otherwise the samples would stay live, and later objects at
+ * their addresses would be taken for them. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -293,7 +294,7 @@ static void samples_end_while_counting_is_off(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* ---- Frees past the hook ------------------------------------------------------------------------------ */
+/* ---- Frees that the hook does not see ----------------------------------------------------------------- */
 
 static NOINLINE void *other_keeper(size_t size) {
   void *object = malloc(size);
@@ -301,7 +302,7 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* A free past the hook is not seen; the object is not live beside the one that is at its address afterwards. */
+/* The hook does not see a free by an internal name. Once a new object is at the address, only this one is live. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);

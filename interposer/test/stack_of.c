@@ -32,7 +32,7 @@ static void latest_event(void) {
   CHECK_EQUAL(mallometer_events(&event, 1, now.huge_allocations - 1), 1);
 }
 
-/* The functions below: a return address belongs to the last one that begins before it. */
+/* The functions of this file. A return address belongs to the last function that begins before it. */
 static const void *known[32];
 
 static bool frame_is_in(unsigned i, const void *function) {
@@ -143,7 +143,7 @@ static void expect_end(const void *beginning, unsigned most) {
   CHECK(event.frames <= most);
 }
 
-/* The program's own stacks have little room, or may have. */
+/* Checks that there is no stack: the program runs on a stack that it made itself, which may have little room. */
 static void expect_none(void) {
   latest_event();
   CHECK_EQUAL(event.frames, 0);

@@ -63,7 +63,7 @@ static void *in_thread(void *unused) {
 static void in_a_thread_with(size_t bytes) {
   long least = sysconf(_SC_THREAD_STACK_MIN);
   if ((long)bytes < least) bytes = (size_t)least;
-  /* Our own stack, so that the C library allocates nothing for it. */
+  /* The test supplies the stack, so that the C library allocates nothing for it. */
   void *memory = memalign(4096, bytes);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -398,7 +398,7 @@ static void an_exit_waits_for_a_slow_write(void) {
   exit(3);
 }
 
-/* An exit is not held up for longer; the file then has the whole of an older message. */
+/* An exit waits for a limited time only. The file then has the whole of an older message. */
 static void an_exit_does_not_wait_for_ever(void) {
   begin_to_write_slowly();
   exit(3);
@@ -417,7 +417,7 @@ static void passing_failures_leave_the_message(void) {
     }
   }
   failing = WRITE;
-  failure = ENOSPC; /* does not pass, but the message is still true */
+  failure = ENOSPC; /* this error is permanent, but the earlier message is still true */
   message_write("it must not be written");
   failing = NONE;
   CHECK_EQUAL(status().state, 1);
@@ -614,7 +614,7 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* A checkpoint needs this. */
+/* A message may begin again after its end, as it does after a checkpoint. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();

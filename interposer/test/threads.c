@@ -116,7 +116,7 @@ static void nothing_is_lost_to_signals(void) {
   struct mallometer_counters start = thread_snapshot();
   uint64_t failures = 0;
   volatile size_t too_much = SIZE_MAX;
-  wanted = 1; /* signals are handled after the counters have been read */
+  wanted = 1; /* from here on signals are handled */
   while (!done) {
     USE(reallocarray(NULL, too_much, 2));
     failures++;

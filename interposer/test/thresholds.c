@@ -55,7 +55,7 @@ static void whatever_is_called(void) {
     void *object;
     CHECK_EQUAL(posix_memalign(&object, 64, size + 5), 0);
     free(object);
-    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* fails: not a request that was served */
+    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* a request that fails is not reported */
     CHECK_EQUAL(requests(threshold), 5);
     CHECK_EQUAL(total, 5);
     for (unsigned e = 0; e < 5; e++) {
@@ -104,7 +104,7 @@ static void the_first_are_kept(void) {
   for (size_t i = 1; i <= 10; i++) use(malloc(2000 + i));
   CHECK_EQUAL(mallometer_threshold_read(threshold, events, 3, NULL), 3);
   CHECK_EQUAL(events[2].requested_bytes, 2003);
-  CHECK_EQUAL(requests(threshold), 7); /* the rest comes at the next reading */
+  CHECK_EQUAL(requests(threshold), 7); /* the remaining requests come at the next reading */
   CHECK_EQUAL(events[0].requested_bytes, 2004);
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }
@@ -162,7 +162,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* without events of the previous one in its place */
+  CHECK_EQUAL(requests(again), 1); /* has no events of the earlier threshold that had its place */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);

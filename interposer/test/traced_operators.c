@@ -1,6 +1,6 @@
 /*
- * A tracer that is preloaded before us: it replaces operator new and delete and calls the next ones, which are ours. It
- * is in C, because it needs nothing of C++.
+ * A tracer that precedes mallometer in LD_PRELOAD. It replaces operator new and delete and calls the next ones, which
+ * are mallometer's. It is in C, because it needs nothing of C++.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -255,7 +255,7 @@ static void start_compilations(void) {
 static void check_samples(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* later ones of it */
+  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* later samples of the same compilation */
   CHECK(compilation_frame(environment_of_thread()) == 0);               /* between compilations */
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
@@ -273,7 +273,7 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Behind the structure of another thread there is anything: it is not even read. */
+/* The structure of a thread that is no compiler thread may be followed by any memory. That memory is not even read. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";

@@ -280,7 +280,7 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* The kernel keeps the flag of a handler with it. */
+/* The kernel keeps the flags of an earlier handler even if the signal is ignored. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -403,7 +403,7 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* The handler takes less of the alternate stack than a handler is allowed. */
+/* The handler uses less of the alternate stack than programs must allow for a handler. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();

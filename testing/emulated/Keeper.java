@@ -2,7 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** After a line on its input, keeps native memory in as many objects as its argument says. Ends with its input. */
+/** Reads a line, then keeps native memory in as many objects as its argument says, until its input ends. */
 public final class Keeper {
 
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -1,10 +1,10 @@
 /*
- * Memory while the next allocator is being looked up: the loader may allocate then, and nothing else can serve it. 64
- * KiB, never reused, never counted.
+ * Memory for allocations while the next allocator is being looked up, when the loader may allocate and nothing else can
+ * serve it. It has 64 KiB, which are never reused and never counted.
  *
- * The buffer is mapped at a low address, where only NULL and memory of this library can be: free(p) then needs one
- * comparison to tell the usual object from both. If that address is taken, a static buffer serves, and every free
- * begins with a second test.
+ * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) needs one comparison to
+ * recognize a usual object. Lower addresses are NULL or memory of this library. If that address is taken, a static
+ * buffer serves, and every free begins with a second test.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -16,8 +16,8 @@
 #include "platform/visibility.h"
 
 /*
- * The lowest address of usual objects. Objects below need a second test, such as those of the buffer. UINTPTR_MAX until
- * bootstrap_finish(): every object is tested.
+ * The lowest address of usual objects. Objects at lower addresses, such as those of the buffer, need a second test.
+ * Until bootstrap_finish() it is UINTPTR_MAX, so that every object is tested.
  */
 extern HIDDEN uintptr_t low_range_end;
 

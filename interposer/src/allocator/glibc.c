@@ -29,7 +29,7 @@ void glibc_free_unnoticed(void *object) {
 
 static bool chunk_agrees(size_t request) {
   void *object = next.malloc(request);
-  if (!object) return true; /* out of memory: the other sizes decide */
+  if (!object) return true; /* There is no memory for this size, so the other sizes decide. */
   if (is_tagged(object)) {
     next.free(object);
     return false;
@@ -47,7 +47,7 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes in front of a singly mapped object that its size excludes: 0 before glibc 2.43. */
+/* The bytes before an object with its own mapping that its size excludes: 0 before glibc 2.43. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

@@ -1,5 +1,5 @@
 /*
- * glibc's own allocator: how it is recognized, the words in front of its objects, its statistics, and its trim. Another
+ * glibc's own allocator: how it is recognized, the words before its objects, its statistics, and its trim. Another
  * C library needs other definitions of these functions.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_H
@@ -21,36 +21,37 @@ void glibc_name(char *name, size_t capacity);
 
 /*
  * Returns whether the size word of glibc's chunks may be read instead of calling malloc_usable_size. True only if
- * malloc is glibc's own and the size words of a few objects, including a singly mapped one, are as expected; false
+ * malloc is glibc's own and the size words of a few objects, including one with its own mapping, are as expected; false
  * under checking or replaced allocators, and if memory is tagged. Allocates and frees.
  */
 bool glibc_chunks_are_readable(void);
 
 /*
  * Returns the usable size of a glibc object: the chunk's size without its flag bits, less the size word itself. Before
- * glibc 2.43, 8 bytes more than malloc_usable_size if singly mapped. Constant while the object lives.
+ * glibc 2.43, the result exceeds malloc_usable_size by 8 bytes for an object with its own mapping. Constant while the
+ * object lives.
  */
 static inline size_t glibc_usable_size(const void *object) {
   return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
 }
 
-/* The flag of a singly mapped chunk in its size word. */
+/* The flag, in its size word, of a chunk with its own mapping. */
 #define GLIBC_IS_MAPPED 2u
 
 /*
- * Writes the words that glibc has in front of a singly mapped object: an object at `offset`, a power of two from 16 on,
- * of a mapping with `bytes` in whole pages from `begin` on. glibc's free then unmaps them, and its realloc moves or
- * remaps them; from glibc 2.43 on it moves all but the last 8 bytes. Only if chunks are readable.
+ * Writes the words that glibc stores before an object with its own mapping: an object at `offset`, a power of two from
+ * 16 on, of a mapping with `bytes` in whole pages from `begin` on. glibc's free then unmaps them, and its realloc moves
+ * or remaps them; from glibc 2.43 on it moves all but the last 8 bytes. Only if chunks are readable.
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the bytes of such an object's mapping, from the words in front of it; 0 for another kind of object. */
+/* Returns the bytes of such an object's mapping, from the words before it; 0 for another kind of object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
- * Frees an object of this library, or one that has moved. After the free of a singly mapped object, glibc takes objects
- * of that size from its heap, where freed memory may stay. A singly mapped object is therefore shrunk to one page
- * first, which does not change glibc's threshold.
+ * Frees an object of this library, or one that has moved. After the free of an object with its own mapping, glibc
+ * allocates objects of that size in its heap, where freed memory may stay. Such an object is therefore first shrunk to
+ * one page, whose free does not change glibc's threshold.
  */
 void glibc_free_unnoticed(void *object);
 

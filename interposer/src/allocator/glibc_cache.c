@@ -25,7 +25,7 @@ static unsigned bin_capacity;       /* capacity of a bin if the cache counts fre
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
 
-/* Tests the size word in front. glibc's chunk may be somewhat longer than requested. */
+/* Tests the size word before the object. glibc's chunk may be somewhat longer than requested. */
 static bool is_size_of_cache(size_t word) {
   enum { MOST_MORE = 0x60 };
   size_t bytes = chunk_bytes(word);
@@ -43,7 +43,7 @@ static bool is_chunk_of_cache(uintptr_t object) {
          is_cache((const void *)object);
 }
 
-/* Returns the change of a bin's number by two frees. The allocations before make room for them. */
+/* Returns the change of a bin's number by two frees. Two allocations before make room for them in the bin. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -228,7 +228,7 @@ void glibc_caches_note(void) {
   }
 }
 
-/* Counts the threads that are new. Both lists are in the order in which threads were started. */
+/* Counts the threads that started since glibc_caches_note(). Both lists are in the order in which threads started. */
 static size_t threads_since_note(void) {
   size_t count = thread_ids(caches->ids_later, MOST_THREADS), known = 0;
   for (size_t i = 0, at = 0; i < count; i++) {

@@ -3,8 +3,8 @@
  * used. glibc allocates and frees the caches without any function that a program could call.
  *
  * An unnamed pointer in the C library's thread-local variables points to the cache. It is found by its behaviour: it
- * points to a chunk of the size of a cache, in which one number changes by two when two objects of a size are freed. Up
- * to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
+ * points to a chunk with the size of a cache, in which one number changes by two when two objects of one size are
+ * freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
@@ -23,9 +23,10 @@ uint64_t glibc_cache_bytes(void);
 /*
  * Reads the caches of all threads while they run. The kernel states the address of each thread's list of robust locks,
  * at the same distance from the thread's description as for the calling thread; the cache is found from there. Unmapped
- * memory fails to be read. One thread at a time.
+ * memory fails to be read. Only one thread may call this at a time.
  *
- * Open: false if the own thread cannot be read in this way, or there are too many; then there is nothing to close.
+ * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there are too
+ * many threads. There is nothing to close then.
  */
 bool glibc_caches_open(void);
 void glibc_caches_close(void);
@@ -39,7 +40,7 @@ void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
 /* The most bytes of a cache, unless a tunable (glibc.malloc.tcache_count) allows more. */
 #define GLIBC_CACHE_MOST_BYTES ((uint64_t)7 * (64 * 32 + 16 * (63 * 64 / 2)) + 784)
 
-/* The most bytes by which one allocation changes a cache: it may fill a bin with objects of the arena. */
+/* The most bytes by which one allocation changes a cache. An allocation may fill a bin with objects of the arena. */
 #define GLIBC_CACHE_CHANGE_BYTES ((uint64_t)7 * 1040)
 
 #endif

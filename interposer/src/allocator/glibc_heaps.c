@@ -15,7 +15,7 @@
 
 enum {
   WINDOWS_OF_HEAP = 64, /* for 64 MiB; a larger heap has more in proportion */
-  MOST_WINDOWS = 16384, /* for all heaps, 1.5 us each; if more are wanted, each heap gets its share, */
+  MOST_WINDOWS = 16384, /* for all heaps; each takes 1.5 us. If more are wanted, each heap gets its share, */
   LEAST_WINDOWS = 16,   /* but at least this number */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes eight for each processor by default */
@@ -65,7 +65,7 @@ struct window {
 };
 
 /*
- * Returns the size of a chunk whose size word is at `offset`, 8 bytes behind a multiple of 16; 0 if it cannot be one.
+ * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if it cannot be one.
  * Only used chunks state whether they belong to the main arena.
  */
 static size_t size_at(const struct window *window, size_t offset) {
@@ -85,8 +85,8 @@ static size_t chain_in(const struct window *window) {
   return WINDOW;
 }
 
-/* Returns whether a chunk has the size of its fast bin. Each points to the next one's begin, 8 bytes before its
- * size. */
+/* Returns whether a chunk has the size of its fast bin. A chunk in a fast bin points to the beginning of the next one,
+ * 8 bytes before that chunk's size word. */
 static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
   const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
   size_t word;
@@ -96,7 +96,7 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 
 /*
  * Returns whether a chunk's first word points to a free chunk of its size. Since 2.32 the word is mixed with its own
- * address. A pointer into the heap does not suffice: many used objects begin with one.
+ * address. It is not enough that the word points into the heap, because many used objects begin with such a pointer.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;
@@ -162,7 +162,8 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Tests for glibc's heap_info: arena, previous heap, bytes. An arena is at the begin of its first heap. */
+/* Tests whether glibc's heap_info is at this address: arena, previous heap, bytes. An arena is near the beginning of
+ * its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
   if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;
@@ -174,8 +175,8 @@ static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, ui
 }
 
 /*
- * Returns whether glibc continued elsewhere because the break cannot grow; that memory cannot be recognized. glibc then
- * leaves two chunks of 16 bytes at the old end, which are never free.
+ * Returns whether glibc has continued the main heap elsewhere, because the break could not grow. That memory cannot be
+ * recognized. glibc then leaves two chunks of 16 bytes at the old end, which are never free.
  */
 static bool continues_elsewhere(uintptr_t end) {
   enum { FENCE = 16 | PREVIOUS_IN_USE };

@@ -24,8 +24,8 @@ static uint64_t magic(const void *object) {
 }
 
 /*
- * The header of a page-aligned object is on the previous page, which may be unmapped if the object is another's. The
- * kernel is not asked what is mapped, because sandboxes forbid that.
+ * The header of a page-aligned object is on the previous page. That page may be unmapped if the object has no header,
+ * so the set of pages decides. The kernel is not asked, because sandboxes forbid such calls.
  */
 bool has_header(const void *object) {
   if (is_page(object)) return page_set_contains(object);
@@ -51,7 +51,7 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Erases a header, since the memory may be in front of another object later. */
+/* Erases a header, because another object may later begin right after this memory. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;
@@ -92,7 +92,7 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
   erase_header(object);
   char *moved = next.realloc(base, size_with_header(size, sizeof(struct header)));
   if (!moved) {
-    write_header(base, 4, old_size, was_counted); /* cannot fail: this page was recorded before */
+    write_header(base, 4, old_size, was_counted); /* This cannot fail, because the page was recorded before. */
     return NULL;
   }
   object = write_header(moved, 4, size, counted);
@@ -101,7 +101,8 @@ static void *header_realloc_usual(void *object, size_t size, bool counted) {
 
 void *header_realloc(void *object, size_t size, bool counted) {
   if (shift_of(object) == 4) return header_realloc_usual(object, size, counted);
-  /* realloc guarantees no alignment for an aligned object, and the distance to its base would change. */
+  /* The object is copied to a new one. The allocator's realloc keeps no alignment, and the distance from the object to
+   * its base could change. */
   void *moved = header_malloc(size, counted);
   if (!moved) return NULL;
   size_t old_size = header_size(object);

@@ -5,14 +5,14 @@
  *     |  (alignment - 16, if > 16)  |  size (8)  |  tag (8)  |  object ...
  *
  * The tag proves that an object has a header: its upper half is a magic number mixed with the object's address. Stale
- * memory does not look so, nor does glibc's size word (upper half 0), which precedes an object without header. Objects
- * that were allocated past the library and are freed through it are recognized in this way and left to the allocator.
+ * memory has no such tag, nor has glibc's size word (upper half 0), which precedes an object without a header. So
+ * objects that were allocated without the library and are freed through it are recognized, and passed to the allocator.
  * The lower half holds a bit for "was counted", the distance to the base as a power of two, and room for the number of
- * the call site. A set records which objects at the begin of a page have a header (page_set.h), because the memory
+ * the call site. A set records which objects at the beginning of a page have a header (page_set.h), because the memory
  * before others may be unmapped.
  *
- * The opposite case has no remedy: the allocator aborts if an object with a header is freed past the library. This mode
- * is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).
+ * There is no remedy for the opposite case: the allocator aborts if an object with a header is freed without a call of
+ * the library. This mode is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).
  */
 #ifndef MALLOMETER_ALLOCATOR_HEADER_H
 #define MALLOMETER_ALLOCATOR_HEADER_H

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define PAGE 4096u
-/* Bytes of a free chunk that a trim leaves: two links and two sizes, and on average one page at its edges. */
+/* The bytes of a free chunk that a trim does not return: two links and two sizes, and on average one page at its edges.
+ */
 #define KEPT_OF_A_CHUNK (48u + PAGE - 1)
 
 static int is_element(const struct malloc_info *info, const char *name) {
@@ -21,8 +22,8 @@ static uint64_t number(const struct malloc_info *info, const char *name) {
 static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from > what ? from - what : 0; }
 
 /*
- * Reads the free chunks of one class. glibc sums size words including the flag in their lowest bit, here and in the
- * total that follows; an odd limit of the class reveals it.
+ * Reads the free chunks of one class. glibc adds up size words including the flag in their lowest bit, in a class and
+ * in the total that follows. An odd limit of the class shows that the flags are included.
  */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");

@@ -143,7 +143,7 @@ bool next_allocator_bypass_executable(void) {
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
-/* Clears memory. Zeros from the kernel are only read, which does not make them resident. */
+/* Clears memory. Words that are zero already are only read, so that untouched pages do not become resident. */
 static void clear(char *bytes, size_t count) {
   static const char zeros[CLEARED_AT_ONCE];
   for (size_t at = 0, now; at < count; at += now) {
@@ -235,7 +235,7 @@ void next_allocator_name(char *name, size_t capacity) {
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
   void *object = already_loaded(object_name);
   if (!object) return NULL;
-  /* Keeps the reference to the library, since the operator is used. */
+  /* The reference to the library is kept, because the operator is used. */
   void *address = dlsym(object, mangled_name);
   return address == ours ? NULL : address;
 }

@@ -1,5 +1,5 @@
 /*
- * The next allocator: it would serve the process without this library.
+ * The next allocator, which would serve the process if this library were absent.
  *
  * All its functions are found through RTLD_NEXT, so they belong together: mixing them with the C library's own names
  * aborts under a foreign allocator. The hook calls nothing else of the system.
@@ -62,13 +62,14 @@ bool next_allocator_may_call_back(void);
 void *program_function(const char *name);
 
 /*
- * Calls once the functions that initialize themselves at their first call; tcmalloc's malloc_usable_size allocates
- * then. Their memory comes from the bootstrap buffer. Replaces functions of `next` that call malloc's family by name
- * and so reach this library.
+ * Calls once the functions that initialize themselves at their first call, and may then allocate, as tcmalloc's
+ * malloc_usable_size does. The bootstrap buffer serves these allocations. Replaces functions of `next` that call
+ * malloc's family by name and so reach this library.
  */
 void next_allocator_warm_up(void);
 
-/* Returns whether its objects have tags: then no memory in front of an object may be read. Only when `next` serves. */
+/* Returns whether objects of the next allocator have memory tags. Memory before such an object must not be read. Call
+ * this only when `next` serves. */
 bool next_allocator_tags_memory(void);
 
 /*
@@ -81,7 +82,7 @@ bool is_of_sanitizer(const void *function);
 void next_allocator_name(char *name, size_t capacity);
 
 /*
- * Returns another operator new than this library's, by its mangled name: behind this library, in the object that
+ * Returns an operator new that is not this library's, by its mangled name: one behind this library, in the object that
  * contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was loaded later and
  * locally. Skips the allocator's own unless `of_allocator`. NULL if there is none. Enters the loader.
  */

@@ -1,4 +1,5 @@
-/* The functions of mallometer.h. Each checks its arguments and keeps errno; the figures come from the other folders. */
+/* The functions of mallometer.h. Each function checks its arguments and preserves errno. The figures come from the
+ * other folders. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -87,7 +88,7 @@ int mallometer_scope_open(uint32_t options) {
   if (process_never_counts() || !is_counting()) return -ENODATA;
   int saved_errno = errno;
   int number = open_scope(options);
-  if (number > 0 && !is_counting()) { /* counting was switched off meanwhile */
+  if (number > 0 && !is_counting()) { /* Counting was switched off meanwhile. */
     (void)mallometer_scope_close((uint32_t)number, NULL);
     number = -ENODATA;
   }
@@ -112,7 +113,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Works before the process's first event, too: a constructor may call it earlier, and hook_ready() starts the hook. */
+/* Returns whether events may be counted. A constructor may call this before the first event of the process;
+ * hook_ready() then starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -224,7 +226,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
   return known ? (int)modules_copy(known, modules, capacity, first) : -ENODATA;
 }
 
-/* Inserts a row in the order of addresses, where it meets no other. Of full rows the last goes. Returns their count. */
+/* Inserts a row in the order of addresses, unless it overlaps another row. If there is no room, drops the last row.
+ * Returns the number of rows. */
 static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count, struct mallometer_range row) {
   uint32_t place = count;
   while (place > 0 && rows[place - 1].address >= row.address) place--;
@@ -236,7 +239,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's ranges between an address and the last row: what is behind it comes when no more rows do. */
+/* Adds the library's ranges between `from` and the last row; after that row there may be more ranges of the program.
+ * Without rows, adds all from `from` on. Returns the number of rows. */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;
@@ -260,7 +264,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots first: they have the most evidence */
+                                NULL); /* objects in slots come first, because most is known of them */
 }
 
 /* Returns why objects cannot be moved into slots in this process; NULL if they can. */
@@ -433,8 +437,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds slots that glibc unmapped, which it subtracts from its mapped bytes although it never added them. Slots that
- * were unmapped but not noticed yet may leave the figure below 0: it is raised to 0.
+ * Adds the bytes of slots that glibc unmapped. glibc subtracts them from its mapped bytes, although it never added
+ * them. If such an unmapping was not noticed yet, the sum may be below 0 and is raised to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

@@ -22,7 +22,7 @@
 #include "platform/loader_lock.h"
 
 static bool attached;
-static bool has_redirected_words;      /* words that could not be put back lead here, although nothing is counted */
+static bool has_redirected_words; /* whether words that could not be restored lead here, although nothing is counted */
 static struct redirection redirection; /* the latest walk */
 
 /* ---- Refusals ------------------------------------------------------------------------------------------ */
@@ -40,8 +40,8 @@ static bool next_is_part_of_program(void) {
 }
 
 /*
- * Asks the copy itself whether it counts: a look-up of malloc does not tell, because an executable's entry for malloc
- * may hide it. A copy of another version cannot be asked and is taken for one that counts.
+ * Asks the other copy of the library whether it counts. A look-up of malloc would not show it, because an executable's
+ * entry for malloc may hide the copy. A copy of another version cannot be asked, and is assumed to count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};
@@ -67,8 +67,9 @@ static void look_for_another_copy(void *found) {
 }
 
 /*
- * The reason why the allocator cannot be attached to; NULL if there is none. The walk waits for threads that load
- * libraries, so it is done once. Other copies of this library come and go: they are looked for each time.
+ * The reason why this allocator does not allow an attach; NULL if there is none. It is determined once, because the
+ * walk waits for threads that load libraries. Other copies of this library, which may come and go, are searched each
+ * time.
  */
 static const char *unfit;
 
@@ -129,7 +130,7 @@ static int abort_attach(int error, const char *reason) {
   return error;
 }
 
-static bool new_objects_unread; /* objects loaded since the latest walk could not be read */
+static bool new_objects_unread; /* whether objects that were loaded since the latest walk could not be read */
 
 static void report_counting(void) {
   uint64_t bound;
@@ -178,7 +179,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* The words are redirected without a fence for their readers: this barrier makes the route's data visible to them. */
+  /* Threads read the redirected words without a fence. This barrier makes the data of the route visible to them first.
+   */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();
@@ -205,7 +207,7 @@ static int walk_again(uint64_t changes) {
   const char *failure = redirection_apply(&again);
   if (redirection_met_forks(&again)) return -EBUSY;
   new_objects_unread = again.nothing_changed;
-  if (new_objects_unread) return 0; /* the next check tries again: descriptors may be free by then */
+  if (new_objects_unread) return 0; /* The next check tries again, when descriptors may be free. */
   redirection = again;
   if (!failure) {
     note_walk(changes);

@@ -1,8 +1,8 @@
 /*
- * Attaching: counting in a running process whose malloc is not ours. This part checks whether that is possible, and in
- * which order counting begins and ends.
+ * Attaching, which is counting in a running process whose malloc is not this library's. This part checks whether an
+ * attach is possible, and begins and ends counting in the right order.
  *
- * The counting route is open before the first word leads to it, and closes after the last one was put back.
+ * The counting route is opened before the first word leads to it, and closed after the last word was restored.
  */
 #ifndef MALLOMETER_CONTROL_ATTACHMENT_H
 #define MALLOMETER_CONTROL_ATTACHMENT_H

@@ -19,7 +19,7 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t paused_ns; /* time slept between readings, which cost nothing */
+static uint64_t paused_ns; /* time slept between readings, which counts as no cost */
 
 /* Begins with an unknown baseline. Everything that malloc gave out is part of the private writable memory. */
 static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
@@ -48,7 +48,8 @@ static void report_own_cache(uint64_t still_unknown) {
   }
 }
 
-/* Reports the cache of a thread in its event. If the event is an allocation it has changed the cache already. */
+/* Reports the cache of a thread during an event of that thread. If the event is an allocation, it has already changed
+ * the cache. */
 static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
@@ -56,7 +57,7 @@ void baseline_forget_threads(void) {
   thread_blocks_request_answer(NULL);
 }
 
-/* Notes the ids of all threads. Returns false if there are too many, or the kernel does not tell. */
+/* Stores the ids of all threads. Returns false if there are too many, or the kernel does not report them. */
 static bool note_threads(void) {
   baseline_forget_threads();
   can_read_own_cache = glibc_cache_find() && thread_id_known() != 0;
@@ -73,7 +74,8 @@ static void request_reports(void) {
 
 /* ---- Live bytes of glibc ------------------------------------------------------------------------------- */
 
-/* Returns whether glibc may be asked for its live bytes (300 ns per free chunk): no thread may wait for 10 ms. */
+/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait for
+ * 10 ms. */
 static bool may_ask_glibc(void) {
   enum { MOST_FREE_CHUNKS = 10000000 / 300 };
   uint64_t chunks;
@@ -81,8 +83,8 @@ static bool may_ask_glibc(void) {
 }
 
 /*
- * Reads the live bytes of glibc and of slots. glibc does not count objects in slots, but subtracts a slot that it was
- * given to free: retired_bytes puts that right.
+ * Reads the live bytes of glibc and of slots. glibc does not count objects in slots, but subtracts the bytes of a slot
+ * that it has freed. Adding retired_bytes corrects this.
  */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
@@ -92,14 +94,15 @@ static bool bytes_in_use(uint64_t *bytes) {
 }
 
 struct reading {
-  uint64_t in_use; /* MALLOMETER_UNKNOWN if glibc does not tell */
+  uint64_t in_use; /* MALLOMETER_UNKNOWN if glibc does not report it */
   int64_t counted; /* net bytes counted at the time of the reading */
   uint64_t error;
 };
 
 /*
- * Reads live bytes and counters once. The error covers what other threads allocated and freed meanwhile, which is
- * counted or not, and the changes of their caches. It is at most the process's private writable memory.
+ * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
+ * which may or may not be in the reading, and the changes of their caches. It is at most the process's private writable
+ * memory.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
@@ -121,8 +124,8 @@ static int64_t before_counting(const struct reading *reading) { return (int64_t)
 
 /*
  * Returns the reading with the least error of several, and the lowest of those without an error: a thread in the middle
- * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. Where threads
- * keep the arenas busy one attempt may take seconds, and suffices.
+ * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. If threads
+ * keep the arenas busy, one attempt may take seconds; then there is only one.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -145,8 +148,8 @@ static struct reading best_of_several(void) {
 
 /*
  * Reads live bytes and counters with an error that includes events in progress: while threads allocate, one may have
- * been in the middle of an event in all readings. The memory that glibc allocates for its answer does not matter: it
- * comes from this thread's cache and returns there.
+ * been in the middle of an event in all readings. The memory that glibc allocates for its report does not matter,
+ * because it comes from this thread's cache and returns there.
  */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
@@ -180,7 +183,7 @@ void baseline_find(void) {
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
 /*
- * The bytes for each thread that glibc and the loader allocate and free past every function that can be redirected.
+ * The bytes, for each thread, that glibc and the loader allocate and free without any function that can be redirected.
  * Measured differences: up to 832 bytes in 20 attached JVMs with some 15 threads, 62 KiB in a program with 41 threads
  * over glibc 2.42, 290 KiB in one with 400.
  */

@@ -1,4 +1,4 @@
-/* The baseline, the looks, and the description of a rise. See burst.h. */
+/* Keeps the baseline of quiet memory, looks for rises, and describes a rise. See burst.h. */
 #include "control/burst.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #define RISING_PAUSE (5 * MILLISECOND)
 /* The pause while memory rises, in processor times of the latest look: looks take 2.5 % of a processor at most. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer is no sudden one: from then on it is looked at as seldom as quiet memory. */
+/* A rise that lasts longer is no sudden one, and is looked at as seldom as quiet memory. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
@@ -30,15 +30,15 @@
 /* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Memory has risen, or has grown again, by this part of the least rise. */
+/* Memory has risen, or has grown again, if it grew by the least rise divided by this number. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
-/* The frames of each site that are named before the others of any. */
+/* The number of frames of each site that are named first, before the other frames of any site. */
 #define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
-/* The call sites explain a rise if they grew by this part of it. */
+/* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
 /* The live bytes of each site when memory was last quiet. */
@@ -69,12 +69,12 @@ static uint64_t look_ns;    /* the thread's processor time at the latest look at
 static struct recording_burst description;
 static uint32_t version;
 
-/* What the description is made of, and its copy for the thread of the JVM. */
+/* The description while it is made, and its copy for the thread of the JVM. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
 
-/* The frames of one rise that were asked for; the thread of the JVM owns this. */
+/* The frames of one rise whose names were requested. Only the thread of the JVM uses this. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];
@@ -94,8 +94,8 @@ void burst_start(void) {
 }
 
 /*
- * Returns the memory that can rise. Charged bytes would not do: at the limit they stand still while the kernel drops
- * cached files for the memory that grows.
+ * Returns the memory whose rise is watched. The charged bytes are not used, because at the limit they stay constant
+ * while the kernel drops cached files in favour of the memory that grows.
  */
 static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
@@ -115,7 +115,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. A baseline reads the memory of all sites. */
+/* Returns whether memory has changed since the baseline. Without a change no new baseline is taken, because that reads
+ * the sums of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -195,7 +196,8 @@ static void copy_stack(struct recording_grown *grown) {
   while (first < count && !(is_java_frame(frames[first]) && has_bytecode(frames[first]))) first++;
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
-    if (frames[i] >> 62 != 3) grown->stack[grown->frames++] = frames[i]; /* the note of a call is no method */
+    if (frames[i] >> 62 != 3)
+      grown->stack[grown->frames++] = frames[i]; /* frames that stand for calls (jvm/foreign_calls.h) are no methods */
   }
 }
 
@@ -220,7 +222,7 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of threads in this rise: a name takes a file of the kernel. */
+/* The names of the threads in this rise. They are kept, because reading a name opens a file of the kernel. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];
@@ -375,17 +377,16 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
   memset(&asked, 0, sizeof asked);
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &asked) != 0) return true;
   size_t room = capacity - named.bytes;
-  int length =
-      snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame, asked.class_signature,
-               asked.name, asked.source, line_of(&asked, frame));
+  int length = snprintf(text + named.bytes, room, "%016" PRIx64 "\t%s\t%s\t%s\t%" PRIu32 "\n", frame,
+                        asked.class_signature, asked.name, asked.source, line_of(&asked, frame));
   if (length < 0 || (size_t)length >= room) return false;
   named.bytes += (size_t)length;
   return true;
 }
 
 /*
- * Appends the lines of some frames of all sites. Each frame is noted before it is asked for: it is asked for once, also
- * if it has no name, or finds no room. Returns whether there was room for all.
+ * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that it is
+ * requested only once, even if it has no name or there is no room. Returns whether there was room for all.
  */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {
@@ -418,7 +419,7 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* The lines of sites that left the description make room. */
+  /* Starts anew, because lines of sites that are no longer in the description take the room. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

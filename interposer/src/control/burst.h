@@ -2,13 +2,13 @@
  * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
  * process before Java has polled once.
  *
- * Each second, if memory is quiet and has changed, the recorder's thread notes the process's resident memory of no file
- * and the live bytes of each call site. It polls the bytes of the latest samples, a word of memory, 10 times a second,
- * above half of the limit 20 times, and again after 5 ms if they have grown by an eighth of a rise. If they have grown
- * by as much as a rise, it reads the resident memory; if this has grown too, memory rises, and the thread describes the
- * rise up to 200 times a second, in 2.5 % of a processor at most. Allocations that are freed again do not raise the
- * resident memory, and the difference of live bytes does not contain them. A rise of which the call sites explain less
- * than a quarter is not described: it is the Java heap, or mappings.
+ * Each second, if memory is quiet and has changed, the recorder's thread stores the process's resident memory without
+ * pages of files, and the live bytes of each call site. It polls the bytes of the latest samples, a word of memory, 10
+ * times a second, above half of the limit 20 times, and again after 5 ms if they have grown by an eighth of a rise. If
+ * they have grown by as much as a rise, it reads the resident memory; if this has grown too, memory rises, and the
+ * thread describes the rise up to 200 times a second, in 2.5 % of a processor at most. Allocations that are freed again
+ * do not raise the resident memory, and the difference of live bytes does not contain them. A rise of which the call
+ * sites explain less than a quarter is not described: it is the Java heap, or mappings.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).
@@ -28,10 +28,11 @@
 /* Begins to keep samples. */
 void burst_start(void);
 
-/* Notes memory once a second. */
+/* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
-/* Returns whether the limit is so far that a thread may start. Cached files do not count: the kernel drops them. */
+/* Returns whether so much memory is left below the limit that a thread may start. Cached files do not count, because
+ * the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
 /* Returns the time until the next look. */
@@ -41,7 +42,7 @@ uint64_t burst_pause_ns(void);
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);
 
-/* Returns whether the rise that was described last goes on. */
+/* Returns whether the rise that was described last continues. */
 bool burst_goes_on(void);
 
 /*

@@ -1,4 +1,4 @@
-/* Looks frames up in the lines of the names, and adds up the sites of each method. See burst_line.h. */
+/* Looks up frames in the lines of names, and adds up the sites of each method. See burst_line.h. */
 #include "control/burst_line.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A line is named if it has this part of the rise. */
+/* A line of code is named if it has at least the rise divided by this number. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u
@@ -73,7 +73,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the method that names a site. A frame behind one without a name would be blamed for what that one does. */
+/* Finds the method that names a site. A frame after a frame without a name is not used, because it would be blamed for
+ * the allocations of that frame. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
@@ -82,7 +83,7 @@ static bool find_naming(const struct recording_grown *grown, const char *names, 
   return false;
 }
 
-/* Returns the bytes of the method with most, which are 0 if no site has a name. */
+/* Finds the method with most bytes. Returns its bytes; 0 if no site has a name. */
 static uint64_t find_largest(const struct recording_burst *burst, const char *names, struct method *largest) {
   struct method methods[RECORDING_MOST_SITES];
   uint64_t bytes[RECORDING_MOST_SITES], most = 0;
@@ -109,7 +110,7 @@ static uint64_t find_largest(const struct recording_burst *burst, const char *na
   return most;
 }
 
-/* Returns the part of a word behind its last slash. */
+/* Returns the part of a word after its last slash. */
 static struct word last_part(struct word word) {
   for (size_t i = word.length; i > 0; i--) {
     if (word.begin[i - 1] == '/') return (struct word){word.begin + i, word.length - i};

@@ -16,7 +16,7 @@ static const char *value_of(char *const environment[], const char *name) {
   for (char *const *entry = environment; entry && *entry; entry++) {
     if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') {
       const char *value = *entry + length + 1;
-      return *value ? value : NULL; /* an empty value counts as not set */
+      return *value ? value : NULL; /* an empty variable counts as one that is not set */
     }
   }
   return NULL;
@@ -165,7 +165,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java faces read the same variable. A mistyped value counts as off, the safer meaning. */
+/* The Java faces read the same variable. A mistyped value counts as off, which is safer. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};
@@ -225,7 +225,8 @@ static bool list_contains(const char *list, const char *executable) {
   return false;
 }
 
-/* Returns a value that is for programs named java, or named by MALLOMETER_ONLY: not for all that a script starts. */
+/* Returns the value of a variable that applies only to programs named java, or named by MALLOMETER_ONLY, because all
+ * programs that a script starts inherit it. */
 static const char *value_for_java(char *const environment[], const char *name, const char *executable, bool named) {
   return named || (executable && list_contains("java", executable)) ? value_of(environment, name) : NULL;
 }
@@ -243,7 +244,7 @@ struct configuration configuration_read(char *const environment[], const char *e
   const char *only = value_of(environment, "MALLOMETER_ONLY");
   bool named = only && executable && list_contains(only, executable);
   configuration.excluded = only && executable && !named;
-  if (configuration.excluded) return configuration; /* says nothing about the other variables */
+  if (configuration.excluded) return configuration; /* the other variables are neither read nor checked */
   configuration.log = read_log(environment);
   log_threshold = configuration.log;
   configuration.may_attach = read_attach(environment);

@@ -70,7 +70,8 @@ static void write_requests(void) {
   }
 }
 
-/* Returns whether standard error is the same file: its descriptor may have become a file of the program's. */
+/* Returns whether standard error is still the same file. The program may have opened another file with its descriptor.
+ */
 static bool standard_error_is_unchanged(void) {
   struct file_status current;
   return standard_error_is_known && file_status(STDERR_FILENO, &current) &&

@@ -23,8 +23,8 @@ struct exit_report {
 };
 
 /*
- * Has the report written when the process calls exit() or returns from main, but not for signals or _exit(), and not if
- * standard error is another file by then. Allocates; has no effect the second time. May change errno.
+ * Makes the process write the report when it calls exit() or returns from main. There is no report after a signal or
+ * _exit(), or if standard error is another file by then. A second call has no effect. Allocates. May change errno.
  */
 void exit_report_start(struct exit_report wanted);
 

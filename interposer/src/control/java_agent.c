@@ -39,7 +39,8 @@ static const char *objection_to_jar(const char *jar) {
   return whole ? NULL : "the jar is incomplete";
 }
 
-/* Returns whether the java launcher is of a run-time image without the module java.instrument, as jlink makes them. */
+/* Returns whether the java launcher belongs to a run-time image without the module java.instrument, as jlink may make
+ * it. */
 static bool cannot_instrument(void) {
   static const char *const folders[] = {"lib", "lib/amd64", "lib/aarch64", "jre/lib/amd64", "jre/lib/aarch64"};
   char buffer[1024], library[sizeof buffer + 64];

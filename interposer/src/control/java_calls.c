@@ -47,7 +47,8 @@ EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   return known && is_counting_copy() ? (jlong)(uintptr_t)functions[number] : 0;
 }
 
-/* Calls a function of up to five integers or pointers: all are in registers, and it ignores those that it has not. */
+/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function ignores
+ * those that it does not have. */
 EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, jlong b, jlong c, jlong d, jlong e) {
   (void)thread, (void)class;
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
@@ -91,7 +92,8 @@ EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray thre
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a process of its own, whether the kernel tells of the page cache. Only from one thread at a time. */
+/* Tries once, in a process of its own, whether the kernel reports the page cache. Only one thread may call this at a
+ * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;
   sigset_t all, before;
@@ -106,7 +108,7 @@ static int may_ask_for_page_cache(void) {
 
 /*
  * Returns the bytes of a file that are in the page cache, by its descriptor, or of a mapping if that is negative; a
- * negative errno value if the kernel does not tell. See platform/page_cache.h.
+ * negative errno value if the kernel does not report it. See platform/page_cache.h.
  */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;

@@ -14,7 +14,7 @@
 #include "leak/slots.h"
 #include "platform/memory.h"
 
-/* Objects below this address are low: ordinary 32-bit numbers look like addresses of them. */
+/* Objects below this address are "low": ordinary 32-bit numbers look like their addresses. */
 #define LOW ((uint64_t)1 << 32)
 
 static uint32_t is_busy;          /* a thread is in one of the functions */
@@ -76,7 +76,8 @@ static void sort(uint32_t count) {
   }
 }
 
-/* Samples that came and went while they were read may overlap: only the first of them is searched for. */
+/* Passes the samples to the search. Samples that were allocated and freed during the reading may overlap; only the
+ * first of them is searched for. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -151,7 +152,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* Once referrers are known, a later search for holders would take new holders for referrers of others. */
+  /* A search for holders is refused after a search for referrers, because it would take new holders for referrers of
+   * other objects. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -2,7 +2,7 @@
  * The functions of mallometer.h that search for the Java objects that hold native memory (jvm/owner_search.h). This
  * part chooses the samples, enforces the order of the steps, and allows one search at a time.
  *
- * Threads in native code run on while the JVM is stopped, so an object may be freed and its address reused during a
+ * Threads in native code continue while the JVM is stopped, so an object may be freed and its address reused during a
  * search. When the rows are read, a result counts only if its sample is still the same, by its birth.
  */
 #ifndef MALLOMETER_CONTROL_OWNERS_H

@@ -49,7 +49,8 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
-/* Points to a constant or to one of reason_texts. A new reason goes into the other text: readers may be in this one. */
+/* Points to a constant or to one of reason_texts. A new reason is written into the other text, because readers may
+ * still read this one. */
 static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
@@ -60,7 +61,7 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
-static bool attaches; /* the process ran before without being counted */
+static bool attaches; /* whether the process ran without being counted before */
 /* The environment has switched counting off, and nothing has switched it on: nothing is reserved or written. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */
@@ -123,7 +124,7 @@ static void warn_of_removed_deepbind(const char *file) {
 
 /* ---- Call sites --------------------------------------------------------------------------------------- */
 
-/* Makes frees look for samples before the first sample is taken, so that none of their frees is missed. */
+/* Makes frees look for samples, and then begins to take samples, so that the free of no sample is missed. */
 void process_record_call_sites(void) {
   static bool said;
   if (!call_sites_wanted || call_sites_on() || process_never_counts() || switched_off) return;
@@ -223,7 +224,8 @@ static void configure(void) {
 const struct hook_owner hook_owner = {hook_find_allocator, configure, warn_of_removed_deepbind, warn_of_internals,
                                       before_jvm_load};
 
-/* `first` is the malloc that the program calls. It may not be ready, so no function here may lead to a call of it. */
+/* Stores why the library does not serve the process. `first` is the malloc that the program calls. It may not be ready,
+ * so nothing here may call it. */
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
@@ -271,7 +273,8 @@ static void in_forked_child(void) {
   mappings_forked();
 }
 
-/* Starts the unwinder, uncounted: a look-up that fails makes the loader allocate and free a message. */
+/* Starts the unwinder without counting events, because a look-up that fails makes the loader allocate and free a
+ * message. */
 static void start_stacks(void) {
   struct thread_block *own = thread_block_leave();
   unwinding = native_stack_start(unwinding);
@@ -291,7 +294,9 @@ static void begin(void) {
   loaded_in = getpid();
   mappings_find_next();
   bool ours = program_malloc_is_ours();
-  if (!ours) hook_find_operators(); /* the rest is found at the first call: the loader might call malloc for it now */
+  if (!ours)
+    hook_find_operators(); /* the allocator is found at the first call, because looking it up now might make the loader
+                              call malloc */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

@@ -25,8 +25,8 @@ int process_disable(void);
 int process_enable(void);
 
 /*
- * Returns why a running process must not be attached although it could be; NULL if nothing forbids it. The first call
- * reads the environment. For control/attachment.h.
+ * Returns why the environment forbids to attach this process, although an attach is possible; NULL if nothing forbids
+ * it. The first call reads the environment. For control/attachment.h.
  */
 const char *process_objection(void);
 
@@ -39,7 +39,7 @@ bool process_was_forked(void);
  */
 void process_prepare(void);
 
-/* Sets the state and its reason, as printf formats it. One thread at a time. */
+/* Sets the state and its reason, as printf formats it. Only one thread may call this at a time. */
 __attribute__((format(printf, 2, 3))) void process_set_state(int state, const char *format, ...);
 
 /* Starts what the environment asks for when counting begins: the exit report and the recording. */
@@ -56,14 +56,14 @@ bool process_wants_java_frames(void);
 /*
  * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables count against the
  * limits of the program, so they are reserved at the first call and not at the start: most programs that inherit the
- * preload never call it. Keeps errno.
+ * preload never call it. Preserves errno.
  */
 bool process_has_call_sites(void);
 
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
-/* Notes mappings from now on, if call sites are recorded. */
+/* Records mappings from now on, if call sites are recorded. */
 void process_note_mappings(void);
 
 /* Starts the recording, as recording_start() does. */

@@ -31,11 +31,11 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
-/* Whether 80 % of the limit are charged: from then on all figures are read each second, before that every 10 s. */
+/* Whether 80 % of the limit are charged. All figures are then read each second, otherwise every 10 s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % are used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The time between two messages; in a rise between two that differ. */
+/* The time between two messages. In a rise this is the time between two messages that differ. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -82,12 +82,13 @@ static bool prepared; /* whether a thread has prepared its memory */
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
-/* Compares the process id, because a fork past the C library's does not call recording_forked(). */
+/* Compares the process id, because a fork by a system call does not call recording_forked(). */
 static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == RECORDING && getpid() == owner; }
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page. If the page takes no stores the recording has failed. See put(). */
+/* Stores bytes into one page. If the page takes no stores, the recording has failed and false is returned. See put().
+ */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -178,7 +179,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Has the kernel charge the pages before memory is scarce, by a store to the end of each, which is no record's frame.
+/* Makes the kernel charge the pages before memory is scarce, by a store to the end of each page, where no record has
+ * its frame.
  */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
@@ -203,7 +205,8 @@ static uint64_t used_bytes(const struct memory_reading *reading) {
   return charged > files ? charged - files : 0;
 }
 
-/* Reads anew what counts toward the limit: in a rise the figures of the second are old. */
+/* Reads the memory that counts toward the limit again, because in a rise the figures of the latest second are outdated.
+ */
 static void read_in_rise(struct memory_reading *reading) {
   reading->charged_bytes = memory_charged(&cgroup);
   memory_read_rest(&cgroup, reading);
@@ -225,7 +228,7 @@ static bool write_burst(const struct recording_burst *burst) {
 
 /* ---- The termination message -------------------------------------------------------------------------- */
 
-/* Writes what is used and what rises, and leaves out what is unknown. */
+/* Writes the termination message: the memory that is used, and the memory that rises. Leaves out unknown figures. */
 static void write_message(const struct recording_burst *rise, const struct memory_reading *reading) {
   uint64_t limit = reading->limit_bytes;
   uint64_t used = limit == RECORDING_UNKNOWN ? process_memory().anonymous : used_bytes(reading);
@@ -290,7 +293,8 @@ static void look_until_next_second(uint64_t start, struct memory_reading *readin
 /* Writes the sample to each ring that is due. Returns false if the file is gone. */
 static bool write_due(struct recording_sample *record, uint64_t due[]) {
   for (enum region ring = SECONDS; ring <= MINUTES; ring++) {
-    /* A ring is due half a second early: the thread wakes up a little after the full second, never at it. */
+    /* A ring is due half a second early, because the thread wakes up at a slightly different time after each full
+     * second. */
     if (record->monotonic_ns + SECOND / 2 < due[ring]) continue;
     due[ring] = record->monotonic_ns + layout[ring].interval_ns;
     if (!put_sample(ring, record)) return false;
@@ -322,17 +326,19 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
   return write_due(&record, due);
 }
 
-/* Returns whether the thread has something to do, and otherwise notes that it ends. */
+/* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* The next recorder's thread may begin before this one has ended, and has the thread of the JVM from then on. */
+  /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
+   * lose it. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A call that has just asked for a recording or a message found this thread, and started none. */
+  /* A call that has just requested a recording or a message has seen that this thread runs, and has started none. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares memory, once: a thread of the JVM that an earlier recorder's thread has ended may still write to it. */
+/* Prepares memory, once in a process, because the thread of the JVM that an earlier recorder's thread has ended may
+ * still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
@@ -361,7 +367,7 @@ static void *record_until_the_end(void *unused) {
   return unused;
 }
 
-/* Starts the thread, unless it runs. */
+/* Starts the recorder's thread, unless it runs already. Returns false if it cannot be started. */
 static bool start_thread(void) {
   if (__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST)) return true;
   memory_cgroup_find(&cgroup);
@@ -372,13 +378,14 @@ static bool start_thread(void) {
 
 /* ---- Records of Java ---------------------------------------------------------------------------------- */
 
-/* Returns the slot of a profile: 0 and 1 in turn at the peak, one of its own for a share of the limit. */
+/* Returns the slot of a profile. Profiles at the peak use the slots 0 and 1 in turn; each share of the limit has one
+ * slot. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;
 }
 
-/* Returns the bytes of the lines that fit. Half a line could end with half a number. */
+/* Returns the bytes of the whole lines that fit. A part of a line could end with a part of a number. */
 static uint32_t whole_lines(const char *text, uint32_t length, uint32_t room) {
   if (length <= room) return length;
   while (room > 0 && text[room - 1] != '\n') room--;

@@ -4,12 +4,12 @@
  *
  * A thread of the library writes a sample each second, also while the JVM hangs: it takes no lock, waits for no other
  * thread and does not allocate. Rings of falling resolution hold ten minutes by the second, an hour by ten seconds and
- * a day by the minute. Java hands over the rest: the JVM, where the memory is, call sites. This part is the only writer
- * of the file, Java its only reader; docs/reference/recording.md has the format.
+ * a day by the minute. Java passes other records: a description of the JVM, the parts of the memory, call sites. This
+ * part is the only writer of the file, and Java is its only reader; docs/reference/recording.md has the format.
  *
- * The thread blocks all signals, and its creation is not counted as the program's. It also writes the termination
- * message. Without a path of either there is neither thread nor file. A forked child has no thread and does not touch
- * the file.
+ * The thread blocks all signals, and its creation is not counted as an event of the program. It also writes the
+ * termination message. If neither a recording nor a message is requested, there is no thread and no file. A forked
+ * child has no thread and does not touch the file.
  */
 #ifndef MALLOMETER_CONTROL_RECORDING_H
 #define MALLOMETER_CONTROL_RECORDING_H
@@ -26,7 +26,8 @@ struct recording_writer {
   bool (*wants_names)(void); /* Whether a thread may ask the JVM for names now. */
 };
 
-/* Starts the recording, as mallometer_record(), for a non-empty path. Says on standard error why it failed. */
+/* Starts the recording, as mallometer_record() does, for a non-empty path. Writes the reason of a failure to standard
+ * error. */
 int recording_start(const char *path, const struct recording_writer *origin);
 
 /* Starts the termination message, as mallometer_message_start(), without or beside a recording. */

@@ -1,4 +1,5 @@
-/* Puts a new file beside those of previous runs; no reader ever sees an incomplete one. See recording_file.h. */
+/* Creates a new file beside those of previous runs, in such a way that no reader ever sees an incomplete file. See
+ * recording_file.h. */
 #include "control/recording_file.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "platform/files.h"
 #include "recording_layout.h"
 
-/* A run with more one-minute samples than this lasted five minutes. */
+/* A run with more one-minute samples than this lasted at least five minutes. */
 #define SAMPLES_OF_A_LONG_RUN 5
 
 struct creation_attempt {
@@ -36,7 +37,8 @@ static bool read_header(int file, struct recording_header *header) {
          memcmp(header->magic, RECORDING_MAGIC, sizeof RECORDING_MAGIC) == 0;
 }
 
-/* Opens a recording that may be moved. Returns -1 with ENOENT if there is none, with errno 0 if a reason is stated. */
+/* Opens an existing recording that may be moved. Returns -1 if that fails: with ENOENT if there is no file, with errno
+ * 0 if the attempt already has a reason. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {
@@ -87,7 +89,8 @@ static bool check_previous_files(struct creation_attempt *attempt, bool *keep) {
   return true;
 }
 
-/* Returns whether the recording is of this process before it executed another program, so not of a previous run. */
+/* Returns whether this process itself wrote the recording, before it executed another program. It is then not of a
+ * previous run. */
 static bool is_this_process(const struct recording_header *older, const struct recording_header *now) {
   return older->pid == now->pid && older->process_start_ticks == now->process_start_ticks &&
          now->process_start_ticks != 0 && memcmp(older->boot_id, now->boot_id, sizeof now->boot_id) == 0;

@@ -3,8 +3,9 @@
  * docs/reference/recording.md is the reference.
  *
  * A header, written once, lists regions: rings of slots of one size. Each slot holds one record, which begins with a
- * frame: checksum, length, sequence number. A torn record (of a kill between two stores, or of two halves of different
- * age) has a wrong checksum and is skipped. Nothing else needs to be consistent, so nothing is ever flushed.
+ * frame: checksum, length, sequence number. A torn record (after a kill between two stores, or with two halves of
+ * different age) has a wrong checksum and is skipped. No other data needs to be consistent, so the file is never
+ * flushed.
  *
  * A slot has the size that its region states; `length` is the part that the record takes. Every change of the layout
  * gets another RECORDING_FORMAT. Readers refuse any format but their own.
@@ -111,7 +112,7 @@ enum recording_record_kind {
   RECORDING_RECORD_NAMES = 7
 };
 
-/* Replaces the exit status where the C library does not tell it (musl). */
+/* Replaces the exit status if the C library does not pass it to functions at exit (musl). */
 #define RECORDING_STATUS_NOT_TOLD 0x80000000u
 /* Bits of recording_sample.flags in a sample. RECORDING_RECORD_EXIT has the exit status in this field instead. */
 enum recording_sample_flags {
@@ -146,7 +147,7 @@ struct recording_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* RECORDING_UNKNOWN if the system does not tell. */
+  /* RECORDING_UNKNOWN if the system does not report it. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
@@ -181,7 +182,7 @@ struct recording_grown {
   uint64_t stack[RECORDING_MOST_FRAMES];
 };
 
-/* A fast rise of memory: the content of its record, behind the frame. */
+/* A fast rise of memory: the content of its record, after the frame. */
 struct recording_burst {
   /* The begin of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;

@@ -48,8 +48,8 @@ static void sum_up(struct mallometer_counters *snapshot) {
 }
 
 /*
- * Reads the counters. Live bytes are too high by what was freed during the reading: almost nothing, unless this thread
- * was interrupted in the middle. So a sum that took much longer than it should is taken again.
+ * Reads the counters. Live bytes are too high by the bytes that were freed during the reading. These are few, unless
+ * this thread was interrupted in the middle. So a sum that took unusually long is taken again.
  */
 void snapshot_read(struct mallometer_counters *snapshot) {
   for (unsigned attempts = 3; attempts > 0; attempts--) {

@@ -56,7 +56,7 @@ static bool take_soon(void) {
   return false;
 }
 
-/* Compares the process id, because a fork past the C library's does not call message_forked(). */
+/* Compares the process id, because a fork by a system call of the program's own does not call message_forked(). */
 bool message_is_on(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON && getpid() == owner; }
 
 /* ---- The file ------------------------------------------------------------------------------------------ */

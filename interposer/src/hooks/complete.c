@@ -111,7 +111,7 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 /* The alignment of each object that malloc returns. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object whose content is undefined or zero. */
+/* Counts a new object whose content is undefined or zero, so that a move need not copy it. */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -124,7 +124,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* Ignores the object in header mode: without a header, its free does not count either. */
+/* Counts nothing in header mode, because the free of an object without a header is not counted either. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
   if (!uses_headers()) count_new(object, size, 0, origin);
 }
@@ -157,7 +157,7 @@ static struct pending_free pending_free_of(void *object, bool headed) {
   if (!is_counting()) return (struct pending_free){NULL, 0};
   if (size_source == SIZE_FROM_CHUNK) return (struct pending_free){object, glibc_usable_size(object)};
   if (size_source == SIZE_FROM_CALL) return (struct pending_free){object, next.usable_size(object)};
-  /* An object without header was allocated past this library, and not counted. */
+  /* An object without a header was allocated without a call of this library, so its allocation was not counted. */
   if (!headed || !header_counted(object)) return (struct pending_free){NULL, 0};
   return (struct pending_free){object, header_size(object)};
 }
@@ -190,7 +190,7 @@ void *complete_malloc(size_t size, struct origin origin) {
                    origin);
 }
 
-/* Passes a product that overflows to the allocator, which refuses it. */
+/* Passes factors whose product overflows to the allocator, which refuses them. */
 void *complete_calloc(size_t count, size_t size, struct origin origin) {
   size_t bytes;
   bool overflows = __builtin_mul_overflow(count, size, &bytes);
@@ -243,7 +243,8 @@ static void free_slot(const void *object) {
 
 void complete_free(void *object) {
   if (!object || is_bootstrap(object)) return;
-  if (!hook_ready()) return; /* the resolving thread only has objects of the bootstrap buffer */
+  if (!hook_ready())
+    return; /* This thread is finding the allocator, and all its objects are in the bootstrap buffer. */
   if (is_in_slots(object)) {
     free_slot(object);
     return;

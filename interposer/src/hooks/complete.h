@@ -1,9 +1,9 @@
 /*
  * The complete path: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
- * handles the one case that matters for speed and leaves all else to these functions.
+ * handles the one case that matters for speed, and calls these functions in all other cases.
  *
- * Each function does what its name says, counts one event where one is to be counted, and leaves errno as the allocator
- * sets it. `origin` is the program's call.
+ * Each function serves the function of malloc's family in its name, counts the event if events are counted, and leaves
+ * errno as the allocator sets it. `origin` is the program's call.
  */
 #ifndef MALLOMETER_HOOKS_COMPLETE_H
 #define MALLOMETER_HOOKS_COMPLETE_H

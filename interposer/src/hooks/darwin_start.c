@@ -69,7 +69,8 @@ static int wanted_state(void) {
   return counts ? HOOK_COUNTING : HOOK_FORWARDING;
 }
 
-/* Stores the state. There is one route (hooks/complete.h), which checks itself for samples and matched scopes. */
+/* Stores the state. On Darwin there is one route (hooks/complete.h), which checks for samples and matched scopes
+ * itself. */
 void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets it */
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
@@ -118,7 +119,7 @@ bool hook_use_headers(void) { return false; }
 
 /* ---- A running process --------------------------------------------------------------------------------- */
 
-/* Applies `act` to each registered zone. Zones are never moved, and the list only grows in practice. */
+/* Calls `act` for each registered zone. Zones never move, and in practice the list of zones only grows. */
 static void visit_zones(void (*act)(struct zone *zone, struct redirection *done), struct redirection *done) {
   vm_address_t *zones;
   unsigned count = 0;
@@ -146,7 +147,7 @@ static void unhook_and_count(struct zone *zone, struct redirection *done) {
 /* Hooks all zones or none: objects may be freed through another zone than their own. */
 const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
-  /* Each call would count twice with both. */
+  /* Each call would be counted twice, by an interposed function and by a zone. */
   if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     return "the program's calls are interposed already; start it without DYLD_INSERT_LIBRARIES to attach";
   visit_zones(hook_and_count, done);
@@ -195,4 +196,6 @@ int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from)
   return 0;
 }
 
-struct ranges_totals ranges_totals(void) { return (struct ranges_totals){0}; }
+struct ranges_totals ranges_totals(void) {
+  return (struct ranges_totals){0};
+}

@@ -16,7 +16,7 @@
 
 /* The hooked zones. A row stays when its zone is unhooked, for calls that are in progress. */
 static struct hooked {
-  struct zone *zone; /* NULL: this row and all behind it are free */
+  struct zone *zone; /* NULL: this row and all later rows are free */
   bool active;
   struct zone own;
 } hooked[MOST_ZONES];
@@ -40,7 +40,7 @@ static void *count_new(struct thread_block *block, void *object, size_t size, st
   return complete_count_new_allocation(object, size, origin);
 }
 
-/* Counts a free before the object is given back, with the block in place. */
+/* Counts a free before the object is given back, while its size can still be read. */
 static void count_free(void *object) {
   if (object) complete_confirm_free(complete_begin_free(object));
 }
@@ -116,7 +116,7 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/* Frees objects of other zones, too, through their functions. */
+/* Also frees objects of other zones, by the functions of these zones. */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();
@@ -224,7 +224,8 @@ bool zone_hook(struct zone *zone) {
     memcpy(&row->own, zone, bytes);
     __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* the first call of a replaced function finds the row */
   }
-  /* A member that is still this library's, after another tool's change, already has its original in the row. */
+  /* Another tool may have changed some members since an earlier attach. A member that still is this library's function
+   * is skipped: the row already has its original. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

@@ -15,9 +15,9 @@
  * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
  * JVM has begun to allocate.
  *
- * dlopen chooses search path and namespace by its return address. The last call must therefore be a jump, so that the
- * return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its return address, and is
- * called.
+ * The return address of a call of dlopen decides about search path and namespace. The last call must therefore be a
+ * jump, so that the return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its
+ * return address, and is called.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -106,7 +106,7 @@ __attribute__((noinline)) static void *search_java_lookup_library(const char *na
   return own ? own : found;
 }
 
-/* Replaces dlsym in the JVM. dlsym chooses by its return address too. */
+/* Replaces dlsym in the JVM. The result of dlsym depends on its return address, too. */
 static void *java_dlsym(void *place, const char *name) {
   if (place == __atomic_load_n(&java_lookup_library, __ATOMIC_ACQUIRE)) return search_java_lookup_library(name);
   return dlsym(place, name);

@@ -6,7 +6,7 @@
  * four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
  * allocations for the sampler. A call leaves this route if the thread has no block yet, if the request is zero, if the
  * thread must report to the peak, or if the sampler's countdown ends. Requests above 32 KiB take the same steps on a
- * route of their own, which tells the call paths of large requests apart.
+ * route of their own, so that their call paths can be told from those of other requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -33,14 +33,15 @@
 #include "sample/live_samples.h"
 #include "sample/sampler.h"
 
-/* Prevents the compiler from keeping values across a call that it can compute from `value` afterwards. */
+/* Prevents the compiler from keeping, across a call, values that it can compute from `value` after the call. */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
-/* The program's call, in a function that the call reached by jumps only. */
+/* The program's call. Only for functions that the call reaches by jumps alone, so that the return address is still the
+ * program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 /* ORIGIN in a function that is frameless (FRAMELESS_CALLS) or not, which is a constant at compile time. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
-#define INLINE static inline __attribute__((always_inline)) /* ORIGIN in such a function is that of its caller */
+#define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
 #define OUT_OF_LINE __attribute__((noinline))
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -115,7 +116,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
 
 static void counted_free(void *object) { counted_free_of(object, false); }
 
-/* Checks the live samples: most objects that share a hash with one are not sampled. */
+/* Frees an object that shares a hash with a live sample. Most such objects are no samples. */
 static OUT_OF_LINE void free_possible_sample(void *object) {
   if (is_live_sample(object)) return complete_free(object);
   counted_free(object);
@@ -147,7 +148,8 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* The step covers both sizes: an object that grows repeatedly takes only the difference from the headroom. */
+  /* The step accounts for both sizes, so that an object that grows repeatedly takes only the difference from the
+   * headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
@@ -179,7 +181,7 @@ static void *counted_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* Passes the allocation to the sampler. Reached by a jump, so the thread's block is unchanged. */
+/* Passes the allocation to the sampler. Callers jump here, so the return address is still the program's. */
 static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
@@ -189,8 +191,9 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Returns whether the request is recorded, or is 0 and takes the complete path too. Reads one word without an order,
- * which the processor compares in memory: a thread that sees an old size counts as in the middle of its event.
+ * Returns whether the request is recorded, or is 0 and takes the complete path too. Reads the size without an ordering,
+ * so that the processor can compare it in memory. A thread that sees an old size counts as one in the middle of its
+ * event.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
@@ -287,7 +290,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The functions without headroom read the block again: passing it would make the fast path keep it in a register. */
+/* The functions without headroom read the block again, because a block as a parameter would make the fast path keep it
+ * in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -295,7 +299,7 @@ static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, st
   return complete_count_allocation(object, size_of_doubled(doubled), origin);
 }
 
-/* Counts a free, without the peak: a free does not raise it. */
+/* Counts a free. Does not update the peak, which a free cannot raise. */
 INLINE void count_free_in_scope(struct thread_block *block, size_t usable_size) {
   counter_add(&block->events.freed_bytes, usable_size);
   counter_add(&block->events.frees, 1);
@@ -372,8 +376,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The forwarded functions once there are samples: a sample must be followed until it is freed, or the next object at
- * its address is taken for it. */
+/* The forwarded functions of a process with samples. A sample must be followed until it is freed; otherwise the next
+ * object at its address would be taken for it. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -394,7 +398,7 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- A test before any route, where the bootstrap buffer is not below all other objects ------------------- */
+/* ---- Where the bootstrap buffer is not below all other objects: a test before each route ------------------ */
 
 static void (*free_of_route)(void *object);
 static void *(*realloc_of_route)(void *object, size_t size);
@@ -437,7 +441,7 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Functions that the program calls here although its malloc is another's, which lacks them. */
+/* Functions that the program calls here because its malloc is that of another library, which lacks these functions. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;
@@ -510,7 +514,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* The own operators' use is unknown before the first event. */
+/* The operators that serve are unknown before the first event. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
@@ -521,7 +525,7 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* Changes one function after the other: the functions of different routes may run side by side. */
+/* Changes one function after the other. Functions of different routes may run at the same time. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);
@@ -594,7 +598,7 @@ int posix_memalign(void **object, size_t alignment, size_t size) {
   return 0;
 }
 
-/* Serves valloc and pvalloc by memalign: few allocators have the two themselves. */
+/* Serves valloc and pvalloc by memalign, because few allocators have these two functions. */
 static void *page_aligned(size_t page, size_t size, bool of_program, struct origin origin) {
   return passes_on() && !of_program ? after.memalign(page, size) : complete_memalign(page, size, origin);
 }
@@ -617,7 +621,7 @@ size_t malloc_usable_size(void *object) {
 
 #define NAME_OF_FREE(name) \
   void name(void *object) { JUMP_TARGET(entry.name)(object); }
-/* The object is the first argument; no function reads the others. */
+/* The first argument is the object. No function reads the other arguments. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \

@@ -1,8 +1,8 @@
 /*
  * Replacements of mmap, munmap and mremap, which keep the map of ranges (account/ranges.h).
  *
- * Each calls the next function of its name, and notes what it did after it has succeeded. Nothing is noted before call
- * sites are recorded, while counting is off, and in a child of vfork, which shares the map and may end at any time.
+ * Each calls the next function of its name. After a success it records the change in the map. Nothing is recorded
+ * before call sites are, while counting is off, and in a child of vfork, which shares the map and may end at any time.
  * mprotect, madvise, shmat and brk are not replaced: they change neither who reserved the addresses nor, but for the
  * last two, which addresses are mapped.
  *
@@ -29,17 +29,18 @@ EXPORT int program_munmap(void *memory, size_t bytes) __asm__("munmap");
 EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ...) __asm__("mremap");
 
 /*
- * Reserves the map of ranges and begins to note. `is_late`: the process ran before without being counted, so the large
- * mappings that it has already are noted as such, and commits inside them walk no stack. From any thread; keeps errno.
+ * Reserves the map of ranges and begins to record. `is_late`: the process ran uncounted before. The large mappings that
+ * it already has are recorded as older ones, and commits inside them walk no stack. May be called from any thread;
+ * preserves errno.
  */
 void mappings_start(bool is_late);
 
-/* Returns why nothing is noted once call sites are recorded; NULL if it is. */
+/* Returns the reason why mappings are not recorded although call sites are; NULL if they are recorded, too. */
 const char *mappings_missing(void);
 
 /*
- * Finds the next functions, for the first time before the program runs: in a process that is not counted its calls pass
- * this library too. Enters the loader.
+ * Finds the next functions. The first call is made before the program runs, because a program's calls pass through this
+ * library even in a process that is not counted. Enters the loader.
  */
 void mappings_find_next(void);
 

@@ -139,7 +139,7 @@ void operators_take_over(void) {
 
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
-/* Aborts if there is no operator: a program without a C++ library cannot catch an exception. */
+/* Aborts if there is no operator, because a program without a C++ library could not catch an exception. */
 static void *operator_or_abort(const char *mangled_name, const void *caller) {
   void *address = next_operator(mangled_name, caller, true);
   if (!address) abort();

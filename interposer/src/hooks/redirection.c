@@ -31,7 +31,7 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  uintptr_t real; /* 0: the allocator has no such function, or its function calls another of this list */
+  uintptr_t real; /* 0: the allocator has no such function, or its function calls another function of this list */
 };
 
 /* Several rows have this library's free. The row of `free` is the first, so undoing restores free. */
@@ -82,7 +82,8 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Returns quickly whether a name can be in the list: of hundreds of thousands of names hardly any is. */
+/* Returns whether a name may be in the list. This must be quick, because hardly any of hundreds of thousands of names
+ * is. */
 static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||
@@ -99,8 +100,8 @@ static const struct function *function_named(const char *name) {
 
 /* ---- Copies of texts ----------------------------------------------------------------------------------- */
 
-/* Copies by an allocator's own functions (mimalloc has some), which do not call its malloc. Usable after a detach
- * too. */
+/* Copies by an allocator's own functions (mimalloc has some), which do not call its malloc. These functions work after
+ * a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
@@ -114,7 +115,7 @@ static char *counted_strndup(const char *text, size_t most) {
   return complete_count_allocation(copy, strnlen(text, most) + 1, ORIGIN);
 }
 
-/* Counts no failure: most failures of realpath are not of an allocation. */
+/* Does not count failures, because realpath mostly fails for other reasons than its allocation. */
 static char *counted_realpath(const char *path, char *resolved) {
   char *found = REAL(2, char *(*)(const char *, char *))(path, resolved);
   return found && !resolved ? complete_count_allocation(found, strlen(found) + 1, ORIGIN) : found;

@@ -36,7 +36,7 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
 /*
  * Redirects all words, or those that are new since the latest call. The next allocator must be known, and counting on.
  * Takes the loader's lock. Returns NULL, or the reason of a failure in words; then every word is as before, except
- * those in `refused`. One thread at a time.
+ * those in `refused`. Only one thread may call this at a time.
  */
 const char *redirection_apply(struct redirection *done);
 

@@ -18,7 +18,7 @@ enum hook_route {
 
 /*
  * Opens a route. `tracked`: call sites are recorded, so objects may be samples; `matched`: matched scopes are open.
- * From any thread; other threads follow at their next event.
+ * May be called from any thread; other threads follow at their next event.
  */
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 

@@ -54,7 +54,7 @@ static enum hook_route route_of(int state, bool monitored) {
   return ROUTE_COMPLETE;
 }
 
-/* Stores the state first: complete.h must be right for calls that still take the old route. */
+/* The state is stored before the route, so that complete.h handles calls correctly that still take the old route. */
 static void change_state(int wanted, bool monitored, bool tracked, bool matched) {
   __atomic_store_n(&hook_state, wanted, __ATOMIC_RELEASE);
   hook_open_route(route_of(wanted, monitored), tracked, matched);
@@ -132,7 +132,7 @@ bool hook_attach(void) {
   operators_take_over();
   __atomic_store_n(&after_serves, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_was_off, false, __ATOMIC_RELAXED);
-  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* the latest detach may have left it off */
+  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* The latest detach may have switched it off. */
   malloc_leads_here = true;
   hook_choose_route();
   return true;
@@ -147,7 +147,7 @@ static void choose_route(void) {
   bool monitored, tracked, matched;
   this_thread_chooses++;
   __atomic_fetch_add(&choosing, 1, __ATOMIC_SEQ_CST);
-  do { /* the thread that stores last repeats until state and route are the wanted ones */
+  do { /* The thread that stores last repeats until state and route are those that are wanted. */
     wanted = wanted_state();
     monitored = all_are_monitored();
     tracked = call_sites_on();
@@ -160,14 +160,14 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing before there is a next allocator, since resolve() chooses then: by the fences of both, either resolve()
- * sees the change or this thread sees that resolve() is done. */
+/* Does nothing before the next allocator is found, because resolve() then chooses the route. Both have fences: either
+ * resolve() sees the change, or this thread sees that resolve() is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* Ignores choices of this thread that a signal handler has interrupted. */
+/* Does not wait for choices of this thread that a signal handler has interrupted. */
 void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();

@@ -16,7 +16,7 @@ bool program_malloc_is_ours(void);
 /* Finds C++'s operators for a process whose malloc is another's: this library passes their calls on to them. */
 void hook_find_operators(void);
 
-/* Is the rare part of hook_ready(). Preserves errno. */
+/* Finds the next allocator; the slow part of hook_ready(). Preserves errno. */
 bool hook_find_allocator(void);
 
 /* Switches counting on or off, from any thread, also from hook_owner.configure. No effect unless malloc_leads_here. */
@@ -27,13 +27,14 @@ bool hook_was_off(void);
 
 /*
  * Begins to count in a process whose malloc was not this library's. Call it before any word points here, with a next
- * allocator that is found (hook_ready()) and complete (next_allocator_bypass_executable()). False if a memory checker
- * answers its calls. Allocates. hook_detach() returns to forwarding, from any thread.
+ * allocator that is found (hook_ready()) and complete (next_allocator_bypass_executable()). Returns false if a memory
+ * checker answers calls of the library's malloc. Allocates. hook_detach() returns to forwarding, from any thread.
  */
 bool hook_attach(void);
 void hook_detach(void);
 
-/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. From any thread. */
+/* Chooses the route again after a change of its inputs, such as whether call sites are recorded. May be called from any
+ * thread. */
 void hook_choose_route(void);
 
 /* Waits until no other thread stores a route that it chose before, for a second at most. Preserves errno. */

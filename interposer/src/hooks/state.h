@@ -51,8 +51,8 @@ extern HIDDEN bool malloc_leads_here;
 /* Whether malloc_leads_here is false because a memory checker answers the calls of the library's malloc. */
 extern HIDDEN bool malloc_is_replaced;
 
-/* The latest request of hook_set_counting(), and whether counting was ever off. Events meanwhile are in no sum. Both
- * are atomic. */
+/* The latest request of hook_set_counting(), and whether counting was ever off. Events while it was off are in no sum.
+ * Both are atomic. */
 extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
@@ -62,7 +62,7 @@ extern HIDDEN bool counting_was_off;
  * of the empty one in state.c. The library does not run without it.
  */
 struct hook_owner {
-  /* Is hook_find_allocator() of hooks/start.h. The pointer avoids a cycle between the files that call each other. */
+  /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */
   bool (*find_allocator)(void);
   /*
    * Called once, after the next allocator was found and before it serves, to read the configuration. Only the calling
@@ -71,7 +71,10 @@ struct hook_owner {
   void (*configure)(void);
   /* Called in header mode when the library `file` (NULL: the executable) is opened without its RTLD_DEEPBIND. */
   void (*on_deepbind_removal)(const char *file);
-  /* Called in header mode before `file` is loaded, which may free objects past the headers. May change errno. */
+  /*
+   * Called in header mode before `file` is loaded, which may free objects without regard to their headers. May change
+   * errno.
+   */
   void (*before_load_with_headers)(const char *file);
   /* Called before the program loads a JVM. May change errno. */
   void (*before_jvm_load)(void);

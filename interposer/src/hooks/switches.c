@@ -1,4 +1,5 @@
-/* Switches counting on and off, on every system: stores the wish, then chooses the route. See start.h. */
+/* Switches counting on and off, on every system. Stores whether counting is wanted, then chooses the route. See
+ * start.h. */
 #include "account/scopes.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -7,7 +8,7 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
-  scopes_interrupt(); /* scopes that were opened meanwhile */
+  scopes_interrupt(); /* Includes scopes that were opened while the route changed. */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }
@@ -19,5 +20,5 @@ void hook_set_counting(bool on) {
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
-  if (!on) scopes_interrupt(); /* scopes that were opened meanwhile */
+  if (!on) scopes_interrupt(); /* Includes scopes that were opened while the route changed. */
 }

@@ -42,8 +42,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
  * Fills in the registers of the Java code. The JVM reads them only if it does not know where a thread's Java frames
- * are. That is so in functions that Java calls without leaving its own state (Linker.Option.critical). If they are
- * unknown, the registers of this function are used, which the JVM recognizes as no Java code.
+ * are, as in functions that Java calls without leaving its own state (Linker.Option.critical). If the registers are
+ * unknown, those of this function are used, and the JVM recognizes that this is no Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -58,7 +58,7 @@ static void *thread_of_jvm(void) {
   return attached ? thread : NULL;
 }
 
-/* AsyncGetCallTrace's answer for a thread that runs no Java code, such as a compiler thread. */
+/* The result of AsyncGetCallTrace for a thread that runs no Java code, such as a compiler thread. */
 #define NO_JAVA_CODE (-3)
 
 static int walk(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
@@ -86,7 +86,8 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 
 /*
  * The most methods of new classes that get ids; methods of later classes have no names. Up to JDK 25 the JVM keeps an
- * id, some 30 bytes, after its class is unloaded: a program that makes classes without end must not grow by that.
+ * id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the time would
+ * grow without a limit.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -102,7 +103,8 @@ static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
 }
 
 static void JNICALL on_class_load(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
-  (void)environment, (void)thread, (void)object, (void)class; /* AsyncGetCallTrace needs only the event */
+  (void)environment, (void)thread, (void)object,
+      (void)class; /* Does nothing: AsyncGetCallTrace only requires that the event is enabled. */
 }
 
 static bool may_make_more_ids(jvmtiEnv *environment) {
@@ -116,7 +118,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Closes the gate to the JVM: a thread that calls a JVM after its end waits, with its locks, for the process to end. */
+/* Closes the gate to the JVM, because a thread that calls a JVM after its end waits for the end of the process, and
+ * keeps its locks. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
@@ -208,7 +211,7 @@ int jvm_attach(void) {
     __atomic_store_n(&phase, NOT_ATTACHED, __ATOMIC_RELEASE);
     return result;
   }
-  /* The JVM may have ended meanwhile: then the phase stays ENDED. */
+  /* If the JVM has ended meanwhile, the phase stays ENDED. */
   expected = ATTACHING;
   if (__atomic_compare_exchange_n(&phase, &expected, ATTACHED, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
     java_gate_open(&java_stacks);

@@ -44,7 +44,7 @@ int jvm_describe_method(uint32_t number, struct mallometer_method *out);
 /* Corrects the Java frames of a stack of `count` frames, and returns their count after that. See foreign_calls.h. */
 uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity);
 
-/* Ends access to the JVM in the child of a fork, which has none. */
+/* Ends access to the JVM in the child of a fork, which has no running JVM. */
 void jvm_forked(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Finds the JVM's counters of garbage collections, and recognizes the threads that free what unreachable objects held
- * (sample/collections.h).
+ * Finds the JVM's counters of garbage collections, and recognizes the threads that free the native memory of
+ * unreachable Java objects (sample/collections.h).
  *
  * HotSpot keeps its counters in memory that it describes for its own tools (PerfMemory of its vmStructs.cpp), with or
  * without the file of /tmp/hsperfdata. Its beans are no substitute: those of JDK 17 miss G1's concurrent cycles.

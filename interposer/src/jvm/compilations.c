@@ -1,4 +1,5 @@
-/* A chain of words, each read by the kernel, which tells if there is none. See compilations.h. */
+/* Follows a chain of words in the JVM's structures. The kernel reads each word, so that an invalid address causes no
+ * fault. See compilations.h. */
 #include "jvm/compilations.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include "platform/thread.h"
 #include "sample/stack_tree.h"
 
-/* Powers of two. Compiler threads come and go, so there are more places than a JVM has of them at a time. */
+/* Powers of two. Compiler threads come and go, so there are more places than a JVM has compiler threads at a time. */
 enum { PLACES = 64, OTHER_THREADS = 1024, SAMPLES_BEFORE = 3 };
 
 static struct {
@@ -23,26 +24,26 @@ static struct {
 static bool is_known, ids_are_addresses;
 
 /*
- * The compilation of each compiler thread, in one word, so that threads that take the same place in turn see nothing of
- * each other: bits that tell it from others, its samples so far, and 1 + the number of its method (0: unknown).
+ * The compilation of each compiler thread, in one word, so that threads that use the same place in turn do not mix
+ * their data: bits that distinguish the compilation from others, its number of samples, and 1 + the number of its
+ * method (0: unknown).
  */
-static struct place {
-  uint64_t thread, compilation;
-} places[PLACES];
+static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
 
-/* Threads that are no compiler threads, so that they are not asked again. */
+/* Threads that are known to be no compiler threads, so that their names are not read again. */
 static uint64_t other_threads[OTHER_THREADS];
 
 static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);
 }
 
-/* The structure of the calling thread is noted in its Java object; its JNIEnv is a part of the structure. */
+/* Finds the offset of the JNIEnv in the structure of a thread. The Java object of the calling thread has the address of
+ * the structure. */
 static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   jthread object = NULL;
   jclass class = (*thread)->FindClass(thread, "java/lang/Thread");
@@ -110,7 +111,8 @@ static uint64_t method_of(uint64_t task) {
   return number < BITS_OF_METHOD ? number + UINT64_C(1) : 0;
 }
 
-/* Returns the task of the calling compiler thread. What leads to it is on the thread's own stack while it compiles. */
+/* Returns the task of the calling compiler thread. While the thread compiles, the structure that leads to the task is
+ * on its stack. */
 static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
   uintptr_t here = (uintptr_t)&stack;
@@ -142,7 +144,7 @@ static bool has_name_of_compiler(void) {
   return false;
 }
 
-/* Returns a free place, or that of another thread, which may have ended. */
+/* Returns a free place, or the place of another thread, which may have ended. */
 static struct place *take_place(uint64_t thread) {
   for (uint64_t i = 0; i < PLACES; i++) {
     struct place *place = &places[(thread + i) % PLACES];
@@ -168,7 +170,7 @@ static struct place *place_of(uint64_t thread) {
   return NULL;
 }
 
-/* Counts a sample of the thread's compilation, and looks for its method once. Returns the place's word. */
+/* Counts a sample of the thread's compilation, and looks up the method once. Returns the word of the place. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;

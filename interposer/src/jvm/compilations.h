@@ -2,8 +2,8 @@
  * The method that the calling compiler thread of the JVM compiles.
  *
  * The fields on the way from the thread to the id of the method are those of vm_structs.h; JDKs lack some of them, and
- * the method is then unknown. Only the fourth sample of a compilation and later ones ask: nearly all compilations take
- * less memory than that, and their methods would only fill the table of call sites.
+ * the method is then unknown. The method is looked up from the fourth sample of a compilation on, because nearly all
+ * compilations take less memory than that, and their methods would only fill the table of call sites.
  */
 #ifndef MALLOMETER_JVM_COMPILATIONS_H
 #define MALLOMETER_JVM_COMPILATIONS_H
@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 /*
- * Looks the fields up, and keeps the process's own memory open for reading (readable_memory.h). Without that all methods
- * are unknown. To be called once, by a thread of the JVM. May allocate.
+ * Looks up the fields, and keeps the process's own memory open for reading (readable_memory.h). If either fails, all
+ * methods are unknown. Must be called once, by a thread of the JVM. May allocate.
  */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 
 /*
  * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none, or the method
- * is unknown. May be called inside of malloc. A compiler thread, known by its name, makes two system calls in each sample
- * and a dozen in the fourth of a compilation, some 0.5 us each; other threads make one in their first sample. May change
- * errno.
+ * is unknown. May be called inside of malloc. A compiler thread, known by its name, makes two system calls in each
+ * sample and a dozen in the fourth of a compilation, some 0.5 us each; other threads make one in their first sample.
+ * May change errno.
  */
 uint64_t compilation_frame(const void *thread);
 

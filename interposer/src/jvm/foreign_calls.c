@@ -1,4 +1,5 @@
-/* A table of return addresses. The JVM tells the frames of all new ones when one is read. See foreign_calls.h. */
+/* A table of return addresses. When a stack with a new address is read, the JVM is asked for the frames of all new
+ * addresses. See foreign_calls.h. */
 #include "jvm/foreign_calls.h"
 
 #include <jvmticmlr.h>
@@ -12,7 +13,7 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The bits of a note, above an address. Java frames have the first one, and method numbers never the second. */
+/* The bits of a note, above an address. Java frames have the first bit, and no method number has the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -22,7 +23,7 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* The inlined frames, innermost first, of the call and of the next address of which the JVM knows frames. */
+/* A call: the inlined frames, innermost first, of its address and of the next address whose frames the JVM knows. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;
@@ -32,7 +33,7 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* A thread that finds this set does not ask the JVM, and leaves the frames as they are. */
+/* Whether a thread is asking the JVM about addresses. Another thread then leaves its frames as they are. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {

@@ -2,13 +2,14 @@
  * Calls from compiled Java code to native code by the foreign-function interface.
  *
  * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
- * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So it
- * uses the next address and returns the frames of the code after the call: wrong frames, which change with each
- * compilation. The tools interface knows the right frames of every return address in compiled code (jvmticmlr.h), but
- * must not be called inside of malloc.
+ * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So
+ * AsyncGetCallTrace uses the next address and returns the frames of the code after the call. These frames are wrong,
+ * and change with each compilation. The tools interface knows the right frames of every return address in compiled code
+ * (jvmticmlr.h), but must not be called inside of malloc.
  *
- * So the stack stores the return address in a frame of its own, the note, behind the native ones. Whoever reads the
- * stack has the frames corrected. If the JVM does not know the address, or its code is gone, only the note is removed.
+ * So the recorded stack has the return address in an extra frame, the note, after the native frames. The reader of a
+ * stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the note is
+ * removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H
@@ -20,24 +21,25 @@
 
 #include "platform/arch.h"
 
-/* Reserves memory, and requests the capability for compilation events. Without both no call is noted. */
+/* Reserves memory, and requests the capability for compilation events. If either fails, no call is recorded. */
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 
 size_t foreign_calls_footprint(void);
 
 /*
- * Returns the frame that notes the call; 0 if no call was found, or there is no room. `caller` has the registers of the
- * code that called native code, and `outermost` is the return address into the outermost native function, 0 if Java
+ * Returns a frame that stands for the call; 0 if no call was found, or there is no room. `caller` has the registers of
+ * the code that called native code, and `outermost` is the return address into the outermost native function, 0 if Java
  * called the hook itself. May be called inside of malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 
-/* Returns whether a frame is such a note. */
+/* Returns whether a frame stands for such a call. */
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Corrects frames that begin with such a note, and removes the note. Returns the count after it, at most `capacity`. To
- * be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM must not be called.
+ * Removes the first frame, which stands for such a call, and corrects the frames after it. Returns the new number of
+ * frames, at most `capacity`. Must be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM
+ * must not be called.
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 

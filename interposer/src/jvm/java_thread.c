@@ -11,7 +11,8 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* After its work the thread rests for so many times the processor time that the work took, less than its end waits. */
+/* The thread rests after its work for this many times the processor time of the work, but for at most LONGEST_REST_NS,
+ * which is less than its end may take. */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u
 
@@ -19,12 +20,12 @@ enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
 static uint32_t calls; /* changes at each wake */
 static bool ending;
-static bool closed; /* the JVM ends */
+static bool closed; /* whether the JVM ends */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
-static uint64_t earlier_ns; /* the processor time of the threads before this one */
-static uint64_t spent_ns;   /* with this one's */
+static uint64_t earlier_ns; /* the processor time of earlier threads */
+static uint64_t spent_ns;   /* the processor time of earlier threads and the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

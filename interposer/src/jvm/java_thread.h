@@ -18,19 +18,19 @@
  */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
-/* Wakes the thread. Not inside of malloc. Does nothing without the thread. */
+/* Wakes the thread. Must not be called inside of malloc. Does nothing without the thread. */
 void java_thread_wake(void);
 
 /* Makes the thread leave the JVM and end. Returns at once. */
 void java_thread_end(void);
 
-/* Ends the thread for good, because the JVM ends. Waits a tenth of a second at most. */
+/* Ends the thread, because the JVM ends; no further thread can be started. Waits at most a tenth of a second. */
 void java_thread_close_and_wait(void);
 
-/* Forgets the thread in the child of a fork, which has none. */
+/* Forgets the thread in the child of a fork, which does not have it. */
 void java_thread_forked(void);
 
-/* Returns the processor time of the thread, and of those before it. */
+/* Returns the processor time of the thread and of earlier ones. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

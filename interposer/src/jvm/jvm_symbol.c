@@ -1,4 +1,4 @@
-/* Asks the loader, also for a JVM that was loaded for a part of the program only. See jvm_symbol.h. */
+/* Looks symbols up by the loader, also in a JVM that was loaded with RTLD_LOCAL. See jvm_symbol.h. */
 #include "jvm/jvm_symbol.h"
 
 #include <stddef.h>

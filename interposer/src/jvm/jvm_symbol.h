@@ -2,7 +2,8 @@
 #ifndef MALLOMETER_JVM_JVM_SYMBOL_H
 #define MALLOMETER_JVM_JVM_SYMBOL_H
 
-/* Returns what the running JVM exports by this name, whatever loaded it; NULL if nothing. Enters the loader. */
+/* Returns the address of the symbol with this name that the running JVM exports, whatever loaded the JVM; NULL if there
+ * is none. Enters the loader. */
 void *jvm_symbol(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-/* The tools interface lists all classes. An environment of its own, without capabilities or events, costs nothing. */
+/* Lists the classes by the tools interface, in an environment of its own. Without capabilities and events such an
+ * environment costs nothing. */
 #include "jvm/loaded_classes.h"
 
 #include <stdbool.h>
@@ -61,7 +62,7 @@ static jobjectArray list(jvmtiEnv *tools, JNIEnv *thread, const struct ending *e
   return array;
 }
 
-/* Reads the endings up to the first that the JVM does not hand out, and returns their number. */
+/* Reads the endings up to the first one that the JVM does not return. Returns their number. */
 static jsize read_endings(JNIEnv *thread, jobjectArray texts, struct ending *endings) {
   jsize count = (*thread)->GetArrayLength(thread, texts), read = 0;
   if (count > MOST_ENDINGS) count = MOST_ENDINGS;

@@ -1,4 +1,4 @@
-/* A table of ids without a lock, and queries to the JVM about one id. See methods.h. */
+/* A table of method ids without a lock, and queries to the JVM about one id. See methods.h. */
 #include "jvm/methods.h"
 
 #include <errno.h>
@@ -33,7 +33,8 @@ static uint32_t new_number(jmethodID id) {
   return number;
 }
 
-/* Returns an id's number. If two threads meet a method at once it gets two numbers, of which one is used. */
+/* Returns the number of an id. If two threads record a new method at once, it gets two numbers, of which one is used.
+ */
 static uint32_t number_of(jmethodID id) {
   uint64_t place = (uint64_t)(uintptr_t)id * 0x9e3779b97f4a7c15u >> 40;
   uint32_t fresh = UNKNOWN_METHOD;
@@ -83,7 +84,7 @@ static void describe_lines(jvmtiEnv *tools, jmethodID id, struct mallometer_meth
 }
 
 static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *out) {
-  jclass owner = NULL; /* keeps the class loaded meanwhile */
+  jclass owner = NULL; /* this reference keeps the class loaded */
   char *name = NULL, *signature = NULL, *source = NULL;
   if ((*tools)->GetMethodDeclaringClass(tools, id, &owner) != JVMTI_ERROR_NONE || !owner) return false;
   if ((*tools)->GetMethodName(tools, id, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
@@ -98,7 +99,8 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* The version of the tools interface is the JDK's, also in early access; JNI's stays the same over several JDKs. */
+/* Reads the version of the tools interface, because it is the version of the JDK, also of early-access builds. The
+ * version of JNI stays the same over several JDKs. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;
@@ -108,7 +110,7 @@ bool method_ids_are_addresses(jvmtiEnv *tools) {
 
 /*
  * Returns whether the class is unloaded. Before JDK 18 the tools interface may follow the pointer of an unloaded class,
- * so the pointer is read here first. For an id that is a number the interface checks that itself.
+ * so the pointer is read here first. If ids are numbers, the interface checks them itself.
  */
 static bool is_gone(jvmtiEnv *tools, jmethodID id) {
   if (!method_ids_are_addresses(tools)) return false;

@@ -2,8 +2,8 @@
  * Numbers for Java methods. A stack holds a number and not the JVM's id, because an id means nothing once the class is
  * unloaded, while a name that was read before stays with the number.
  *
- * HotSpot never reuses an id, so a number means one method for good. Nothing is locked. The table has room for 16,384
- * methods; others have no number.
+ * HotSpot never reuses an id, so a number always means the same method. The table needs no lock. It has room for 16,384
+ * methods; further methods have no number.
  */
 #ifndef MALLOMETER_JVM_METHODS_H
 #define MALLOMETER_JVM_METHODS_H
@@ -15,7 +15,8 @@
 
 #include "mallometer.h"
 
-/* Reserves memory for the whole table, once. Returns false if there is none. One thread at a time. */
+/* Reserves memory for the whole table, once. Returns false if there is none. Only one thread may call this at a time.
+ */
 bool methods_start(void);
 
 size_t methods_footprint(void);

@@ -9,10 +9,11 @@
 
 enum {
   MOST_STEPS = 3,
-  /* Steps from the JVM's description of a thread: to the thread's areas, and from there to their first pieces. */
+  /* Steps from the JVM's description of a thread: the first leads to the thread's areas, the second to the first pieces
+     of these. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* Structures have their pointers in front: only these words are followed. */
+  /* Structures have their pointers near the beginning, so only this many words are followed. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
@@ -67,7 +68,8 @@ struct pointer_walk {
   uint64_t words[MOST_STEPS][WORDS + 1]; /* each with the word before the structure */
 };
 
-/* Returns the words of a chunk by its header; 0 for an implausible size, as any word may precede what is no chunk. */
+/* Returns the number of words of a chunk by its header; 0 for an implausible size, because the address may be that of
+ * no chunk, after an arbitrary word. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
@@ -113,8 +115,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word is an address of the block. Low blocks: only of one of its first words, as C++ libraries put
- * up to three words before an old string, and C code puts headers before objects.
+ * Returns whether a word is an address of the block. For a low block only the addresses of its first words count. The
+ * first few are allowed because old strings of C++ libraries have up to three words before their contents, and C code
+ * puts headers before objects.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

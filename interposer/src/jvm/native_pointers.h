@@ -2,8 +2,8 @@
  * Finds the path from a Java long to a block through structures in native memory, as a z_stream points to zlib's
  * buffers. Follows up to three such steps.
  *
- * The program runs meanwhile and frees memory that is being read. So memory is read by process_vm_readv(2), which fails
- * where a load would fault, and a result is a hint: a word that was there when it was read.
+ * The program runs meanwhile and may free memory that is being read. So memory is read by process_vm_readv(2), which
+ * fails where a load would fault. A result is only a hint, because the words that it depends on may have changed.
  */
 #ifndef MALLOMETER_JVM_NATIVE_POINTERS_H
 #define MALLOMETER_JVM_NATIVE_POINTERS_H
@@ -21,7 +21,7 @@ struct native_ranges {
   } range[4096];
 };
 
-/* Reads the ranges; none if the kernel does not tell. */
+/* Reads the ranges; none if the kernel does not report them. */
 void native_ranges_read(struct native_ranges *ranges);
 
 /* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */

@@ -22,7 +22,7 @@ enum {
   MOST_POINTERS = 65536,
   MOST_NAMES = 8192,
   NAME_TEXT_BYTES = 1 << 20,
-  /* The most referrers of an object that are noted; of more it is only known that they exist. */
+  /* The most referrers of an object that are recorded. Of further ones it is only known that they exist. */
   MOST_REFERRERS = 4
 };
 
@@ -44,11 +44,11 @@ struct owner_hold {
   int32_t field;   /* the JVM's number; below 0: an element of an array */
   uint32_t steps;  /* through native memory */
   uint32_t class_name, field_name;
-  uint32_t next; /* of the same object, as first_hold */
+  uint32_t next; /* 1 + the number of the next hold of the same object; 0: none */
 };
 
 struct heap_object {
-  uint32_t level; /* links from a holder */
+  uint32_t level; /* number of links from a holder */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + its number; 0: none */
@@ -66,7 +66,7 @@ struct heap_link {
   int32_t field;
   uint32_t method; /* number of methods.h */
   uint64_t thread;
-  uint32_t next; /* of the same object, as first_link */
+  uint32_t next; /* 1 + the number of the next link to the same object; 0: none */
 };
 
 /* A value that leads through native memory to a block. */
@@ -94,7 +94,7 @@ struct owner_graph {
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
-/* Returns the block that an address lies in; -1 if in none. */
+/* Returns the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
 /* Adds a hold of an object, or of NO_HEAP_OBJECT. Returns NULL if there is no room. */
@@ -103,10 +103,10 @@ struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t obje
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Notes a link, once for each referrer and kind. */
+/* Records a link, once for each referrer and kind. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
-/* Notes a value that may lead to a block, once. */
+/* Records a value that may lead to a block, once. */
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
 /* Returns the number of a text; NO_NAME if there is no room. */

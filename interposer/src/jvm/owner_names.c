@@ -59,7 +59,7 @@ void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]
 struct wanted {
   jvmtiEnv *tools;
   JNIEnv *thread;
-  jint left; /* fields to skip; NOT_COUNTED: some could not be counted, and any name would be wrong */
+  jint left; /* fields to skip; NOT_COUNTED: some fields could not be counted, so any name would be wrong */
   char *name;
   jclass interfaces[MOST_INTERFACES]; /* skipped */
   int interface_count;

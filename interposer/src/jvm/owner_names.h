@@ -7,12 +7,13 @@
 
 #define OWNER_NAME_BYTES 512u
 
-/* Writes the name as in Java source, such as java.util.HashMap$Node or long[]; "?" if the JVM does not tell. */
+/* Writes the name as in Java source, such as java.util.HashMap$Node or long[]; "?" if the JVM does not return it. */
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*
  * Writes the name of the field with this number in walks over the heap: fields of interfaces come first, each interface
- * once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does not tell.
+ * once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does not return
+ * it.
  */
 void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]);
 

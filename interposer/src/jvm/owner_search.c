@@ -15,12 +15,13 @@
 
 /* The tag of an object of the graph is 1 + its number. Tags of classes have this bit. */
 #define CLASS_TAG ((jlong)1 << 40)
-/* The tag of classes whose fields are addresses: their values may point into the middle of a block. */
+/* The tag of classes whose long fields are addresses. Their values may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
 /* The tag of threads' classes. Thread.eetop, the address of the JVM's thread structure, leads to the JVM's memory. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags with the number of an entry: of links of a chain outside of the graph, and of objects that lead to chains. */
+/* Tags that contain the number of an entry. The links of a chain that are not in the graph have such a tag, and so have
+ * objects that lead to chains. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -29,7 +30,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most holders of each way to hold blocks whose paths are followed, of those that something refers to. */
+  /* The most holders whose paths are followed, for each way to hold blocks. Only holders that something refers to
+     count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* The most tags in chains. Each takes the JVM some 70 bytes until the search ends. */
@@ -425,7 +427,8 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/* Holders of earlier walks keep their tags. Classes lose theirs, because each object refers to its class. */
+/* Holders of earlier walks keep their tags. The tags of classes are removed, because each object refers to its class,
+ * and walks along references would report all of them. */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
@@ -482,7 +485,7 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice after that walk. Nothing refers to the holders that it did not meet. */
+/* Ends the choice after that walk, and drops the holders that it did not reach, because nothing refers to them. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -526,7 +529,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Follows the referrer in the next walk, even a holder that was not chosen, since a chosen one leads to it. */
+/* Makes the next walk search for the referrers of this referrer. It may be a holder that was not chosen; it is
+ * followed, because it refers to a chosen one. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -534,7 +538,7 @@ static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kin
   referrer->is_followed = true;
 }
 
-/* Notes a reference to a tagged object. Called back while the JVM is stopped. */
+/* Records a reference to a tagged object. The JVM calls this while it is stopped. */
 static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
                                  void *data) {
@@ -614,10 +618,10 @@ static int walk_for_referrers(void) {
 /* ---- Chains --------------------------------------------------------------------------------------------- */
 
 /*
- * Chains. A queue of a thousand links would take a thousand walks. So if most of the objects that are searched for
- * refer to others of their class, one walk calls back for all references to objects of that class. An object outside of
- * the chain that refers to a link is an entry. Each link hands its entry on to the next one, as the JVM reports an
- * object's references after those to it.
+ * Chains are objects of one class that refer to each other. A queue of a thousand links would take a thousand walks. So
+ * if most of the objects that are searched for refer to others of their class, one walk calls back for all references
+ * to objects of that class. An object outside of the chain that refers to a link is an entry. Each link hands its entry
+ * on to the next one, as the JVM reports an object's references after those to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -628,7 +632,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of a link's entry; 0 for none. The next function does the same. */
+/* Returns 1 + the number of the entry of a link; 0 if it has none. The next function returns this for a referrer
+ * outside of the chain. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -648,7 +653,8 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Notes a reference to an object of the chain's class, the only tagged one. Called back while the JVM is stopped. */
+/* Records a reference to an object of the chain's class, the only tagged class. The JVM calls this while it is stopped.
+ */
 static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                        jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
                                        jint length, void *data) {
@@ -667,7 +673,8 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* Returns the class of most of the objects that are searched for if they refer to others of it; else NO_NAME. */
+/* Returns the class of most of the objects that are searched for, if these refer to other objects of that class; else
+ * NO_NAME. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);

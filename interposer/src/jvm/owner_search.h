@@ -2,22 +2,22 @@
  * Searches for the Java objects that hold the addresses of native blocks, and for the objects that refer to these.
  *
  * A search uses an environment of the JVM's tools interface that may tag objects. It exists only during the search,
- * because tags cost each collection time. The search goes step by step. The caller decides about each step, as most of
- * them stop the program:
+ * because tags cost each collection time. The search consists of steps, and the caller decides about each of them,
+ * because most steps stop the program:
  *
  * 1. A walk over all objects and their long fields and long arrays (of classes that have such) finds the holders and
  *    tags them.
  * 2. For blocks that no Java long holds, longs that could lead there through native memory are followed while the
  *    program runs (native_pointers.h); a second walk finds the objects that hold these longs.
  * 3. A walk along all references finds the objects that refer to the ones tagged last, and tags these: one walk for
- *    each link of a path. Only such objects are tagged. If all objects that are searched for are of one class, the JVM
- *    is told so and calls back for no others.
+ *    each link of a path. Only such objects are tagged. If all objects that are searched for are of one class, the walk
+ *    has a filter, so that the JVM calls back for this class only.
  *
  * Callbacks run in the JVM's own thread while it is stopped: they write into reserved memory (owner_graph.h), allocate
  * nothing and call no function of the JVM. Local references would be roots, so the search holds none to such an object
  * during a walk. Objects are named after each walk, as long as they exist.
  *
- * One search at a time; each function is called by one thread of the JVM.
+ * There is one search at a time, and only one thread of the JVM at a time may call these functions.
  */
 #ifndef MALLOMETER_JVM_OWNER_SEARCH_H
 #define MALLOMETER_JVM_OWNER_SEARCH_H

@@ -1,4 +1,4 @@
-/* Entries of variable length behind a prologue. See perf_memory.h. */
+/* A prologue, and after it entries of variable length. See perf_memory.h. */
 #include "jvm/perf_memory.h"
 
 #include <stdint.h>

@@ -9,10 +9,10 @@
 #include "jvm/vm_structs.h"
 #include "platform/readable_memory.h"
 
-/* The largest stack that counts as plausible: a thread that ends leaves arbitrary words behind. */
+/* The largest plausible size of a stack. The words of a thread that ends may have arbitrary values. */
 #define LARGEST_STACK ((uint64_t)1 << 32)
 
-/* The least alignment of a stack by the C libraries. */
+/* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
 /* The words of the structure that are read at once. */

@@ -1,4 +1,4 @@
-/* Searches the table by its own description. See vm_structs.h. */
+/* Searches HotSpot's table, whose layout HotSpot exports. See vm_structs.h. */
 #include "jvm/vm_structs.h"
 
 #include <stddef.h>
@@ -10,7 +10,8 @@
 /* The JVM's own entries have 56 bytes, and there are about 3,000. */
 enum { MOST_STRIDE = 4096, MOST_ENTRIES = 100000 };
 
-/* A range that the kernel reported as readable: most texts and entries lie next to the one before. */
+/* A range that the kernel reported as readable. It is remembered, because most texts and entries are near the previous
+ * one. */
 struct seen {
   uintptr_t begin, end;
 };
@@ -59,9 +60,11 @@ bool vm_structs_field(const char *type, const char *field, bool wants_static, ui
   uint64_t type_at = number_of("gHotSpotVMStructEntryTypeNameOffset"), begin, is_static;
   uint64_t field_at = number_of("gHotSpotVMStructEntryFieldNameOffset");
   uint64_t static_at = number_of("gHotSpotVMStructEntryIsStaticOffset");
-  uint64_t value_at = number_of(wants_static ? "gHotSpotVMStructEntryAddressOffset" : "gHotSpotVMStructEntryOffsetOffset");
+  uint64_t value_at =
+      number_of(wants_static ? "gHotSpotVMStructEntryAddressOffset" : "gHotSpotVMStructEntryOffsetOffset");
   if (!open_table(&table, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride")) return false;
-  for (unsigned i = 0; i < MOST_ENTRIES && word_of(&table, type_at, &begin) && begin; i++, table.entry += table.stride) {
+  for (unsigned i = 0; i < MOST_ENTRIES && word_of(&table, type_at, &begin) && begin;
+       i++, table.entry += table.stride) {
     if (!has_text(&table, 1, field_at, field) || !has_text(&table, 0, type_at, type)) continue;
     return word_of(&table, static_at, &is_static) && ((int32_t)is_static != 0) == wants_static &&
            word_of(&table, value_at, where);
@@ -74,7 +77,8 @@ uint64_t vm_structs_size(const char *type) {
   uint64_t type_at = number_of("gHotSpotVMTypeEntryTypeNameOffset"), begin, size = 0;
   uint64_t size_at = number_of("gHotSpotVMTypeEntrySizeOffset");
   if (!open_table(&table, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride")) return 0;
-  for (unsigned i = 0; i < MOST_ENTRIES && word_of(&table, type_at, &begin) && begin; i++, table.entry += table.stride) {
+  for (unsigned i = 0; i < MOST_ENTRIES && word_of(&table, type_at, &begin) && begin;
+       i++, table.entry += table.stride) {
     if (has_text(&table, 0, type_at, type) && word_of(&table, size_at, &size)) return size;
   }
   return 0;

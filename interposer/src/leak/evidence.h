@@ -2,9 +2,9 @@
  * Histograms of how long the objects of a call site live and lie idle. Their buckets are powers of the square root of
  * two, and each object in a slot counts with its weight.
  *
- * Threads that free objects and the observing thread write them, without locks. A site gets a record with its first
- * slot, if fewer than 8,192 sites have one. A site that took the place of a forgotten one in the table of sites also
- * takes its record here.
+ * Threads that free objects and the observing thread write the histograms, without locks. A site gets a record with its
+ * first slot, if fewer than 8,192 sites have one. A site that took the place of a forgotten one in the table of sites
+ * also takes its record here.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H
@@ -22,8 +22,8 @@
 bool evidence_start(void);
 
 /*
- * Called by placement.c as objects enter and leave slots, inside of malloc's family: they allocate and lock nothing.
- * The site of an object that was placed has room.
+ * placement.c calls these functions when objects enter and leave slots, inside of malloc's family, so they allocate and
+ * lock nothing. An object is placed only if its site has room.
  */
 bool evidence_has_room(uint32_t site);
 void evidence_of_placed(const struct slot_object *object);

@@ -1,5 +1,5 @@
 /*
- * Functions by which a search of memory asks about a heap that moves objects and does not clear free parts (a Java
+ * Functions that describe to a search of memory a heap that moves objects and does not clear its free parts (a Java
  * heap). The caller that starts the search supplies them.
  */
 #ifndef MALLOMETER_LEAK_HEAP_PARTS_H
@@ -11,7 +11,7 @@
 #include "platform/resident_memory.h"
 
 struct heap_parts {
-  /* Notes the collections so far. Returns false if one is under way. */
+  /* Stores the number of collections so far. Returns false if a collection is under way. */
   bool (*begin)(enum memory_copying by);
   /*
    * Returns where the used part of a range ends: no object lies from there to *end. Lowers *end if the heap is divided

@@ -23,7 +23,8 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-#ifndef LOOKS_IN_AN_EPOCH /* an epoch over a reading's CPU time; tests build a library with a smaller one */
+#ifndef LOOKS_IN_AN_EPOCH /* the ratio of an epoch's length to the CPU time of a reading; tests build a library with a \
+                             smaller ratio */
 #define LOOKS_IN_AN_EPOCH 1000u
 #endif
 #define MOST_LOOKS_IN_AN_EPOCH 1000000u
@@ -43,7 +44,7 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* starts without a stop */
-static uint32_t changes; /* the changes of wishes and watched sites; wakes a sleeping thread */
+static uint32_t changes; /* counts changes of wishes and of watched sites; a change wakes the sleeping thread */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* CPU time in this epoch */
 
@@ -51,7 +52,7 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* whether the thread rests: there are no wishes */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room;    /* why nothing is put into slots for now */
+static const char *no_room;    /* why nothing is put into slots at present */
 static const char *no_reading; /* why the latest reading failed; NULL if it did not */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
@@ -78,7 +79,7 @@ static size_t bytes_for_slots(void) {
 static struct before {
   struct slot_object object;
   bool used;
-} * before; /* the objects of all slots before the reading */
+} * before; /* the objects in all slots before the reading */
 
 static void note_objects(void) {
   for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_read(i, &before[i].object);
@@ -89,7 +90,8 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Notes an access to an object. If the slot has a new object by now, the access was its initialization. */
+/* Records an access to an object. If the slot has a new object by now, the access was the initialization of that
+ * object. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
@@ -111,7 +113,7 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Notes that accesses can be seen again. The last access is unknown, so `end` counts as it. */
+/* Records that accesses can be seen again. The last access is unknown, so `end` is taken for it. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -166,9 +168,10 @@ static bool reads_slots(void) {
 }
 
 /*
- * Ends an epoch. Returns false, with errno, if the bits cannot be read; the epoch goes on then. If the library reads
- * slots, all bits are cleared, and the program's accesses between the two are lost. The epoch is void if that takes
- * more than a small share of it, as when this thread waits for a processor.
+ * Ends an epoch. Returns false, with errno, if the bits cannot be read; the epoch then continues. If the library itself
+ * reads slots, all bits are cleared afterwards, and the program's accesses between the reading and the clearing are
+ * lost. The epoch is void if that takes more than a small share of it, for example because this thread waits for a
+ * processor.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -222,7 +225,7 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  const char *why = memory_limit(); /* the program's own use of what is limited comes first */
+  const char *why = memory_limit(); /* the program has priority where a resource is limited */
   if (!why) why = safety_test_slots();
   if (!why) why = slots_start();
   if (why) return why;
@@ -235,7 +238,7 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* Returns whether an error is temporary: no descriptor or no memory. */
+/* Returns whether an error is temporary, such as a lack of descriptors or memory. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
@@ -258,7 +261,7 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Opens the slots for new objects. Memory that the program locked may have closed them (slots.c). */
+/* Opens the slots for new objects. Locks of memory by the program may have closed them (slots.c). */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -266,8 +269,8 @@ static void open_slots(uint64_t needed_ns) {
 }
 
 /*
- * Starts observation. Earlier accesses are unknown, so objects in slots count as accessed just before. If nothing can
- * be read, only canaries are cooled, and the first epoch sees older accesses too.
+ * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If nothing can be read,
+ * only canaries are cooled, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();

@@ -1,15 +1,16 @@
 /*
  * Observes whether sampled objects are used: a thread reads the accessed bits of the page slots once an epoch.
  *
- * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: observation costs at most a
- * thousandth of one processor. While that would make epochs longer than a minute, no more objects are placed.
+ * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: so observation takes at most a
+ * thousandth of one processor. While epochs would thus be longer than a minute, no more objects are placed.
  *
  * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
  * for the next epoch (the slot is "cooled"). In a void epoch (scan.h) set bits are valid, clear bits say nothing, and
  * the epoch does not count.
  *
- * When nobody wants evidence, the thread rests: it reads nothing, and no object comes into a slot. It does not end, so
- * nobody waits for a reading to finish. Then observation begins anew, with the objects in slots as if just accessed.
+ * When nobody wants evidence, the thread rests: it reads nothing, and no object comes into a slot. The thread does not
+ * end, so that nobody has to wait for a reading to finish. When evidence is wanted again, observation begins anew, and
+ * the objects in slots count as just accessed.
  */
 #ifndef MALLOMETER_LEAK_OBSERVATION_H
 #define MALLOMETER_LEAK_OBSERVATION_H
@@ -35,39 +36,42 @@ int observation_start(const char *unable);
 int observation_stop(void);
 
 /*
- * Handles a time in which calls were not seen: objects in slots lose their sites, and slots whose pages the allocator
- * has unmapped are retired. May change errno.
+ * Called after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages the
+ * allocator has unmapped are retired. May change errno.
  */
 void observation_forget(void);
 
-/* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. From any thread. */
+/* Sets the shortest epoch. Returns false if the value is not between 10 ms and a minute. May be called from any thread.
+ */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 
 /* Fills all fields. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the length of an epoch in CPU times of a reading, from 10 to 1,000,000. False otherwise. From any thread. */
+/* Sets the length of an epoch in CPU times of a reading, from 10 to 1,000,000. False otherwise. May be called from any
+ * thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Has the observing thread call `read` once, right after a reading, when slots may be accessed: the slots are cooled
- * again after it, and the epoch is void. A resting thread calls it at once. One user at a time.
+ * Makes the observing thread call `read` once, right after a reading. `read` may access slots: they are cooled again
+ * afterwards, and the epoch is void. A resting thread calls it at once. Only one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 
-/* Returns whether the observing thread runs or is about to. If not, slots may be read at any time. */
+/* Returns whether the observing thread runs or is about to run. If it does not, slots may be read at any time. */
 bool observation_looks(void);
 
-/* Cancels observation_read_slots(). Returns false if the call was made or is under way. */
+/* Cancels observation_read_slots(). Returns false if `read` was called or is running. */
 bool observation_does_not_read_slots(void);
 
 /* Returns whether there is evidence to read. */
 bool observation_has_evidence(void);
 
-/* Ends observation in the child of a fork, which has no such thread: objects stay in their slots, no more come. */
+/* Ends observation in the child of a fork, which has no observing thread. Objects stay in their slots, and no more
+ * objects are placed. */
 void observation_forked(void);
 
 /* Return the bytes mapped, including the excess of slots over their objects, and the thread's CPU time. */

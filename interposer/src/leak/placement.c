@@ -12,9 +12,9 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* The counts of a site. Lost updates do no harm: q must be known, not exact. */
+/* The counts of a site. Lost updates do no harm, because q must be known but need not be exact. */
 struct share {
-  uint32_t first; /* epoch with a sample; 0 before */
+  uint32_t first; /* the first epoch with a sample; 0 before */
   uint32_t epoch;
   uint32_t samples; /* samples in `epoch` */
   uint32_t before;  /* samples in the epoch before */
@@ -44,7 +44,7 @@ static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOM
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 
-/* Returns whether the site's first sample is old enough. Notes the first. */
+/* Returns whether the site's first sample is old enough. Stores the epoch of the first sample. */
 static bool is_recurring(struct share *share) {
   uint32_t now = load(&epoch), first = load(&share->first);
   if (first == 0) store(&share->first, now);
@@ -55,7 +55,7 @@ static bool is_recurring(struct share *share) {
 static uint32_t samples_of(struct share *share, uint32_t site) {
   uint32_t now = load(&epoch), since = now - load(&share->epoch);
   if (since > 0) {
-    store(&share->kept, call_sites_live_samples(site) - 1); /* this sample does not count */
+    store(&share->kept, call_sites_live_samples(site) - 1); /* without this sample */
     store(&share->before, since == 1 ? load(&share->samples) : 0);
     store(&share->samples, 0);
     store(&share->epoch, now);
@@ -67,7 +67,8 @@ static uint32_t samples_of(struct share *share, uint32_t site) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the share that is left of the class's slots or of the memory, whichever is less; at most 1. */
+/* Returns the share that is left of the slots of the class, or of the memory for slots, whichever is less; at most 1.
+ */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);

@@ -7,21 +7,22 @@
  *     B   samples of a call site that are placed in an epoch, about
  *     L   live objects of a call site in slots before it gets fewer
  *     K   samples of the site from earlier epochs that are live, in slots or not
- *     r   what is left of the class of slots and of the memory for them, twice, at most 1; the last tenth is for sites
- *         that have no object in a slot
+ *     r   twice the share that is left of the slots of the class, or of the memory for slots, at most 1; the last tenth
+ * is for sites that have no object in a slot
  *
  *     b = max(B, min(B (1 + K), L - live slots of the site))
  *     q = min(1, b / samples of the site in this epoch or the one before, the larger)
  *       * min(1, (r L / live slots of the site)^2)
  *
- * once the site's first sample is E epochs old, and 0 before: most call sites allocate only during start-up and keep
- * what they allocated. They would take all slots, and a site that is sampled only once cannot be judged a leak.
+ * once the site's first sample is E epochs old. Before that q is 0, because most call sites allocate only during
+ * start-up and keep what they allocated. They would take all slots, and a site that is sampled only once cannot be
+ * judged a leak.
  *
- * So a site that allocates much gets as many slots as others. Where one of many objects is kept, most of those in slots
- * are freed soon, and few of the kept ones would be observed: a site whose samples stay live gets more slots, until it
- * has L. A site that keeps all it allocates fills its share ever more slowly (the cube root of time). When little is
- * left, all shares shrink together, so that a new site still finds room. Where nothing is left for a site, q is 0: its
- * samples are not observed, and counted as not placed.
+ * So a site that allocates much gets no more slots than other sites. If a site keeps only one of many objects, most of
+ * its objects in slots are freed soon, and few of the kept ones would be observed. So a site whose samples stay live
+ * gets more slots, until it has L. A site that keeps all it allocates fills its share at a falling rate: the number of
+ * its slots grows with the cube root of time. When little is left, all shares shrink together, so that a new site still
+ * finds room. Where nothing is left for a site, q is 0: its samples are not observed, and counted as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -36,9 +37,9 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the records of sites, once, and moves samples into slots from then on: the contents that `move`
- * (sample/move.h) tells to keep are copied, the rest of the slot is zero, and the allocator gets the old object back.
- * Returns false if there is no memory.
+ * Reserves the records of sites, once, and moves samples into slots from then on: the contents that are to be kept
+ * (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the allocator. Returns
+ * false if there is no memory.
  */
 bool placement_start(void);
 
@@ -63,8 +64,9 @@ struct placement_totals {
 struct placement_totals placement_totals(void);
 
 /*
- * Takes an object out of its slot. Returns false if it is no live object of one (it was freed before, or the address is
- * not an object's). Otherwise the caller counts `removed->sample` as freed and gives the slot back.
+ * Takes an object out of its slot. Returns false if the slot has no live object at this address, because it was freed
+ * before or the address is inside an object. Otherwise the caller counts `removed->sample` as freed and gives the slot
+ * back.
  */
 bool placement_take_out(const void *object, struct slot_object *removed);
 

@@ -1,4 +1,4 @@
-/* The library as a program that frees and moves slots, and the meaning of its exit code. See safety_test.h. */
+/* Runs the library as a program that tests slots and other features, and explains its exit code. See safety_test.h. */
 #include "leak/safety_test.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define LONGEST_TRIAL_MS 5000
 
-/* The arguments of other tests than that of slots. */
+/* The arguments of the program for tests other than the test of slots. */
 #define TRIAL_OF_WATCH "watch"
 #define TRIAL_OF_MINCORE "mincore"
 #define TRIAL_OF_PAGE_CACHE "page-cache"
@@ -100,7 +100,8 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Asks for no file, and for a page of the program that is in memory: what matters is that no sandbox ends the process for it. */
+/* Makes the system calls for no file and for a page of the program that is in memory. The test passes unless a sandbox
+ * ends the process for them. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
@@ -170,7 +171,7 @@ static const char *safety_test_reading(const char *which, const char *refused) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the loader's */
+    case 127: /* the exit code of the loader */
       return "reading of memory cannot be tested: no test process can be started";
     default:
       return refused;
@@ -179,12 +180,12 @@ static const char *safety_test_reading(const char *which, const char *refused) {
 
 const char *safety_test_copying(enum memory_copying by) {
   return safety_test_reading(trials_of_copying[by],
-                          "the process may not read its own memory: process_vm_readv and pipes are refused");
+                             "the process may not read its own memory: process_vm_readv and pipes are refused");
 }
 
 const char *safety_test_mincore(void) {
   return safety_test_reading(TRIAL_OF_MINCORE,
-                          "the kernel does not report which pages are in memory: pagemap and mincore are refused");
+                             "the kernel does not report which pages are in memory: pagemap and mincore are refused");
 }
 
 const char *safety_test_page_cache(void) {
@@ -199,7 +200,7 @@ const char *safety_test_slots(void) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the loader's */
+    case 127: /* the exit code of the loader */
       return "glibc cannot be tested: no test process can be started";
     case CHILD_TOO_LONG:
       return "the test whether glibc frees observed objects took too long";

@@ -1,5 +1,5 @@
 /*
- * Tests what could end the program, in a child process that may end (platform/child.h).
+ * Tests features that could end the program in a child process, which may end (platform/child.h).
  *
  * Known releases of glibc free an object whose page looks like one that glibc has mapped; another release may abort. A
  * sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a watchpoint
@@ -24,10 +24,11 @@ const char *safety_test_slots(void);
  */
 const char *safety_test_copying(enum memory_copying by);
 
-/* Returns NULL if mincore tells which pages are in memory; else why not. Block all signals before. */
+/* Returns NULL if mincore reports which pages are in memory; else why not. Block all signals before. */
 const char *safety_test_mincore(void);
 
-/* Returns NULL if the kernel tells of cached files (platform/page_cache.h); else why not. Block all signals before. */
+/* Returns NULL if the kernel reports cached pages of files (platform/page_cache.h); else why not. Block all signals
+ * before. */
 const char *safety_test_page_cache(void);
 
 /* Returns NULL if watchpoints (watch.h) work and do not end the process; else why not. Block all signals before. */

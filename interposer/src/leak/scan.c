@@ -1,4 +1,5 @@
-/* Reads the accesses to all slots at once, checked by pages whose use is known. See scan.h. */
+/* Reads the accesses to all slots at once. Pages whose accesses are known (canaries) show whether a reading is valid.
+ * See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Notes a mapping of a slot, which may be several. The first one is missing only if the slot is unmapped. */
+/* Records a mapping of a slot. A slot may have several; the first one is missing only if the slot is unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -114,7 +115,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. Cooling them at once makes them leave this processor's batch before the thread leaves it. */
+/* Renews the canaries. They are cooled at once, so that they leave this processor's batch of pages before the thread
+ * moves to another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

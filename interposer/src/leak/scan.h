@@ -19,7 +19,7 @@
 #include "mallometer.h"
 
 /*
- * Prepares the canaries in front of the slots, and tests whether accessed bits can be cleared and read by this method.
+ * Prepares the canaries before the slots, and tests whether accessed bits can be cleared and read by this method.
  * Returns NULL, or why they cannot.
  */
 const char *scan_start(enum mallometer_leaks_method method);
@@ -35,7 +35,7 @@ enum slot_seen {
 /* Reads the accesses since the last cooling. Returns false, with errno, if that fails. */
 bool scan_read(void);
 
-/* Return what the reading says of a slot, and whether it is valid for slots that were not accessed. */
+/* Return the result of the reading for a slot, and whether the result "not accessed" is valid in this epoch. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 

@@ -1,4 +1,4 @@
-/* The thread that reads memory, piece by piece, and its results. See search.h. */
+/* The thread that reads memory piece by piece, and its results. See search.h. */
 #include "leak/search.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
 static struct free_chunk free_chunk;         /* the latest one found */
 static enum memory_copying copying;
 static enum memory_telling telling;
-static bool slots_are_told;      /* the kernel tells which of their pages are in memory */
+static bool slots_are_told;      /* whether the kernel reports which pages of slots are in memory */
 static uint32_t slots_were_read; /* a futex word */
 
 static struct buffer {
@@ -60,7 +60,7 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* Figures are written by the searching thread. The state, which is released, tells whether they belong together. */
+/* The searching thread writes the figures. The state, which it stores last, shows whether they belong together. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -91,7 +91,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares words outside of free chunks. A chunk may be longer than one copy, and in use again by the next. */
+/* Compares words outside of free chunks. A free chunk may be longer than one copied piece, and may be in use again when
+ * the next piece is copied. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -177,7 +178,7 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Has the slots read. Returns false if that takes too long. */
+/* Makes the observing thread read the slots. Returns false if that takes too long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -187,7 +188,7 @@ static bool have_slots_read(void) {
     if ((too_long || !observation_looks()) && observation_does_not_read_slots()) {
       if (too_long) return false;
       read_slots();
-      set(&cpu_of_slots_ns, 0); /* the time is in cpu_ns already */
+      set(&cpu_of_slots_ns, 0); /* cpu_ns already includes this time */
     } else {
       wait_for_change(&slots_were_read, 0, SECOND);
     }
@@ -202,9 +203,9 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether page states are valid for a mapping. In shared memory mincore reports pages of any process; reading
- * them would add to this one. Private mappings of files have the same flaw, but hold addresses: loaded objects'
- * variables.
+ * Returns whether page states are valid for a mapping. For shared memory mincore reports the pages of any process, and
+ * reading these would make them resident in this one. Private mappings of files have the same flaw, but are searched,
+ * because they contain the variables of loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
@@ -247,7 +248,8 @@ static const char *compare_mappings(struct mappings *mappings) {
 
 /* ---- Registers ----------------------------------------------------------------------------------------- */
 
-/* Compares a system call's arguments and the registers that its functions stored on the stack, after all memory. */
+/* Compares the arguments of a thread's system call, and the registers that functions stored on its stack. Runs after
+ * all memory was compared. */
 static bool compare_thread(uint32_t id) {
   struct waiting_thread thread;
   if (!thread_waits(id, &thread)) return false;
@@ -270,7 +272,8 @@ static void compare_threads(void) {
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
-/* Compares all memory. If a collection moved objects, their copies may lie in free parts only, so free parts count. */
+/* Compares all memory. If a collection moved objects meanwhile, the only copy that was read may lie in a free part, so
+ * the free parts count, too. */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";

@@ -1,4 +1,4 @@
-/* A sorted table of ranges behind a set of hashes. See search_targets.h. */
+/* A set of hashes, which excludes most words, and a sorted table of ranges for the others. See search_targets.h. */
 #include "leak/search_targets.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most separate parts of the address space: slots, the heap behind the program, and mappings lie far apart. */
+/* The most separate parts of the address space: slots, the heap after the program, and mappings lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
@@ -25,7 +25,8 @@ struct search_target {
   bool freed;
 };
 
-/* Holds the addresses of objects, so it is not searched. No other place of the library holds them for long. */
+/* This memory contains the addresses of objects, so it is not searched. No other memory of the library contains them
+ * for long. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
@@ -159,7 +160,8 @@ static struct search_target *object_at(uintptr_t address) {
 
 static void count_reference(uintptr_t to, uintptr_t from, bool is_free) {
   struct search_target *object = object_at(to);
-  if (!object || (from & ADDRESS_MASK) - object->begin < object->end - object->begin) return; /* within itself */
+  if (!object || (from & ADDRESS_MASK) - object->begin < object->end - object->begin)
+    return; /* the word is in the object itself */
   uint32_t *count = is_free ? &object->free_references : &object->references;
   if (*count < UINT32_MAX) ++*count;
 }

@@ -2,13 +2,13 @@
  * The sampled objects that a search (search.h) is about, and the number of words found that point at each.
  *
  * A word points at an object if its lower 48 bits are the address of any of its bytes. So pointers with a tag in their
- * upper 16 bits or in their lowest ones count, and so do pointers into the middle. The address behind the last byte
- * does not count: it is another object's, or the allocator's. A word in the object itself, such as an empty list's
- * head, does not count either. Only aligned words are compared.
+ * upper 16 bits or in their lowest ones count, and so do pointers into the middle. The address after the last byte does
+ * not count, because it belongs to another object or to the allocator. A word in the object itself, such as an empty
+ * list's head, does not count either. Only aligned words are compared.
  *
  * Nearly all words of a process point at none of the objects. A set of hashes, one for each 64 KiB of addresses or
- * more, excludes most of them. Of the others many, such as pairs of 32-bit Java references, lie in no part of the
- * address space that has an object. The rest are looked up in a sorted table.
+ * more, excludes most of them. Many of the others, such as pairs of 32-bit Java references, point to parts of the
+ * address space without any of the objects. The remaining words are looked up in a sorted table.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_TARGETS_H
 #define MALLOMETER_LEAK_SEARCH_TARGETS_H
@@ -40,8 +40,8 @@ uint32_t targets_count(void);
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
 /*
- * Counts words in free parts of a heap apart: they hold no object unless objects were moved meanwhile.
- * targets_add_free_parts() adds them then.
+ * Counts words in free parts of a heap separately. They count as addresses only if objects were moved meanwhile;
+ * targets_add_free_parts() then adds them.
  */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);

@@ -1,4 +1,4 @@
-/* Counts the process's mappings now and then, and gives those of free slots back. See slot_limits.h. */
+/* Counts the mappings of the process now and then, and gives back the mappings of free slots. See slot_limits.h. */
 #include "leak/slot_limits.h"
 
 #include <stdbool.h>

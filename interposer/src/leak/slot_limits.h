@@ -1,12 +1,13 @@
 /*
- * Whether the process has room for slots: mappings, and memory that is not locked.
+ * Checks whether the process has room for slots: enough mappings, and memory that is not locked.
  *
- * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use is one or two.
- * The program keeps half of them: its mappings beyond that reduce the slots that may be opened. Above three quarters no
- * object comes into a slot, and the mappings of free slots are given back, until the process has less than half again.
+ * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use takes one or
+ * two. Half of the limit is left to the program. If the program has more mappings than that half, fewer slots may be
+ * opened. If the process has more than three quarters of the limit, no object comes into a slot, and the mappings of
+ * free slots are given back, until it has less than half again.
  *
- * A program that locks its memory (mlockall(2)) wants none of it swapped, so no object may move to a slot, which can be
- * swapped. Locked memory also does not show whether it is used. No object comes into a slot meanwhile.
+ * While the program locks its memory (mlockall(2)), no object is put into a slot: the program wants none of its memory
+ * swapped, and slots can be swapped. Locked slots would not show whether they are used.
  */
 #ifndef MALLOMETER_LEAK_SLOT_LIMITS_H
 #define MALLOMETER_LEAK_SLOT_LIMITS_H

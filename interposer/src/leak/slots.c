@@ -1,4 +1,4 @@
-/* Lock-free lists of slots, a word of state and generation for each, and their pages. See slots.h. */
+/* The slots: lock-free lists of them, a word with state and generation for each, and their pages. See slots.h. */
 #include "leak/slots.h"
 
 #include <errno.h>
@@ -11,9 +11,11 @@
 #include "platform/memory_probes.h"
 #include "platform/page_range.h"
 
-/* Keep the program's large mappings out of readings of smaps, which get a few mappings more than they ask for. */
+/* The number of pages after the slots. A reading of smaps returns a few mappings more than it needs, and these pages
+ * keep the program's large mappings out of it. */
 #define PAGES_BEHIND_SLOTS 24u
-/* Some programs read a few bytes past the end of an object. Behind glibc's chunks memory goes on, so it must here. */
+/* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
+ * glibc's chunks. */
 #define SLACK 32u
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
@@ -38,7 +40,7 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* Generation and time share one word, so that a time is never stored for another object. */
+/* Generation and time share one word, so that a time is never stored for a later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -71,7 +73,7 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
   uint64_t free_head;   /* number | tag << 32 */
-  uint64_t merged_head; /* slots that are no mapping of their own */
+  uint64_t merged_head; /* slots without a mapping of their own */
   uint32_t fresh;       /* number of slots ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
@@ -176,7 +178,8 @@ static void push(uint64_t *list, uint32_t number) {
 static uint32_t pop(uint64_t *list) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NONE) {
-    /* Valid for this head, by the acquire that read it. If the head has changed, the exchange below fails. */
+    /* The acquire that read the head makes this value valid for it. If the head has changed, the exchange below fails.
+     */
     uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
     uint64_t next_head = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -257,8 +260,8 @@ double slots_left(uint32_t class) {
 size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
 
 /*
- * Returns a random offset in the page: objects at equal offsets would compete for the same cache lines. Offsets are
- * powers of two, as glibc demands of an object that it has mapped.
+ * Returns a random offset in the page, because objects at equal offsets would compete for the same cache lines. Offsets
+ * are powers of two, as glibc demands of an object that it has mapped.
  */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
@@ -345,7 +348,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* Generations only grow: an unchanged state word means an unchanged object. */
+/* Generations only grow, so an unchanged state word means that the slot has the same object. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -361,8 +364,8 @@ bool slot_remove(const void *object, struct slot_object *removed) {
 static size_t offset_of(const struct slot *slot) { return slot->object - slot_address((uint32_t)(slot - slots)); }
 
 /*
- * Returns the bytes of an object's pages, as glibc counts them: it may have unmapped some, or added some where a slot
- * behind was unmapped. Implausible values there are ignored.
+ * Returns the bytes of an object's pages, as glibc counts them: glibc may have unmapped some of them, or added some if
+ * the next slot was unmapped. Implausible values in the header are ignored.
  */
 static size_t pages_of(const struct slot *slot) {
   size_t offset = offset_of(slot), bytes = glibc_mapped_bytes((const void *)slot->object, offset);
@@ -386,8 +389,8 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Pages that the program has locked are unlocked, as if the allocator had mapped them singly.
- * After mlockall() new memory must be locked too, so slots accept no object until that is checked.
+ * Clears an object's pages. Pages that the program has locked are unlocked, as happens to an object with its own
+ * mapping. After mlockall() new memory must be locked, too, so slots accept no object until locks are checked again.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -441,7 +444,7 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Time and generation are one word, so no order with others is needed. The same holds for slot_show(). */
+/* Time and generation share one word, so the store needs no order with other stores. The same holds for slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
@@ -471,8 +474,8 @@ bool slot_retire(const struct slot_object *object) {
 #define CLASSES_TO_MERGE 2u
 
 /*
- * Renews the pages of a run of slots as one mapping. Freed memory stays accessible, as in the allocator. If that fails,
- * the slots are never used again.
+ * Renews the pages of a run of slots as one mapping. The memory of freed objects stays accessible, as it does in the
+ * allocator. If that fails, the slots are never used again.
  */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = pages_renew(slot_address(first), count * bytes_of[class]);

@@ -2,27 +2,27 @@
  * Page slots: a few sampled objects live on pages of their own, so that the kernel's accessed bit tells whether they
  * are used.
  *
- * An object moves after the fact: the allocator has served the request and the sampler has picked it. Then a slot takes
- * its contents, and the allocator gets its object back. So malloc's fast path does not know slots. Free's does not
- * either: the slots lie in one range of low addresses, below which the fast path expects no usual object
- * (allocator/bootstrap.h), and one comparison finds them.
+ * An object moves into a slot after the allocator has served the request and the sampler has picked it. Its contents
+ * are copied to the slot, and the allocator gets its object back. So malloc's fast path does not know slots. Nor does
+ * that of free: the slots lie in a range of low addresses, where no usual object lies (allocator/bootstrap.h), and one
+ * comparison of the fast path finds them.
  *
  * Each slot has a record outside of the range, with a word of state and generation that only compare-and-exchange
  * changes. A thread that frees an object must first change the state from IN_USE to LEAVING, so an object that is freed
- * twice is given back once. A reader of a slot names the generation that it saw, so it cannot take a new object for the
- * one before.
+ * twice is given back once. A reader of a slot passes the generation that it saw, so it cannot mistake a new object for
+ * the earlier one.
  *
- * In front of each object stands the header that glibc writes for an object that it has mapped singly, so that free,
- * realloc and malloc_usable_size work when a library calls glibc's own: glibc then unmaps or moves the pages, and the
+ * Before each object is the header that glibc writes for an object with its own mapping, so that free, realloc and
+ * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and the
  * slot is retired when that is noticed. Pages become accessible as objects need them. They return to the kernel when
  * the object is freed, which also clears them.
  *
- * The range has to be low because smaps is read no farther than it reaches. JVMs use low addresses too (classes, small
- * heaps), so where there is no room for all slots there are fewer large ones.
+ * The range has to be low, because smaps is read from the lowest address to the end of the range. JVMs use low
+ * addresses too (classes, small heaps), so where there is no room for all slots there are fewer large ones.
  *
- * Slots of odd number have the advice to be read at random, which has no effect on such memory but makes each slot a
- * mapping of its own in smaps. The number of mappings of a process is limited; where it has many, those of free slots
- * are given back.
+ * Slots with odd numbers have the advice MADV_RANDOM, whose only effect on such memory is that each slot is a mapping
+ * of its own in smaps. The number of mappings of a process is limited; if it has many, those of free slots are given
+ * back.
  */
 #ifndef MALLOMETER_LEAK_SLOTS_H
 #define MALLOMETER_LEAK_SLOTS_H
@@ -61,8 +61,8 @@ const char *slots_start(void);
 void slots_bound(uint32_t most);
 
 /*
- * Merges the mappings of free slots until they are used again, within the bound. By one thread; threads that allocate
- * meanwhile may find no slot.
+ * Merges the mappings of free slots until the slots are used again, within the bound. Only one thread may call this at
+ * a time; threads that allocate meanwhile may find no slot.
  */
 void slots_merge(void);
 
@@ -81,7 +81,7 @@ uint32_t slot_class(size_t size, size_t alignment);
 /* Returns the bytes that an object takes in a slot beyond its size. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* Returns the unused share of a class, from 1 to 0; 0 too while no slot may become a mapping of its own. */
+/* Returns the unused share of a class, from 1 to 0. Also 0 while no slot may become a mapping of its own. */
 double slots_left(uint32_t class);
 
 /* Returns the bytes that all objects in slots take beyond their sizes, in whole pages. */
@@ -91,14 +91,14 @@ struct slot_request {
   size_t size;
   /* A power of two. */
   size_t alignment;
-  /* The usable bytes of the allocator's object; the slot's has no more. */
+  /* The usable bytes of the allocator's object. The object in the slot has no more. */
   size_t usable;
   double placement;
   uint32_t random;
   struct live_sample sample;
 };
 
-/* Returns memory for an object on cleared pages; NULL if there is no slot for it. Keeps errno. */
+/* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
 /* An object that leaves its slot, or whose accesses are observed. */
@@ -111,23 +111,24 @@ struct slot_object {
   /* In units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
   uint64_t last_access;
   uint64_t born;
-  /* Whether accesses to it cannot be seen: slot_show(). */
+  /* Whether accesses to the object cannot be seen; slot_show() changes this. */
   bool unseen;
 };
 
 /*
- * Makes the object in a slot no sample any more: it has no site. Returns false if it was disowned before, or is freed:
- * then another thread counts the sample as freed, otherwise the caller does.
+ * Disowns the object in a slot: it has no site afterwards, and is no sample. Returns false if it was disowned before or
+ * is freed. Another thread then counts the sample as freed; if the result is true, the caller has to.
  */
 bool slot_disown(const struct slot_object *object);
 
 /* Takes an object out of its slot. Returns false if there is no such object, or if another thread is freeing it. */
 bool slot_remove(const void *object, struct slot_object *removed);
 
-/* Clears the slot's pages and releases the slot for other objects. Keeps errno. */
+/* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such object. */
+/* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such
+ * object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 
@@ -146,7 +147,7 @@ bool slot_read(uint32_t number, struct slot_object *object);
 /* Sets the last access of an object; has no effect if it is gone. */
 void slot_touched(const struct slot_object *object, uint64_t time);
 
-/* Sets whether accesses to the object can be seen (true at first). By one thread. */
+/* Sets whether accesses to the object can be seen (true at first). Only one thread may call this at a time. */
 void slot_show(const struct slot_object *object, bool seen);
 
 /* Retires a slot whose pages were unmapped: nothing may use them again. Returns false if the object is gone. */

@@ -1,4 +1,4 @@
-/* Arms the processor's debug registers; the handler takes the stack of an access. See watch.h. */
+/* Arms the processor's debug registers. The signal handler records the stack of an access. See watch.h. */
 #include "leak/watch.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* A thread must hold `busy` to read or write. A handler that finds it held drops its access. */
+/* A thread must hold `busy` to read or write a record. A handler that finds it held drops its access. */
 static struct record {
   uint32_t busy;
   struct mallometer_access access; /* kind 0: none */
@@ -37,7 +37,8 @@ static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
 /*
- * Returns the site's record of this kind, or a free one, held; NULL if all are taken or a thread holds an earlier one.
+ * Returns the record of the site and kind, or a free record, and holds it. NULL if all records are taken, or another
+ * thread holds the record.
  */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
@@ -65,7 +66,7 @@ uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 static uint32_t wanted[MOST_WATCHED_SITES];
 static uint32_t wanted_count;
 
-/* A watched object. Late accesses to the object before it carry another `number`. */
+/* A watched object. Late accesses to the object that was watched before have another `number`. */
 static struct watch {
   uint32_t busy;
   uint32_t number;
@@ -96,7 +97,8 @@ static void disarm(struct watch *watch) {
 
 /* ---- An access --------------------------------------------------------------------------------------- */
 
-/* Returns whether the library itself made the access: it is among the first three frames, as when it called libc. */
+/* Returns whether the library itself made the access. It is then among the first three frames, for example as the
+ * caller of libc. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
   static const char inside;
   struct loaded_object ours, object;
@@ -130,14 +132,14 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 
 /*
  * Handlers run on the alternate stack of threads that have one. A program that sets one may run on stacks that have no
- * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB there, more on
- * processors with more registers; it ends the program if that does not fit. The program may already be in a handler of
+ * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB on the stack, more on
+ * processors with more registers, and ends the program if that does not fit. The program may already be in a handler of
  * its own, so the stack must have room for two.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Linux keeps both kinds of handler in one field, and keeps the flags also without a handler. */
+/* Linux stores both kinds of handler in one field, and keeps the flags when there is no handler. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
@@ -196,8 +198,8 @@ static bool handles_trap(const struct sigaction *action) {
 }
 
 /*
- * Installs the handler of SIGTRAP. Returns false if the program has replaced it: installing it again would disturb the
- * program. A handler that was there before runs on the kind of stack that it was installed for.
+ * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
+ * would disturb the program. A handler that was there before still runs on the kind of stack that it was installed for.
  */
 static bool take_signal(void) {
   static uint32_t installed;
@@ -286,7 +288,7 @@ void watch_new_object(const struct slot_object *object) {
 
 static void disarm_all(void) {
   for (size_t i = 0; i < WATCHES; i++) {
-    if (!hold(&watches[i].busy)) continue; /* a thread is replacing it; it ends with the next turn */
+    if (!hold(&watches[i].busy)) continue; /* A thread is replacing this watch; it is ended at the next turn. */
     disarm(&watches[i]);
     let_go(&watches[i].busy);
   }
@@ -326,7 +328,8 @@ const char *watch_sites(const uint32_t *sites, uint32_t count) {
   return NULL;
 }
 
-/* The child inherits the descriptors; open, they would keep the parent's registers. */
+/* Closes the descriptors that a child inherits, because open descriptors would keep the parent's debug registers in
+ * use. */
 void watch_forked(void) {
   wanted_count = 0;
   for (size_t i = 0; i < WATCHES; i++) {

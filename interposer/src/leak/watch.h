@@ -2,12 +2,14 @@
  * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
  * A register stops the thread that accesses the first 8 bytes of an object, and the handler keeps its stack. The next
- * access overwrites the stack, so the last one remains. An object that is already idle would show no access. So young
- * objects of the same site are watched: from the moment they come into a slot, in the thread that allocated them.
+ * access overwrites the stack, so the last one remains. Watching an object that is already idle would show no access.
+ * So young objects of the same site are watched, from the moment at which they are put into a slot, in the thread that
+ * allocated them.
  *
  * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few: two objects at
- * a time are watched, each for writes and for accesses of any kind, in its first 8 bytes. The kernel disarms each after
- * 8 accesses, so an object in use costs no more than they do. Accesses by the kernel and by other threads are not seen.
+ * a time are watched, each for writes and for accesses of any kind, in its first 8 bytes. The kernel disarms a register
+ * after 8 accesses, so a frequently used object costs no more than 8 traps. Accesses by the kernel and by other threads
+ * are not seen.
  *
  * Nothing is watched where the kernel refuses, where a debugger is attached, or where the program handles SIGTRAP
  * itself; the reason can be read. Nor are objects of threads whose alternate stack has no room for the handler.
@@ -48,8 +50,9 @@ const char *watch_trial_means(enum watch_trial trial);
 const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
- * Ends all watching if the program has installed a handler of SIGTRAP or restored its default: accesses would call that
- * handler, or end the program. To be called a few times a second. Returns NULL, or why watching ended.
+ * Ends all watching if the program has installed a handler of SIGTRAP or restored the default action, because accesses
+ * would call that handler, or end the program. Must be called a few times a second. Returns NULL, or why watching
+ * ended.
  */
 const char *watch_look_after_signal(void);
 
@@ -58,7 +61,7 @@ bool watch_is_on(void);
 
 /*
  * Arms a register for a new object if its site is watched. The allocating thread calls it for each object that comes
- * into a slot, within the allocation. Allocates nothing; keeps errno.
+ * into a slot, within the allocation. Allocates nothing; preserves errno.
  */
 void watch_new_object(const struct slot_object *object);
 

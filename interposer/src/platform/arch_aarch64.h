@@ -35,7 +35,7 @@ static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
 
 static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return local_add_exhausts(word, -amount); }
 
-/* Splits the offset, because an instruction takes one part each. */
+/* Splits the offset into two parts, because each of two instructions takes one of them. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                  \
   __extension__({                                                                                \
     const void *byte = (const uint8_t *)(base) + (index);                                        \
@@ -49,8 +49,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path: loads and stores. A mark tells a handler (account/thread_block.h) that its event must not
- * count in the same words in between. Two words take one load and one store of a pair, whose halves are atomic (B2.2).
+ * Additions on the fast path: loads and stores. Between the two, a mark keeps a signal handler (account/thread_block.h)
+ * from counting its event in the same words. Two words take one load and one store of a pair, whose halves are atomic
+ * (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -84,7 +85,7 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
                      : "memory");                                                                       \
   })
 
-/* Orders stores after stores; it does not matter what the loads before see (account/counter.h). */
+/* Orders stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
 /* The compiler would keep the variable's address in a register across a call, and save that register first. */
@@ -121,7 +122,7 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     target;                                                           \
   })
 
-/* A shift, because a comparison takes one more instruction, for the constant. */
+/* Shifts the number, because a comparison takes one more instruction for the constant. */
 #define is_below_power(number, exponent)                                            \
   __extension__({                                                                   \
     size_t above;                                                                   \
@@ -129,14 +130,14 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* The compiler would not use a multiple of the builtin's value. */
+/* This is assembly, because the compiler cannot use a multiple of the builtin's value. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
   return 63 - zeros;
 }
 
-/* Uses the number of leading zeros, and leaves out what is the same for all. */
+/* Computes the address from the number of leading zeros. Leaves out a constant, which does not change comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
 /* A constant that one instruction loads. The bits hash the lowest 16 bits of return address, stack and class. */
@@ -213,8 +214,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is not among them. A function that has called another has its return address on the stack.
- * Interrupted functions are examined for watchpoints only, which this processor does not have (platform/breakpoint.h).
+ * The link register is not among the registers, because a function that has called another one has its return address
+ * on the stack. Interrupted functions are examined for watchpoints only, which this processor does not have
+ * (platform/breakpoint.h).
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;

@@ -13,7 +13,7 @@ struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
 
-/* The hook has a frame record as well (-fno-omit-frame-pointer), with the program's frame pointer in it. */
+/* The frame pointer of the program is in the hook's own frame record (-fno-omit-frame-pointer). */
 static inline struct registers registers_of_caller(const void *caller, const void *stack) {
   return (struct registers){(uintptr_t)caller, (uintptr_t)stack, ((const uintptr_t *)stack)[-2]};
 }
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) struct registers registers_here(voi
   return (struct registers){(uintptr_t)__builtin_return_address(0), (uintptr_t)(record + 2), record[0]};
 }
 
-/* Needed for watchpoints only, which do not exist here. */
+/* Watchpoints alone need this function, and they do not exist on Darwin. */
 static inline struct registers registers_of_context(const ucontext_t *context) {
   (void)context;
   return (struct registers){0, 0, 0};
@@ -35,7 +35,8 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
   REGISTERS_TO_CONTEXT(registers.pc, registers.stack_pointer, registers.frame_pointer, context->uc_mcontext);
 }
 
-/* Functions of the system's libraries (arm64e) sign. Addresses of user space have 47 bits on both processors. */
+/* Functions of the system's libraries (arm64e) sign their return addresses. Addresses of user space have 47 bits on
+ * both processors. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

@@ -44,7 +44,7 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 
 static inline void order_frees_after_allocations(void) {}
 
-/* Puts all three parts into the address; the compiler would add two of them before. */
+/* Uses all three parts in the address of one instruction. The compiler would add two of them first. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
   __extension__({                                                                                                 \
     bool was_zero;                                                                                                \
@@ -70,7 +70,7 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* The builtin returns an int: to widen it would cost two instructions in every event. */
+/* The builtin returns an int, and widening it would cost two instructions in every event. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");

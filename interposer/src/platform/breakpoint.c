@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct event) == 128, "PERF_ATTR_SIZE_VER7");
 #define CODE_OF_PERF 6        /* TRAP_PERF in siginfo's si_code */
 #define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked, and the registers are of another moment */
 
-/* The contents of siginfo behind its first 16 bytes for such a signal. */
+/* The contents of siginfo after its first 16 bytes, for such a signal. */
 struct trap {
   uintptr_t address;
   uint64_t data; /* sig_data of the event */

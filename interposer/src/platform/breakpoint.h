@@ -13,16 +13,16 @@
 
 /*
  * Watches 8 bytes at `address`, a multiple of 8, in the calling thread: for writes only, or for reads too. The kernel
- * disarms it after `touches` accesses. Each trap comes with `data`. Returns a descriptor, or a negative errno value:
- * EACCES or EPERM if that is forbidden, ENOSYS, EINVAL or E2BIG if the kernel cannot, others if no register is free.
- * Takes no lock and allocates nothing; may change errno.
+ * disarms the breakpoint after `touches` accesses. Each trap has `data`. Returns a descriptor, or a negative errno
+ * value: EACCES or EPERM if that is forbidden, ENOSYS, EINVAL or E2BIG if the kernel cannot, others if no register is
+ * free. Takes no lock and allocates nothing; may change errno.
  */
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data);
 
 /*
- * Opens an event that counts nothing. While it is open, opening others is fast. Otherwise the first one, and the first
- * after a second without any, makes Linux change its code and wait for all processors: 10 to 30 ms. Returns as
- * breakpoint_open().
+ * Opens an event that counts nothing, and returns what breakpoint_open() returns. While this event is open, opening
+ * breakpoints is fast. Otherwise the first breakpoint, and the first one after a second without breakpoints, makes
+ * Linux change its code and wait for all processors, which takes 10 to 30 ms.
  */
 int breakpoint_open_idle(void);
 
@@ -38,7 +38,7 @@ struct breakpoint_trap {
   bool came_late;
 };
 
-/* Reads a SIGTRAP's data. Returns false if it is not one of a breakpoint. For signal handlers. */
+/* Reads a SIGTRAP's data. Returns false if it is not one of a breakpoint. May be called in signal handlers. */
 bool breakpoint_trap_of(const siginfo_t *information, struct breakpoint_trap *trap);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starts a child by clone(2) that shares nothing that the program could notice. See child.h. */
+/* Starts a child by clone(2) in such a way that the program notices nothing. See child.h. */
 #include "platform/child.h"
 
 #include <sched.h>
@@ -29,7 +29,8 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* Has the kernel kill this process when its parent thread ends: else it would keep an ended program's memory. */
+/* Makes the kernel kill this process when its parent thread ends. Otherwise it would keep the memory of a program that
+ * has ended. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {
@@ -51,8 +52,9 @@ static int code_of(int status) {
 }
 
 /*
- * Runs in the process between the program and the child. It sets the default action of SIGCHLD: in a program that
- * ignores SIGCHLD there would be nothing to wait for, and an ended child's number might be another process's.
+ * Runs in the process between the program and the child. It sets the default action of SIGCHLD, because otherwise, in a
+ * program that ignores SIGCHLD, it could not wait for the child, and the number of an ended child might belong to
+ * another process.
  */
 static int keep(void *argument) {
   struct child *child = argument;

@@ -9,7 +9,7 @@
 #ifndef MALLOMETER_PLATFORM_CHILD_H
 #define MALLOMETER_PLATFORM_CHILD_H
 
-/* The end of a child that does not choose its code. Its own codes are different from these. */
+/* The codes of a child that ended without a code of its own. The child uses other codes. */
 enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED = 45, CHILD_KILLED = 46 };
 
 /*
@@ -21,7 +21,7 @@ enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED
  */
 int child_run(const char *argument, char *const environment[], unsigned longest_ms);
 
-/* Prevents a core dump when the child is killed. To be called first in the child. */
+/* Prevents a core dump when the child is killed. Call this first in the child. */
 void child_disable_core_dump(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* Calls the vDSO itself: the C library's function makes a system call if there is no vDSO. See clock.h. */
+/* Calls the functions of the vDSO directly, because the C library's function makes a system call if there is no vDSO.
+ * See clock.h. */
 #include "platform/clock.h"
 
 #include <link.h>
@@ -17,7 +18,8 @@ static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* Tables of an ELF object that is not relocated: older kernels map the vDSO elsewhere than it is linked. */
+/* Tables of an ELF object that is not relocated. Older kernels map the vDSO at another address than the one for which
+ * it is linked. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;

@@ -3,21 +3,22 @@
  *
  * Inside of malloc only coarse clocks are read. The exact clocks read the processor's counter, for which a thread
  * without access to it (PR_TSC_SIGSEGV, strict seccomp) gets a SIGSEGV; under strict seccomp a system call would end
- * the process. The coarse clocks are words that the kernel writes at each tick, every 1 to 10 ms, and that the vDSO
- * reads without either. Without a vDSO, the time inside of malloc is that of the latest reading outside plus the time
- * that is known to have passed since.
+ * the process. The coarse clocks are words that the kernel writes at each tick, every 1 to 10 ms. The vDSO reads them
+ * without the counter and without a system call. Without a vDSO, the time inside of malloc is that of the latest
+ * reading outside plus the time that is known to have passed since.
  *
- * Elsewhere clocks are read by system call, which needs no access to the counter.
+ * Outside of malloc clocks are read by system calls, which need no access to the counter.
  */
 #ifndef MALLOMETER_PLATFORM_CLOCK_H
 #define MALLOMETER_PLATFORM_CLOCK_H
 
 #include <stdint.h>
 
-/* Finds the vDSO. To be called once, before the first sample. */
+/* Finds the vDSO. Call this once, before the first sample. */
 void clock_start(void);
 
-/* Return CLOCK_MONOTONIC, CLOCK_REALTIME, and the CPU time of the calling thread. Not inside of malloc. */
+/* Return CLOCK_MONOTONIC, CLOCK_REALTIME, and the CPU time of the calling thread. Must not be called inside of malloc.
+ */
 uint64_t monotonic_ns(void);
 uint64_t realtime_ns(void);
 uint64_t thread_cpu_ns(void);

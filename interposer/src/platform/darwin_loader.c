@@ -1,9 +1,9 @@
 /*
- * What dyld tells: libc.h, loader.h, loaded_objects.h and the size of this library. dynamic_symbols.h and loader_lock.h
- * have nothing to tell here.
+ * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. Of dynamic_symbols.h and
+ * loader_lock.h there is nothing to implement on Darwin.
  *
- * dyld takes its lock to look up an address. So dyld's callbacks, which run under that lock, note images in a table,
- * and readers inside of malloc walk the table without a lock. A row is written before the count that includes it, and
+ * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images to
+ * a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it, and
  * never moves. A row whose image is gone has no addresses.
  */
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ static struct image {
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* Copies of paths, as dyld's own may go with an image. An image without room has no path. */
+/* Copies of paths, because dyld may free its own copy with the image. If there is no room, an image has no path. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
 
@@ -84,7 +84,7 @@ static void on_image_removed(const struct mach_header *header, intptr_t slide) {
   }
 }
 
-/* The linker's name for the begin of this library. */
+/* The linker's name for the beginning of this library. */
 extern const struct mach_header_64 __dso_handle;
 
 /* Keeps the library loaded, whatever the program closes: zones, keys of threads and dyld point to it. */
@@ -155,7 +155,7 @@ size_t own_image_bytes(void) { return own_bytes; }
 
 void forget_loader_errors(void) { (void)dlerror(); }
 
-/* Finds the path by the name of the file, because dyld needs the path. */
+/* Looks up the path by the name of the file, because dyld's dlopen needs a path. */
 void *already_loaded(const char *name) {
   uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +167,7 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Runs without a lock: zones are no words of objects, so dyld does not interfere. */
+/* Runs without a lock. On Darwin zones are changed and not words of objects, so dyld does not interfere. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;

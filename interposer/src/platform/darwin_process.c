@@ -62,7 +62,7 @@ static bool read_task(task_vm_info_data_t *info) {
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
   if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  /* private writable memory is not told, and is not more than this */
+  /* Darwin does not report private writable memory, which is not more than this */
   return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
@@ -108,7 +108,8 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Returns microseconds since 1970: they only have to differ between two processes of one number. */
+/* Returns the start in microseconds since 1970. The number only has to differ between two processes with the same id.
+ */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;
@@ -201,7 +202,7 @@ size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   return started ? stack_bytes : 0;
 }
 
-/* A thread's control block has both bounds, so there is nothing to prepare. */
+/* A thread's control block has both bounds of its stack, so the search needs no preparation. */
 void own_stacks_start(void) {}
 
 bool own_stack_at(uintptr_t stack, struct own_stack *own) {
@@ -218,7 +219,8 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Needs no system call: attaching changes page protections (page_protection.h), which interrupts all processors. */
+/* Makes no system call, because an attach changes page protections (page_protection.h), which interrupts all
+ * processors. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */

@@ -16,11 +16,12 @@
 struct relocations {
   const ElfW(Rela) * first; /* NULL if there are none */
   size_t count;
-  size_t without_symbol; /* the first relocations, which name no symbol: most in large programs */
+  size_t without_symbol; /* the number of relocations at the beginning, which name no symbol: most relocations of large
+                            programs */
 };
 
 struct dynamic_section {
-  /* Symbols and strings are known, or the whole struct is zero. */
+  /* The symbols and their strings. If they are unknown, the whole struct is zero. */
   const ElfW(Sym) * symbols;
   const char *strings;
   /* The two kinds of hash tables of the symbols; NULL if absent. */

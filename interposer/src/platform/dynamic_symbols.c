@@ -21,7 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object by its name: musl's handles begin like glibc's link maps, and its dladdr returns their l_name. */
+/* Finds the object by its name. The handles of musl begin like glibc's link maps, and its dladdr returns their l_name.
+ */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -86,7 +87,8 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* The table: numbers of buckets, first symbol, filter words, a shift; then filter, buckets, chains. */
+/* The table begins with four numbers: of buckets, of the first symbol, of filter words, and a shift. The filter, the
+ * buckets and the chains follow. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);
@@ -145,7 +147,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Reads the relocations: if nothing is exported, no table tells the number of symbols. */
+/* Searches the symbols that relocations name. The symbols themselves cannot be walked: in an object that exports
+ * nothing, no table has their number. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

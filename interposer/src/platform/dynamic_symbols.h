@@ -19,26 +19,26 @@ struct link_map;
 struct link_map *object_of(const void *address);
 
 /*
- * Return the object that the loader searches first (the executable), the one after another in its order, and this
- * library. NULL if object_of() knows none, and after the last.
+ * Return the object that the loader searches first (the executable), the object that it searches after a given one, and
+ * this library. The functions return NULL if object_of() knows no object, and after the last object.
  */
 struct link_map *first_object(void);
 struct link_map *next_object(const struct link_map *object);
 struct link_map *own_object(void);
 
-/* Returns the name of the object's file without folders, or "the executable". */
+/* Returns the file name of the object without its folders, or "the executable". */
 const char *object_file_name(const struct link_map *object);
 
-/* Returns what the loader added to addresses in the object's file. */
+/* Returns the number that the loader added to addresses in the object's file. */
 uintptr_t object_bias(const struct link_map *object);
 
-/* Returns whether the name of the object's file, without folders, begins so. */
+/* Returns whether the file name of the object, without its folders, has this beginning. */
 bool file_begins_with(const struct link_map *object, const char *beginning);
 
 /* Returns a function that the object defines, or its resolver (IFUNC); NULL if it defines none. */
 const void *function_in(const struct link_map *object, const char *name);
 
-/* Returns the same, but NULL if a resolver chooses the function. */
+/* Returns a function that the object defines; NULL if it defines none, or a resolver chooses the function. */
 const void *plain_function_in(const struct link_map *object, const char *name);
 
 /*

@@ -5,16 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the path of the executable, in `path` or elsewhere; the name it was called by if the system does not tell. */
+/* Returns the path of the executable, in `path` or in other memory. If the system does not report it, returns the name
+ * by which the executable was called. */
 const char *executable_path(char *path, size_t capacity);
 
-/* Returns the name by which it was called, without folders. */
+/* Returns the name by which the executable was called, without folders. */
 const char *executable_name(void);
 
 /* Returns the process's environment, which ends with NULL. */
 char **process_environment(void);
 
-/* Returns whether it has rights that its user lacks (setuid and the like): it must not trust its environment. */
+/* Returns whether the executable has rights that its user lacks (setuid and the like). Its environment must not be
+ * trusted then. */
 bool executable_is_privileged(void);
 
 /*

@@ -21,7 +21,8 @@ struct file_status {
   uint64_t bytes;
 };
 
-/* Describe an open file, or the one at a path without following a last symbolic link. Return false if it is unknown. */
+/* Describe an open file, or the file at a path without following a symbolic link at its end. Return false if the file
+ * is unknown. */
 bool file_status(int file, struct file_status *status);
 bool file_status_at(const char *path, struct file_status *status);
 
@@ -29,9 +30,9 @@ bool file_status_at(const char *path, struct file_status *status);
 bool file_is_at(const char *path, int file);
 
 /*
- * Open, read and write from the beginning, and close. They are no cancellation points: a thread that is cancelled would
- * keep what it holds. Opens a file to read and write without waiting; fails for a last symbolic link (ELOOP).
- * Return -1 if they fail.
+ * Open a file, read and write from its beginning, and close it. These functions are no cancellation points,
+ * because a cancelled thread would keep what it holds. Opens a file to read and write without waiting; fails for a last
+ * symbolic link (ELOOP). Return -1 if they fail.
  */
 int file_open_existing(const char *path);
 int64_t file_read(int file, void *to, size_t bytes);
@@ -41,7 +42,7 @@ void file_close(int file);
 /* Creates a file that only its owner may access. Returns -1 if that fails, with EEXIST if the path names anything. */
 int file_create(const char *path);
 
-/* Takes all rights from everyone but the owner. */
+/* Removes all permissions except the owner's. */
 bool file_make_private(int file);
 
 /*
@@ -50,7 +51,8 @@ bool file_make_private(int file);
  */
 bool file_lock(int file);
 
-/* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another opening has it. */
+/* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another opening has it.
+ */
 bool file_claim(int file);
 
 /* Returns whether the limit of file sizes, at which SIGXFSZ ends the program, allows so large a file. */

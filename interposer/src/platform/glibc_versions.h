@@ -54,7 +54,7 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 #pragma weak gnu_get_libc_version
 #pragma weak on_exit
 
-/* The function behind pthread_atfork, which is linked statically. Unloading `object` removes the handlers. */
+/* The function that pthread_atfork calls, which is linked statically. Unloading `object` removes the handlers. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
 

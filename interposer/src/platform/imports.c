@@ -29,7 +29,8 @@ static uintptr_t *find_word(const struct dynamic_section *section, const struct 
   return NULL;
 }
 
-/* Stores a word. A page that the loader has closed after relocation is opened for the store. */
+/* Stores a word. If the loader has made the page read-only after relocation, the page is made writable for the store.
+ */
 static bool store(uintptr_t *word, uintptr_t value, bool closed) {
   uintptr_t page_bytes = (uintptr_t)memory_page_bytes();
   void *page = (void *)((uintptr_t)word & ~(page_bytes - 1));

@@ -1,6 +1,6 @@
 /*
- * Replaces the function that one loaded object calls in another, by the word that holds its address. Code is not
- * changed; other objects keep calling the old function.
+ * Replaces the function that one loaded object calls in another one, by changing the word that holds the function's
+ * address. Code is not changed; other objects keep calling the old function.
  */
 #ifndef MALLOMETER_PLATFORM_IMPORTS_H
 #define MALLOMETER_PLATFORM_IMPORTS_H

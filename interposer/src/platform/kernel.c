@@ -134,7 +134,7 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of a line whose second field, in parentheses, may contain anything. */
+/* Reads field 22 of a line. The second field is in parentheses and may contain any characters. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -202,7 +202,8 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* Returns the path below a mount: without a cgroup namespace a container sees the host's path, and mounts its part. */
+/* Returns the path below a mount. Without a cgroup namespace a container sees the host's path, of which it mounts only
+ * its own part. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";

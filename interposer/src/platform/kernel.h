@@ -1,9 +1,9 @@
 /*
- * Reads what the kernel tells, for a thread that may not allocate: mainly the memory of the process and its cgroup, and
- * the limit. No function here allocates or locks; each may change errno.
+ * Reads what the kernel reports, in code that must not allocate: mainly the memory of the process and of its cgroup,
+ * and the limit. No function here allocates or locks; each may change errno.
  *
  * The files of cgroups version 1 and 2 are as cgroups(7) and the kernel's documentation describe them; they are found
- * in the same way as by io.mallometer.internal.process. A value that a system does not tell is UINT64_MAX.
+ * in the same way as by io.mallometer.internal.process. A value that a system does not report is UINT64_MAX.
  */
 #ifndef MALLOMETER_PLATFORM_KERNEL_H
 #define MALLOMETER_PLATFORM_KERNEL_H
@@ -38,8 +38,8 @@ struct memory_reading {
 size_t kernel_text(const char *path, char *text, size_t capacity);
 
 /*
- * Sets the number of the mount on which an open file lies. Returns false if it is unknown. Like mount_type(), it asks no
- * file system, so it waits for no network. Both may change errno.
+ * Sets the number of the mount on which an open file lies. Returns false if it is unknown. Neither this function nor
+ * mount_type() calls a file system, so they wait for no network. Both may change errno.
  */
 bool mount_of_file(int file, uint64_t *mount);
 
@@ -50,7 +50,7 @@ void mount_type(uint64_t mount, char *type, size_t capacity);
 struct process_memory {
   uint64_t addresses;
   uint64_t resident;
-  /* Resident memory of no file. */
+  /* Resident memory without pages of files. */
   uint64_t anonymous;
   /* Private writable memory, resident or not. */
   uint64_t data;
@@ -61,7 +61,7 @@ struct process_memory process_memory(void);
 /* Returns the bytes of this process that are swapped out. */
 uint64_t process_swapped_bytes(void);
 
-/* Returns whether a debugger is attached; also true if the kernel does not tell. */
+/* Returns whether a debugger is attached; also true if the kernel does not report it. */
 bool process_is_traced(void);
 
 /* Returns the clock ticks from the machine's start to the process's; 0 if unknown. */
@@ -69,7 +69,7 @@ uint64_t process_start_ticks(void);
 
 /*
  * Copies the identity of the machine's current run, NUL-terminated, at most `capacity` - 1 bytes of it. `capacity` is
- * at least 1. Empty if the kernel does not tell.
+ * at least 1. Empty if the kernel does not report it.
  */
 void machine_run_id(char *id, size_t capacity);
 
@@ -79,13 +79,13 @@ bool random_bytes(void *to, size_t bytes);
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);
 
-/* Returns the charged bytes; UINT64_MAX if the system does not tell. */
+/* Returns the charged bytes; UINT64_MAX if the system does not report it. */
 uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
 /* Reads all figures but the limit and the cached files, which stay unchanged, in one or two microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
-/* Reads the limit and the cached files, for which the kernel sums over all processors. */
+/* Reads the limit and the cached files. This takes longer, because the kernel sums over all processors. */
 void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- Identification ------------------------------------------------------------------------------------ */
 
-/* Returns the begin of the object with getauxval, which every C library, and no other object, has. */
+/* Returns the beginning of the C library: the object with getauxval, which every C library has, and no other object. */
 static const void *begin_of_libc(void) {
   Dl_info info;
   return dladdr((const void *)(uintptr_t)getauxval, &info) ? info.dli_fbase : NULL;
@@ -66,7 +66,7 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 /* ---- Exit ---------------------------------------------------------------------------------------------- */
 
-/* Cuts the status to the byte that the parent gets. */
+/* Reduces the status to the byte that the parent receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
 /* Functions for atexit, which passes no status and calls the latest first. */

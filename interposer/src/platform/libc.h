@@ -1,6 +1,6 @@
 /*
- * Differences of the C libraries: one built object runs on glibc and musl. Says which one the process has, and offers
- * services that only one has, by weak references (platform/glibc_versions.h).
+ * The differences of the C libraries. One built object runs on glibc and musl, so these functions tell which of them
+ * the process has, and offer services that only one of them has, by weak references (platform/glibc_versions.h).
  */
 #ifndef MALLOMETER_PLATFORM_LIBC_H
 #define MALLOMETER_PLATFORM_LIBC_H
@@ -43,7 +43,7 @@ void after_fork_in_child(void (*run)(void));
 /* Returns whether dlopen uses its caller's search path and namespace. musl's does not. Enters the loader. */
 bool dlopen_depends_on_caller(void);
 
-/* The status of a process whose C library does not tell it at exit. */
+/* The status of a process whose C library does not pass it to the functions at exit. */
 #define STATUS_NOT_TOLD (-1)
 
 /* The most functions of at_exit(): the recording's, the termination message's and the exit report's. */
@@ -51,7 +51,7 @@ enum { MOST_AT_EXIT = 3 };
 
 /*
  * Registers a function to be called when the process calls exit(), with the status or STATUS_NOT_TOLD. The latest is
- * called first; of more than MOST_AT_EXIT not all are called. Allocates. One thread at a time.
+ * called first; of more than MOST_AT_EXIT not all are called. Allocates. Only one thread may call this at a time.
  */
 void at_exit(void (*run)(int status));
 

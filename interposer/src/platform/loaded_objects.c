@@ -77,8 +77,9 @@ bool loaded_object_remains(const struct loaded_object *object) {
 
 /*
  * The C runtime's start code of an object (crti.o of glibc) calls this function, if it exists, before the object's
- * constructors. It is meant for a profiler, whose executable has one of its own, which comes first. It announces each
- * object, also those that the C library loads, before the object can be in a stack.
+ * constructors. The name belongs to the profiler gprof; an executable that is compiled for gprof has its own function,
+ * which is found first. By these calls the library meets each object, also those that the C library loads, before the
+ * object can be in a stack.
  */
 EXPORT void on_object_start(void) __asm__("__gmon_start__");
 void on_object_start(void) { loaded_objects_refresh(); }
@@ -103,7 +104,7 @@ static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, 
   return 0;
 }
 
-/* Reads the program headers in the first page, where all linkers put them. */
+/* Reads the program headers from the first page, because all linkers put them there. */
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
   const size_t first_page = 4096;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;

@@ -20,19 +20,19 @@ struct loaded_object {
   /* The value that the loader added to addresses in the file; the file's path, empty for the executable. */
   uintptr_t bias;
   const char *path;
-  /* Distinguishes it from another object at the same place if it may be gone; else 0. */
+  /* Distinguishes an object that may be unloaded from another object at the same address; otherwise 0. */
   uint64_t mark;
 };
 
 /*
- * Looks up glibc's function, or makes the table. Enters the loader. Returns false if there is neither: then only this
- * library is known. The table needs a kernel that tells what is readable (readable_memory.h).
+ * Looks up glibc's function, or makes the table. Enters the loader. Returns false if neither is possible; then only
+ * this library is known. The table needs a kernel that reports which memory is readable (readable_memory.h).
  */
 bool loaded_objects_start(bool kernel_tells);
 
 /*
- * Notices objects that came or went in unusual ways; the usual ways are noticed without it. Not inside of malloc. Takes
- * the lock of dl_iterate_phdr. Keeps errno.
+ * Notices objects that came or went in unusual ways; the usual ways are noticed without it. Must not be called inside
+ * of malloc. Takes the lock of dl_iterate_phdr. Preserves errno.
  */
 void loaded_objects_refresh(void);
 
@@ -46,8 +46,9 @@ size_t loaded_objects_footprint(void);
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object still is where it was found. To be called before its memory is read. An object that the
- * calling thread will return into then stays. Makes up to two system calls with a table of our own. May change errno.
+ * Returns whether the object still is where it was found. Call this before the object's memory is read. An object that
+ * the calling thread will return into cannot be unloaded afterwards. Makes up to two system calls with a table of our
+ * own. May change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 

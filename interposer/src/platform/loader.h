@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Frees the loader's message after look-ups that may have failed: it would look like leaked memory, and the program's
- * next dlerror() would return it.
+ * Frees the loader's error message after look-ups that may have failed. Otherwise the message would look like leaked
+ * memory, and the program's next dlerror() would return it.
  */
 void forget_loader_errors(void);
 

@@ -1,5 +1,5 @@
 /*
- * Runs a function with the dynamic loader's lock, so while no library is loaded, relocated or unloaded.
+ * Runs a function with the dynamic loader's lock, so that no library is loaded, relocated or unloaded meanwhile.
  *
  * The lock that dl_iterate_phdr takes is not enough: an object that is being relocated is in the loader's list already,
  * and its pages are closed later. No public function takes the loader's lock, but glibc holds it while dlsym calls the

@@ -1,6 +1,6 @@
 /*
- * The protection of the process's memory, mapping by mapping, as the kernel tells it at one moment. The loader closes
- * pages after it has filled them in, so after a change of a word in a loaded object its page needs the same protection.
+ * The protection of the process's memory, by mapping, as the kernel reports it at one moment. The loader makes pages
+ * read-only after it has filled them in. A page must get the same protection again after a word in it was changed.
  */
 #ifndef MALLOMETER_PLATFORM_MAPPINGS_H
 #define MALLOMETER_PLATFORM_MAPPINGS_H
@@ -26,8 +26,8 @@ bool mapping_is_readable(const struct mapping *mapping);
 bool mapping_is_writable(const struct mapping *mapping);
 
 /*
- * Reads all mappings; 20 us for each hundred. Returns false, with errno, if the kernel does not tell or there is no
- * memory: then there is nothing to forget. Makes system calls, allocates nothing by malloc.
+ * Reads all mappings; 20 us for each hundred. Returns false, with errno, if the kernel does not report them or there is
+ * no memory. Nothing has to be freed then. Makes system calls, allocates nothing by malloc.
  */
 bool mappings_read(struct mappings *mappings);
 void mappings_forget(struct mappings *mappings);

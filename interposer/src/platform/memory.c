@@ -41,7 +41,8 @@ static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes)
     uintptr_t none = 0;
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
-    __atomic_store_n(&own_ranges[i].end, begin + bytes, __ATOMIC_RELEASE); /* a thread that reads it also sees the 1 */
+    __atomic_store_n(&own_ranges[i].end, begin + bytes,
+                     __ATOMIC_RELEASE); /* a thread that reads this end also sees the 1 */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }
@@ -59,7 +60,8 @@ void memory_own_remove(uintptr_t begin) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Returns whether pages are locked: those cannot be dropped. The pages that are dropped here are empty. */
+/* Returns whether pages are locked, by trying to drop them, which fails for locked pages. The pages are empty, so
+ * dropping them loses nothing. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
 }
@@ -136,7 +138,7 @@ const char *memory_shortage(size_t bytes) {
 
 /* ---- Locks --------------------------------------------------------------------------------------------- */
 
-/* Returns whether mappings from now on are locked, or refused if the limit of locked memory has no room for them. */
+/* Returns whether new mappings are locked, or are refused because the limit of locked memory leaves no room. */
 static bool locks_new_mappings(void) {
   void *page = call_mmap(NULL, memory_page_bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return errno == EAGAIN;
@@ -145,7 +147,8 @@ static bool locks_new_mappings(void) {
   return locked;
 }
 
-/* Checks an empty page that is as old as the library and that only mlockall() locks. */
+/* Returns whether mappings from before are locked. Checks an empty page of the library, which only mlockall() can have
+ * locked. */
 static bool has_locked_old_pages(void) {
   static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];
   return memory_page_bytes() <= sizeof old && is_locked(old, memory_page_bytes());

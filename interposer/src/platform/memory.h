@@ -2,8 +2,8 @@
  * Memory for the library's tables, each a mapping of its own that becomes resident page by page.
  *
  * It has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all that is
- * reserved would become resident. Nor is it locked in a process that locks the memory it maps (mlockall(2)): tables
- * contain nothing of the program's.
+ * reserved would become resident. Nor is it locked in a process that locks the memory it maps (mlockall(2)): the tables
+ * contain no data of the program.
  *
  * Reserved memory costs the system nothing, but counts in full against RLIMIT_AS and RLIMIT_DATA, which are meant for
  * the program. So a table is reserved when it is first needed, and only if the limit leaves much more than that.
@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the bytes of a page, a power of two. Makes no system call; keeps errno. */
+/* Returns the bytes of a page, a power of two. Makes no system call; preserves errno. */
 size_t memory_page_bytes(void);
 
 /* Rounds up to whole pages. */
 size_t memory_whole_pages(size_t bytes);
 
-/* Makes the pages of the library's own variables resident. No other thread may change them meanwhile. */
+/* Makes pages of the library's own variables resident. No other thread may change the variables meanwhile. */
 static inline void memory_touch(void *memory, size_t bytes) {
   volatile char *at = memory;
   for (size_t i = 0; i < bytes; i += memory_page_bytes()) at[i] = at[i];
@@ -29,8 +29,8 @@ static inline void memory_touch(void *memory, size_t bytes) {
 }
 
 /*
- * Returns zeroed memory between two pages without access, so that the kernel joins it to no neighbour. NULL, with
- * errno, if there is none. Makes system calls.
+ * Returns zeroed memory between two inaccessible pages, so that the kernel does not merge it with a neighbour. NULL,
+ * with errno, if there is none. Makes system calls.
  */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
@@ -38,15 +38,15 @@ void memory_give_back(void *memory, size_t bytes);
 /*
  * Returns zeroed memory on whole pages, at `wish` if that is free and not NULL, else anywhere, without such pages
  * around it. NULL, with errno, if there is none. Makes system calls. memory_unmap() takes the same number of bytes.
- * What is mapped at a wish is handed to the program.
+ * Memory at a wish is not recorded as the library's, because it is meant for the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * The library's own memory: numbered from 0 on, below MOST_PRIVATE_RANGES, is what has nothing of the program's, the
- * memory of memory_reserve() and what is added; behind it, below MOST_OWN_RANGES, that of memory_map(). More of a kind
- * is not noted. From any thread.
+ * The ranges of the library's own memory. Those with numbers below MOST_PRIVATE_RANGES contain no data of the program:
+ * the memory of memory_reserve(), and ranges that are added. Those from there up to MOST_OWN_RANGES - 1 are the memory
+ * of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u

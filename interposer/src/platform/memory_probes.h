@@ -13,13 +13,15 @@
 
 /*
  * otel_memory:alloc. `object` is the address that the program gets; `requested` its size, above 0; `weighted_bytes` the
- * bytes that the sample represents: their expected sum is the sum of all requests. To be called before the program has
- * the object. A sample in realloc is freed before it, since its address could be another's then; if the realloc fails
- * it is announced again with its bytes: allocations less frees stay right, and the sum is too high by it.
+ * bytes that the sample represents: their expected sum is the sum of all requests. Must be called before the program
+ * has the object. A sample that realloc may move is announced as freed before the realloc, because afterwards its
+ * address may belong to another object. If the realloc fails, the sample is announced again with its bytes. The
+ * difference of allocations and frees is then right, and the sum of allocations is too high by this sample.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 
-/* otel_memory:free. To be called for each object of probe_allocation(), before its address can be another's. */
+/* otel_memory:free. Must be called for each object of probe_allocation(), before its address can belong to another
+ * object. */
 void probe_free(const void *object);
 
 /* otel_memory:mmap. To be called when the program has mapped memory, of so many bytes as it asked for. */

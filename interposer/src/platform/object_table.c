@@ -52,7 +52,8 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* The bytes of paths. They outlive the tables, since readers keep pointers to them. A path without room is NULL. */
+/* The bytes of paths. They outlive the tables, because readers keep pointers to them. If there is no room for a path,
+ * it is NULL. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;
@@ -73,7 +74,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* The words in a mark, of the begin of the file (sizes, entry) and of the unwind table (first functions). */
+/* The number of words that a mark is computed from: words at the beginning of the file (sizes, entry) and of the unwind
+ * table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {
@@ -122,7 +124,7 @@ bool object_describe(const struct dl_phdr_info *info, struct loaded_object *obje
 struct filling {
   struct table *table;
   uint32_t capacity;
-  bool is_first; /* the executable, for which glibc has no path */
+  bool is_first; /* whether the object is the executable, for which glibc has no path */
 };
 
 /* Adds an object, sorted by insertion. */
@@ -152,7 +154,7 @@ static bool is_up_to_date(const struct table *table, const struct table *counted
   return table && table->is_complete && table->changes == counted->changes;
 }
 
-/* Makes a table; NULL if there is no memory, or more objects came than it has room for. */
+/* Makes a table. Returns NULL if there is no memory, or if more objects were loaded meanwhile than it has room for. */
 static struct table *make_table(const struct table *counted) {
   uint32_t capacity = counted->count + MORE_OBJECTS;
   size_t bytes = sizeof(struct table) + capacity * sizeof(struct loaded_object);
@@ -211,7 +213,8 @@ static void refresh_if_changed(void) {
   }
 }
 
-/* A thread that finds another at it, or a signal handler in the middle, makes that one look once more. */
+/* `busy`: a thread is making a table. Another thread, or a signal handler that interrupts that thread, sets `wanted`,
+ * so that the first thread makes one more table. */
 static bool busy, wanted;
 
 bool object_table_refresh(void) {

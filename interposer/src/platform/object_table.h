@@ -1,5 +1,5 @@
 /*
- * A table of the loaded objects, for C libraries that have none that may be read inside of malloc (musl, and glibc
+ * A table of the loaded objects, for C libraries whose own list must not be read inside of malloc (musl, and glibc
  * before 2.35).
  *
  * A table is sorted and never changes. One pointer publishes it; when objects have come or gone, another table is made
@@ -32,8 +32,8 @@ bool object_describe(const struct dl_phdr_info *info, struct loaded_object *obje
 
 /*
  * Makes another table if the loader's list has changed, or if there is none. Takes the lock of dl_iterate_phdr while it
- * reads the list, and no other: a thread that finds another at it leaves the work to that one. Not inside of malloc.
- * Keeps errno. Returns false if there is no table.
+ * reads the list, and no other lock: if another thread is already making a table, the work is left to that thread. Must
+ * not be called inside of malloc. Preserves errno. Returns false if there is no table.
  */
 bool object_table_refresh(void);
 

@@ -25,7 +25,8 @@ static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the stack's mapping. The kernel puts the name of the executed file there, after all else. */
+/* Returns the end of the stack's mapping, where the kernel has put the name of the executed file, after all other data.
+ */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -50,11 +51,12 @@ static void find_first_stack(void) {
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* False also if another C library stands in for glibc: it has no such control block. */
+/* Whether the C library is glibc. False for another C library with glibc's names, which has another control block. */
 static bool is_glibc;
-/* The size that glibc tells debuggers; 0 if it does not. */
+/* The size that glibc exports for debuggers; 0 if it does not. */
 static size_t control_block_bytes;
-/* The offset in it of three words: the stack's lowest address, its size, and the guard pages in that; 0 until known. */
+/* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
+ * in it; 0 until it is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
@@ -64,7 +66,8 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* The first thread, for which musl's function would ask the kernel; that function, which tells of the others. */
+/* The first thread, for which musl's function would make system calls; and that function, which describes the other
+ * threads. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);

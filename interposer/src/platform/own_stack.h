@@ -1,11 +1,11 @@
 /*
- * Finds the stack that the system gave the calling thread, without a system call or a lock, so inside of malloc too.
- * pthread_getattr_np() allocates.
+ * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside of
+ * malloc, too. The C library's pthread_getattr_np() would allocate.
  *
  * A thread's control block lies at the top of its stack and contains the stack's begin and size. The words are found by
  * their values: together they must end right behind the control block, which is checked in each thread. The process's
- * first thread has the kernel's stack, which may grow up to RLIMIT_STACK at the start of the process. If neither is so,
- * as with other C libraries, nothing is known.
+ * first thread has the kernel's stack, which may grow up to RLIMIT_STACK at the start of the process. If the stack is
+ * found in neither way, as with other C libraries, it is unknown.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H
@@ -19,19 +19,21 @@ struct own_stack {
   uintptr_t end;   /* memory from the stack pointer up to here can be read */
 };
 
-/* Prepares the search. To be called once at the start. Enters the loader. */
+/* Prepares the search. Call this once, at the start. Enters the loader. */
 void own_stacks_start(void);
 
 /*
- * Sets `own`. Returns false if it does not contain the address `stack`, which is one of the current stack: the thread
- * is on the stack of a coroutine or a signal handler, or nothing is known.
+ * Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
+ * stack does not contain it, because the thread is on the stack of a coroutine or a signal handler, or if nothing is
+ * known.
  */
 bool own_stack_at(uintptr_t stack, struct own_stack *own);
 
 /* Returns the bytes of the thread's own stack below that address; 0 if the address is not in it. */
 size_t own_stack_left(uintptr_t stack);
 
-/* Returns the most bytes that the kernel puts on a stack for a signal handler, which depends on the registers. */
+/* Returns the most bytes that the kernel stores on a stack before a signal handler runs. They depend on the registers
+ * of the processor. */
 size_t signal_frame_bytes(void);
 
 #endif

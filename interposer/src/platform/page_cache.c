@@ -1,4 +1,4 @@
-/* Counts pieces, and extrapolates. See page_cache.h. */
+/* Counts the cached pages of some pieces of a file, and extrapolates to the whole file. See page_cache.h. */
 #include "platform/page_cache.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static bool is_remote(const char *type) {
   return false;
 }
 
-/* Returns why the files of a mount are not asked for; 0 if they are. */
+/* Returns the reason why files on a mount are not counted; 0 if they are counted. */
 static int64_t refusal_by_type(uint64_t mount) {
   char type[32];
   mount_type(mount, type, sizeof type);
@@ -89,7 +89,7 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Looks a mount up once in a second: its number may become another's. */
+/* Looks a mount up at most once a second. It must be looked up again, because another mount may get its number. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

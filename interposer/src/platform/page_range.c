@@ -1,4 +1,5 @@
-/* Uses mmap(2) at fixed addresses, and advice whose only effect is that mappings differ. See page_range.h. */
+/* Uses mmap(2) at fixed addresses, and madvise(2) with advice whose only effect is that the kernel keeps mappings
+ * apart. See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Maps new pages: mappings whose pages were ever accessed are not merged again, whatever is advised. */
+/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed, whatever is advised. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */

@@ -1,6 +1,6 @@
 /*
- * A range of low addresses whose pages are opened and given back one by one, for objects whose use the kernel tells
- * page by page.
+ * A range of low addresses whose pages are opened and given back one by one, for objects whose use is read from the
+ * kernel's accessed bits, which exist once for each page.
  *
  * Reserved addresses are no memory until they are opened. All addresses and lengths are of whole pages. The functions
  * change errno.

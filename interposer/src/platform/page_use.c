@@ -46,7 +46,7 @@ static uint64_t decimal(const char *text) {
   return number;
 }
 
-/* Reads a line: fields begin with a capital letter, mappings with their address. */
+/* Reads a line. Lines of fields begin with a capital letter, lines of mappings with an address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
@@ -106,8 +106,9 @@ bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MA
 const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
 
 /*
- * Processors set the bit when they look a page up, and not as long as they remember it. MADV_COLD makes them forget the
- * page, clear_refs does not. Linux forgets all pages when more than 33 are unmapped at once.
+ * Processors set the accessed bit when they look up a page in the page table, and not while its entry is in their TLB.
+ * MADV_COLD removes the page from the TLB, clear_refs does not. Linux flushes the whole TLB when more than 33 pages are
+ * unmapped at once.
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();

@@ -1,6 +1,6 @@
 /*
  * Tells whether pages were accessed, by the accessed bits that the processor sets in page tables and the kernel reports
- * for each mapping; also clears them. Also the number of mappings.
+ * for each mapping. Also clears these bits, and counts mappings.
  *
  * For one thread at a time. Nothing here allocates or is a cancellation point; every function may change errno.
  */
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * Calls `mapping` for each mapping of the process, lowest first, until it returns false: with the begin of the mapping,
- * and whether any of its pages was accessed since the bits were cleared. Returns false, with errno, if the kernel does
- * not tell, or stops in the middle.
+ * Calls `mapping` for each mapping of the process, lowest first, until it returns false: with the beginning of the
+ * mapping, and whether any of its pages was accessed since the bits were cleared. Returns false, with errno, if the
+ * kernel does not report the mappings, or stops in the middle.
  */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));
 
@@ -27,15 +27,15 @@ bool page_use_clear(void *pages, size_t bytes);
 /* Clears the bits of all pages of the process, also for other readers. Returns false, with errno, if that fails. */
 bool page_use_clear_all(void);
 
-/* Return the names of the system's functions that these three use, for messages. */
+/* Return the names of the system's functions that the three functions above call, for messages. */
 const char *page_use_read_name(void);
 const char *page_use_clear_name(void);
 const char *page_use_clear_all_name(void);
 
-/* Returns the number of mappings of the process; SIZE_MAX if the kernel does not tell. */
+/* Returns the number of mappings of the process; SIZE_MAX if the kernel does not report it. */
 size_t mappings_count(void);
 
-/* Returns the most mappings that it may have; the default if the kernel does not tell. */
+/* Returns the most mappings that the process may have; the default limit if the kernel does not report it. */
 size_t mappings_most(void);
 
 #endif

@@ -21,7 +21,8 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* Tries whether a page that was opened could be closed again, by setting the protection that it has. */
+/* Returns whether a page could be made read-only again after a change, by setting the protection that it has already.
+ */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -67,7 +68,8 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* Closes the page and the descriptor, by which anyone who has it, also a child, could write all memory. */
+/* Closes the page and the descriptor of /proc/self/mem. A forked child that had the descriptor could write all memory.
+ */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);

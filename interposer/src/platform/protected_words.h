@@ -6,10 +6,10 @@
  * pages, a filter of system calls), the word is written through /proc/self/mem, which ignores the protection. A page
  * that might not be closed again is not opened. Either way an aligned word changes as a whole.
  *
- * One thread at a time, with the loader's lock (platform/loader_lock.h): the loader might close a page in between.
- * Forks wait meanwhile, because the child would have an open page, the file, and only some of the changes. Signals are
- * blocked, because their handlers may fork or never return. Children by system calls past the C library's fork are not
- * waited for.
+ * Only one thread at a time may change words, and must have the loader's lock (platform/loader_lock.h), because the
+ * loader might close a page in between. Forks wait meanwhile, because the child would have an open page, the open file,
+ * and only some of the changes. Signals are blocked, because their handlers may fork or never return. Forks by system
+ * calls without the C library's fork do not wait.
  */
 #ifndef MALLOMETER_PLATFORM_PROTECTED_WORDS_H
 #define MALLOMETER_PLATFORM_PROTECTED_WORDS_H
@@ -32,7 +32,7 @@ struct protected_words {
   sigset_t signals;
 };
 
-/* Registers the handlers of forks. To be called first, and without the loader's lock. Allocates. */
+/* Registers the handlers of forks. Must be called first, and without the loader's lock. Allocates. */
 void protected_words_prepare(void);
 
 /*
@@ -64,8 +64,8 @@ bool protected_word_is_writable(const struct protected_words *words, const void 
 void protected_words_end(struct protected_words *words);
 
 /*
- * Makes forks wait until unblock_forks(), for callers that open what a child must not have. To be called after
- * protected_words_prepare() and with signals blocked. Returns false if a thread is in the middle of a fork.
+ * Makes forks wait until unblock_forks(), for callers that open a file which a child must not have. Must be called
+ * after protected_words_prepare() and with signals blocked. Returns false if a thread is in the middle of a fork.
  */
 bool block_forks(void);
 void unblock_forks(void);

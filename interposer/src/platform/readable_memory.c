@@ -1,4 +1,4 @@
-/* Has the kernel read an address, by a call that has no other effect. See readable_memory.h. */
+/* Makes the kernel read an address, by a system call without any other effect. See readable_memory.h. */
 #include "platform/readable_memory.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Runs in one thread at a time, since only one blocks forks. */
+/* Runs in one thread at a time, because only one thread can block forks. */
 static void add_user(void) {
   users++;
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);

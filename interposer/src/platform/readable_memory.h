@@ -1,6 +1,6 @@
 /*
- * Tells which memory can be read without a fault, and reads memory that may be gone. The kernel is asked; if a sandbox
- * forbids that, nothing counts as readable.
+ * Tells which memory can be read without a fault, and reads memory that may be gone. The kernel answers this. If a
+ * sandbox forbids the system call, no memory counts as readable.
  */
 #ifndef MALLOMETER_PLATFORM_READABLE_MEMORY_H
 #define MALLOMETER_PLATFORM_READABLE_MEMORY_H
@@ -25,23 +25,24 @@ bool is_readable(uintptr_t begin, size_t bytes);
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 /*
- * Calls `act`, which opens or closes a descriptor and notes it, while no fork is under way; after
- * protected_words_prepare(). A child closes the noted descriptors. Returns false if forks continue for a second. May
- * change errno.
+ * Calls `act`, which opens or closes a descriptor and remembers it, while no fork is under way.
+ * protected_words_prepare() must have been called. A forked child closes the remembered descriptors. Returns false if
+ * forks continue for a second. May change errno.
  */
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory for reading, and the states of its pages, which are unknown if the kernel refuses them.
- * Returns false if the kernel refuses the memory. Several threads may have it open; the last one closes it. A forked child has neither, because it may be meant to have fewer
- * rights than its parent. Both functions wait for forks that are under way. May change errno.
+ * Opens the process's own memory for reading, and the states of its pages, which are unknown if the kernel refuses
+ * them. Returns false if the kernel refuses the memory. Several threads may have it open; the last one closes it. A
+ * forked child has neither, because it may be meant to have fewer rights than its parent. Both functions wait for forks
+ * that are under way. May change errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);
 
 /*
- * Copies from an address at which memory may be gone: returns false then. A page that was never touched becomes a page
- * of zeros in the page tables. May change errno.
+ * Copies from an address at which memory may be gone. Returns false if it is. A page that was never touched becomes a
+ * page of zeros in the page tables. May change errno.
  */
 bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 

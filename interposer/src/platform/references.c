@@ -106,7 +106,8 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* Counts any auditor: its namespace is its own, and only the loader knows whether it wants to hear of calls. */
+/* Returns true for any auditor. An auditor has a namespace of its own, and only the loader knows whether it audits
+ * calls. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

@@ -36,7 +36,7 @@ struct reference {
   const char *name;
   bool is_call;    /* may still lead into its own object, to be bound at the first call */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls jump past the word, because the loader has rewritten the code */
+  bool is_ignored; /* calls do not read the word, because the loader has rewritten the code */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),
@@ -51,7 +51,7 @@ void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_
 
 /*
  * Returns whether calls may lead through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on
- * the heap: then words that are not bound never will be.
+ * the heap. Words that are not bound yet are then never bound.
  */
 bool calls_are_audited(void);
 

@@ -32,7 +32,7 @@ static void close_files(void) {
 
 /*
  * The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. It also reports guard pages,
- * which glibc 2.42 has behind its stacks, as swapped; they are empty.
+ * which glibc 2.42 has at the ends of its stacks, as swapped; they are empty.
  */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
@@ -53,7 +53,7 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-/* Asks page by page if mincore fails for all of them, as it does if one is unmapped. */
+/* Calls mincore for each page if a call for all pages fails, which it does if one page is unmapped. */
 static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   size_t page = memory_page_bytes();
   bool at_once = mincore((void *)begin, pages * page, states) == 0;
@@ -90,7 +90,7 @@ static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* Copies as much as the pipe takes each time. No more comes out of it. */
+/* Copies in pieces. A write into the pipe stores as many bytes as fit, and the read returns all of them. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

@@ -1,6 +1,7 @@
 /*
  * Reads the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
- * Unmapped memory is no fault. Descriptors are open only within a call, and not in a forked child. May change errno.
+ * Reading unmapped memory causes no fault. Descriptors are open only within a call, and not in a forked child. May
+ * change errno.
  */
 #ifndef MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
 #define MALLOMETER_PLATFORM_RESIDENT_MEMORY_H
@@ -17,12 +18,12 @@
  */
 enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
-/* Returns whether pagemap tells. To be called before all others. */
+/* Returns whether /proc/self/pagemap can be read. Must be called before all others. */
 bool pagemap_is_readable(void);
 
 /*
- * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not tell. A sandbox may end
- * the process for mincore: try that in a child first. One user at a time.
+ * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not report them. A sandbox
+ * may end the process for a call of mincore, so try it in a child first. Only one thread may call this at a time.
  */
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
@@ -31,7 +32,8 @@ enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
  * Copies from an address at which there may be no memory. Returns the number of leading bytes that could be read. Makes
- * pages resident, so it is for resident ones. A sandbox may end the process for it: try it in a child first.
+ * pages resident, so use it for resident pages only. A sandbox may end the process for such a call, so try it in a
+ * child first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

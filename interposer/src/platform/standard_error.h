@@ -1,6 +1,6 @@
 /*
- * Writes to the program's standard error without harm: if nobody reads its error output, a signal would end the program
- * for a line that is not its own.
+ * Writes to the program's standard error without SIGPIPE. If nobody reads that output, the signal would end the program
+ * because of a line that the program did not write.
  */
 #ifndef MALLOMETER_PLATFORM_STANDARD_ERROR_H
 #define MALLOMETER_PLATFORM_STANDARD_ERROR_H

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* the target of the loader's word while this is installed */
+  ElfW(Dyn) entry; /* the target of the loader's word while the copy is installed */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;
@@ -20,7 +20,8 @@ struct symbol_table {
 
 static struct symbol_table tables[4];
 
-/* Returns the number of symbols: the older table has it, the other ends with the last chain (see dynamic_symbols.c). */
+/* Returns the number of symbols. The older hash table stores it; in the newer one the last chain ends at the last
+ * symbol (see dynamic_symbols.c). */
 static size_t symbol_count(const struct dynamic_section *section) {
   if (section->hash) return section->hash[1];
   if (!section->gnu_hash) return 0;
@@ -71,7 +72,7 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* Copies the table in use: it may be another library's copy, whose answers must stay. */
+  /* Copies the table in use, because it may be another library's copy, whose addresses must stay. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(&section);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

@@ -32,7 +32,7 @@ static inline ssize_t call_write(int file, const void *from, size_t bytes) {
   return syscall(SYS_write, file, from, bytes);
 }
 
-/* Map and unmap past the hooks of mappings (hooks/mappings.c). */
+/* Map and unmap memory without the hooks of mappings (hooks/mappings.c). */
 static inline void *call_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset) {
   return (void *)syscall(SYS_mmap, wish, bytes, (long)protection, (long)flags, (long)file, offset);
 }
@@ -43,7 +43,8 @@ static inline void *call_mremap(void *memory, size_t old_bytes, size_t bytes, in
   return (void *)syscall(SYS_mremap, memory, old_bytes, bytes, (long)flags, wish);
 }
 
-/* Block all signals, also those that the C library keeps for itself, and restore those before. Keep errno. */
+/* Block all signals, including those that the C library reserves for itself, and restore the earlier mask. Both
+ * functions preserve errno. */
 static inline uint64_t call_block_signals(void) {
   const uint64_t all = UINT64_MAX;
   uint64_t before = 0;

@@ -81,7 +81,8 @@ struct code {
   size_t bytes;
 };
 
-/* Returns the code of a function that begins by storing registers; nothing if its end is not known. */
+/* Returns the code of a function if it begins by storing registers; an empty range if it does not, or its end is
+ * unknown. */
 static struct code storing_code(const char *name) {
   const ElfW(Sym) *symbol = NULL;
   Dl_info info;
@@ -134,7 +135,7 @@ void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
  * Returns the bytes that glibc needs of a thread's stack. It puts a copy of all thread-local variables there, which may
- * leave nothing of a small stack. Only a function without a declaration tells how much; the JVM calls it, too.
+ * leave nothing of a small stack. Only an undeclared function of glibc returns this number; the JVM calls it, too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

@@ -1,6 +1,6 @@
 /*
- * Waiting for the library's own threads: until another thread has changed a word, or until a moment. Not for use inside
- * of malloc.
+ * Functions with which the library's own threads wait until another thread has changed a word, or until a moment. Not
+ * for use inside of malloc.
  */
 #ifndef MALLOMETER_PLATFORM_WAIT_H
 #define MALLOMETER_PLATFORM_WAIT_H
@@ -10,12 +10,12 @@
 #define WAIT_WITHOUT_LIMIT UINT64_MAX
 
 /*
- * Blocks the calling thread until another one wakes those that wait for `word`, or so many nanoseconds have passed.
- * Returns at once if the word is not `seen`, and may return early: callers check again. May change errno.
+ * Blocks the calling thread until another one wakes those that wait for `word`, or until this many nanoseconds have
+ * passed. Returns at once if the word is not `seen`, and may return early: callers check again. May change errno.
  */
 void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns);
 
-/* Wakes one thread that waits for the word, which the caller has changed before. Keeps errno. */
+/* Wakes one thread that waits for the word, which the caller has changed before. Preserves errno. */
 void wait_wake(const uint32_t *word);
 
 /* Blocks until monotonic_ns() reaches the moment, or a signal arrives. May change errno. */

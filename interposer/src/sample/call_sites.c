@@ -1,4 +1,5 @@
-/* Records by the hash of their stacks, their sums, and the handling of a sample. See call_sites.h. */
+/* The records of call sites, which are found by the hash of their stacks, and the recording of a sample. See
+ * call_sites.h. */
 #include "sample/call_sites.h"
 
 #include <string.h>
@@ -27,18 +28,18 @@ enum {
   BYTES_WHEN_FULL = 65536,
   BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
-  /* A sample counts as one without room after this many attempts: each time another thread took the slot. */
+  /* The number of attempts to take a free slot before other threads do. Then the sample counts as one without room. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
-  /* The youngest age of a site that may be forgotten: 10 s, in units of live_sample_birth(). */
+  /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
-  /* The least time between two searches for stale sites: a second. */
+  /* The shortest time between two searches for stale sites: a second, in the same units. */
   BETWEEN_LOOKS = 60,
 };
 
 /*
- * The time of the latest sample of a site whose first sample comes next, or never: the next search for stale sites sets
- * it to its own time. Reading the clock where a site is made would take too much of the stack.
+ * The time of the latest sample of a site that has no sample yet. The next search for stale sites sets it to the time
+ * of the search, because reading the clock where a site is made would take too much of the stack.
  */
 #define NO_SAMPLE_YET UINT32_MAX
 
@@ -55,11 +56,12 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash;  /* hash of the stack; 0: the record is being written or has no site */
-  uint32_t stack; /* innermost node of the stack; without a site 1 + the next place in the list sites_free */
+  uint64_t hash; /* hash of the stack; 0: the record is being written or has no site */
+  uint32_t
+      stack; /* innermost node of the stack; in a record without a site 1 + the next index in the list sites_free */
   uint16_t frames;
   uint16_t leaving; /* new samples do not find the site; it is forgotten unless something refers to it */
-  uint32_t number;  /* the record's place plus a multiple of SITES */
+  uint32_t number;  /* the record's index plus a multiple of SITES */
   uint32_t latest;  /* live_sample_birth() of its latest sample */
   int32_t mapped;   /* ranges of mapped memory that refer to it */
   struct sums allocated;
@@ -80,7 +82,7 @@ struct cleaned {
 static struct memory {
   struct site sites[SITES];
   struct cleaned cleaned[SITES];
-  uint16_t slots[SITE_SLOTS]; /* 1 + place of a site; 0: never used */
+  uint16_t slots[SITE_SLOTS]; /* 1 + index of a site's record; 0: never used */
   struct stack_tree stacks;
   struct modules modules;
 } * memory;
@@ -153,7 +155,8 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
   return hash ? hash : 1;
 }
 
-/* Takes the highest bits of a product: they depend on all bits of the hash, so 64 slots in a row are never full. */
+/* Takes the highest bits of a product. They depend on all bits of the hash, so that hashes spread over all slots and no
+ * 64 slots in a row are full. */
 static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
@@ -164,7 +167,7 @@ static uint32_t sites_in_use(void) {
   return __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) - __atomic_load_n(&sites_unused, __ATOMIC_RELAXED);
 }
 
-/* Compares hashes and not frames: two of 16,384 stacks have the same 64 bits in one of 10^11 programs. */
+/* Compares hashes and not frames, because two of 16,384 stacks have the same hash in only one of 10^11 programs. */
 static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
   return __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) == hash && site->frames == count &&
          !__atomic_load_n(&site->leaving, __ATOMIC_SEQ_CST);
@@ -219,12 +222,13 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
   return site;
 }
 
-/* Marks a record to which no slot leads as empty: without frames readers ignore it until it is forgotten. */
+/* Empties a record that no slot refers to. Readers ignore a record without frames until it is forgotten. */
 static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* The first slot without a site in the probe sequence of a hash, and its content; slot is NULL if there is none. */
+/* The first slot without a site in the probe sequence of a hash, and the content of that slot; `slot` is NULL if there
+ * is none. */
 struct gap {
   uint16_t *slot;
   uint16_t content;
@@ -296,7 +300,8 @@ static bool earlier_sections_ended(void) {
 /* Resets the sections. If another thread was forgetting sites, the child forgets none: a site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
-/* Reads the freed samples before the allocated ones: a sample counts as allocated before it counts as freed. */
+/* Reads the freed samples before the allocated ones, because each sample counts as allocated first; so the difference
+ * is never negative. */
 static uint64_t live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) - freed;
@@ -318,7 +323,7 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* Gives a site that has had no sample the present time, from which its staleness counts. */
+/* Stores the present time in a site without a sample. Its staleness counts from then on. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -336,7 +341,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites, at most once a second: a search takes a millisecond, and programs may read all the time. */
+/* Marks the stalest sites, at most once a second, because a search takes a millisecond and a program may read call
+ * sites all the time. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -415,7 +421,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Tells profilers of an object again: its removal was a free to them, since its address could have been reused. */
+/* Announces an object to profilers again. Its removal was announced as a free, because its address might have been
+ * reused. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -427,7 +434,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns the sums of an old collection; NULL while another thread resets them, or if a later one took their place. */
+/* Returns the sums of an old collection; NULL while another thread resets them, or if those of a later collection have
+ * replaced them. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -489,7 +497,7 @@ void call_sites_forget(void) { live_samples_remove_all(call_sites_count_free); }
 
 /* ---- Samples ------------------------------------------------------------------------------------------ */
 
-/* Returns the quarters that are taken of the room for sites or for stack nodes, whichever is more. */
+/* Returns how many quarters are taken of the room for sites or of the room for stack nodes, whichever is more. */
 static uint32_t room_taken(void) {
   uint32_t of_sites = sites_in_use() / (SITES / 4);
   uint32_t of_nodes = stack_tree_in_use(&memory->stacks) / (STACK_NODES / 4);
@@ -508,12 +516,12 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 }
 
 /*
- * Returns the number of frames to store. Compilers meet ever new stacks in their recursions, and class loading below
- * the Java code that first needs a class. From half of the room on, new stacks without Java frames and those of the JVM
- * itself keep only their innermost frames, and fewer in the last quarter, so that the rest is for the program's. (If
- * nearly every allocation is sampled, the JVM's keep that many Java frames.) At other intervals the JVM's stacks below
- * Java stay whole up to the last quarter: a shortened one does not tell which method of the program made the JVM
- * allocate.
+ * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
+ * compilers, and class loading, which runs below any Java code that first needs a class. Once half of the room is
+ * taken, new stacks without Java frames and those of the JVM itself keep only their innermost frames, and fewer in the
+ * last quarter, so that the rest is left for stacks of the program. The JVM's stacks below Java stay whole up to the
+ * last quarter, because a shortened one lacks the program's method that made the JVM allocate. Only if nearly every
+ * allocation is sampled are they shortened earlier, to their native frames and a few Java frames.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -528,7 +536,7 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 /*
  * Returns whether a sample may make a new site. A JVM's start samples thousands of stacks once, for a few bytes each.
  * To leave room for later and larger stacks, in the second half of the room a new site's first sample must stand for a
- * number of bytes. Samples with probability 1 always may. A mapping must be of a mebibyte.
+ * number of bytes. A sample with probability 1 may always make one. A mapping must have at least a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -539,8 +547,8 @@ static bool deserves_site(const struct sample *sample) {
 }
 
 /*
- * Removes an earlier sample at the address of a new object. The earlier object was freed past the library, by
- * __libc_free for example, at an unknown time.
+ * Removes an earlier sample at the address of a new object. The earlier object was freed at an unknown time without a
+ * call of this library, by __libc_free for example.
  */
 static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
@@ -551,7 +559,7 @@ static void forget_object_before(const void *object) {
 
 /*
  * Reports a sample to profilers. A sample that cannot be followed is also reported as freed, since no free follows. A
- * request of no bytes is not reported, since they divide by its size.
+ * request of no bytes is not reported, because profilers divide by the size.
  */
 static void announce(const struct sample *sample, const void *object, bool followed) {
   if (sample->requested == 0) return;
@@ -614,7 +622,8 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* Limits the frames. Callers ask for one frame more than they keep: if it exists, the stack was cut. */
+/* Limits the number of frames. Callers request one frame more than they keep; if the stack has it, the stack was cut.
+ */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -633,8 +642,8 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a note of the call before the Java frames if the innermost has a bytecode: a native method has none, so
- * compiled code called by the foreign-function interface. `frames` has room for the note.
+ * Inserts a note of the call before the Java frames if the innermost one has a bytecode index. A native method has
+ * none, so compiled code has then called by the foreign-function interface. `frames` has room for the note.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -646,7 +655,7 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame before the others: stacks share their outer frames. */
+/* Moves the last frame before the others, so that the outer frames stay equal to those of other stacks. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -793,14 +802,15 @@ static bool is_unchanged(const struct site *site, uint64_t hash, uint32_t number
          __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Reads a record: the freed sums first, so that no site shows more freed than allocated. */
+/* Reads a record: the freed sums first, so that no site shows more freed than allocated objects. */
 static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
-  if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* a site of mappings alone */
-  row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED); /* written before the hash, or made 0 later */
+  if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
+  row.frames = __atomic_load_n(&site->frames,
+                               __ATOMIC_RELAXED); /* The frames are written before the hash, and may become 0 later. */
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);
   return is_unchanged(site, hash, row.number) ? row : none;

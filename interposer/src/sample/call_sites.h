@@ -12,10 +12,10 @@
  * pages become resident when they are used. There are no locks. A record is filled before it is published and never
  * moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no room are counted.
  *
- * A program that generates code (each Groovy script is a class) has ever new stacks. When half of the room is taken, a
- * reader forgets the sites whose latest sample is oldest: at most a quarter of all at once, none with a live sample,
- * none with a sample in the last ten seconds. When a record gets another site, its number rises by 16,384, so numbers
- * stay unique.
+ * A program that generates code has new stacks all the time; each Groovy script, for example, is a class. When half of
+ * the room is taken, a reader forgets the sites whose latest sample is oldest: at most a quarter of all at once, none
+ * with a live sample, none with a sample in the last ten seconds. When a record gets another site, its number rises by
+ * 16,384, so numbers stay unique.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -40,7 +40,7 @@ const char *call_sites_start(void);
 /* Returns whether the memory is reserved, so that frees must check for samples. */
 bool call_sites_on(void);
 
-/* Begins to record samples. By then, every free must check for them. */
+/* Begins to record samples. Every free must check for samples by then. */
 void call_sites_open(void);
 
 /* Returns the reserved bytes. */
@@ -57,15 +57,16 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether it is a mapping, which is in no sum: the number of its site takes the place of an object. */
+  /* Whether the sample is a mapping. It is in no sum, and its result is the number of its site in place of an object.
+   */
   bool maps;
-  /* The work that was done for it (sample/work.h). */
+  /* The work that was done for the sample (sample/work.h). */
   uint32_t work;
 };
 
 /*
  * Writes the stack of the calling thread from given registers on, with native and Java frames as in call sites. Returns
- * the number of frames. Also in signal handlers. Preserves errno.
+ * the number of frames. May be called in signal handlers, too. Preserves errno.
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
@@ -84,7 +85,7 @@ void *call_sites_record(struct sample *sample);
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
 
-/* Adds to the references of a site. Does nothing for numbers that no site has. */
+/* Changes the number of references of a site. Does nothing for numbers that no site has. */
 void call_sites_refer(uint32_t site, int32_t by);
 
 /* Makes the references of all sites 0. */
@@ -101,8 +102,8 @@ typedef void *sample_mover(const struct sample *sample, const struct live_sample
 void call_sites_set_mover(sample_mover *mover);
 
 /*
- * Handle a sample that was removed from the live ones (live_samples.h): the first puts it back if its object stays
- * after all (a realloc that fails), the second counts it as freed. Neither changes anything for NO_LIVE_SAMPLE.
+ * Handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because
+ * its object stays after a realloc that fails. The second counts it as freed. Both do nothing for NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);
 void call_sites_count_free(struct live_sample sample);
@@ -119,10 +120,10 @@ void call_sites_forked(void);
 /* Returns the modules; NULL if call sites are not recorded. */
 const struct modules *call_sites_modules(void);
 
-/* Forgets sites if room is scarce. Not inside of malloc's family. */
+/* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies rows, in no order; some rows have no site. Calls call_sites_make_room() before row 0. */
+/* Copies the rows of call sites, in no order. Some rows have no site. Calls call_sites_make_room() before row 0. */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*

@@ -1,4 +1,4 @@
-/* The JVM's counters, and a word in each thread's data. See collections.h. */
+/* Reads the JVM's counters, and keeps a word in each thread's data. See collections.h. */
 #include "sample/collections.h"
 
 #include <stddef.h>
@@ -43,7 +43,8 @@ static void see_full(const struct collection_counters *from) {
 /* The latest old collections, by their number. */
 enum { SEEN = 4 };
 static struct seen {
-  uint64_t collections; /* when it was seen: all in the upper half, old ones in the lower */
+  /* The collections when this one was first seen: the number of all in the upper half, of old ones in the lower. */
+  uint64_t collections;
   uint64_t ns;
 } seen[SEEN];
 
@@ -51,11 +52,12 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* The first thread that sees a collection notes it. Each reads the clock before. */
+/* Stores the time of an old collection. If several threads see it, only the first stores a time. Each has read the
+ * clock before it tries. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
-  if ((uint32_t)before >= now.old) return; /* another thread saw a later one */
+  if ((uint32_t)before >= now.old) return; /* Another thread has stored a later collection. */
   if (!__atomic_compare_exchange_n(&latest_seen, &before, packed(now), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   __atomic_store_n(&entry->collections, 0, __ATOMIC_RELEASE);
@@ -106,7 +108,7 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* The meaning of a thread's word, unless it is the thread's handle plus the number of looks at its stack. */
+/* Values of a thread's word. Another value is the thread's handle plus the number of looks at its stack. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }
@@ -138,6 +140,6 @@ void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_
   uintptr_t word = __atomic_load_n(word_of(block), __ATOMIC_ACQUIRE), looks = word & MOST_LOOKS;
   if ((word & ~(uintptr_t)MOST_LOOKS) != (uintptr_t)candidate) return;
   uintptr_t now = waits_for_references ? CLEANER : looks == MOST_LOOKS - 1 ? NO_CLEANER : word + 1;
-  /* Fails if the thread ended meanwhile: its block has another owner or none. */
+  /* The exchange fails if the thread has ended meanwhile, because its block then has another owner or none. */
   __atomic_compare_exchange_n(word_of(block), &word, now, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }

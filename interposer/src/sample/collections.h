@@ -1,10 +1,11 @@
 /*
- * The garbage collections of the JVM, and the threads that free for it: each free of a sample notes whether a cleaner
- * freed the object, and how many collections had begun since its allocation.
+ * The garbage collections of the JVM, and the threads that free native memory of unreachable Java objects (cleaners).
+ * For each free of a sample it is recorded whether a cleaner freed the object, and how many collections began during
+ * the object's life.
  *
  * A cleaner is a thread that waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's
- * reference handler. A thread whose samples are freed announces itself at its first such free; src/jvm looks at its
- * stack later, while it waits (jvm/cleaners.h). Frees before that count as those of other threads.
+ * reference handler. A thread whose samples are freed announces itself at its first such free; Later, while the thread
+ * waits, src/jvm looks at its stack (jvm/cleaners.h). Frees before that count as those of other threads.
  */
 #ifndef MALLOMETER_SAMPLE_COLLECTIONS_H
 #define MALLOMETER_SAMPLE_COLLECTIONS_H
@@ -36,7 +37,7 @@ struct collections {
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the collections up to now; none without counters. Notes the time at which an old one is first seen. */
+/* Returns the numbers of collections so far; 0 without counters. Stores the time at which an old one is first seen. */
 struct collections collections_now(void);
 
 /* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */
@@ -59,7 +60,8 @@ bool is_cleaner_thread(void);
 
 /* Returns the JVM's handle of a thread that announced itself and is not known yet; NULL if there is none. */
 void *cleaner_candidate(struct thread_block *block);
-/* Notes whether the candidate waits for references. After seven times that it does not, it is no cleaner. */
+/* Records whether the candidate waits for references. A candidate that was seen seven times without waiting is no
+ * cleaner. */
 void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_for_references);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * An object's table is sorted by address and leads to a description of each function (FDE), which shares its beginning
- * with others (CIE). Both are programs for a small machine that steps through the function's instructions and tracks
- * where registers are saved; it runs up to the wanted address. All data is checked against the object's bounds, so
- * damaged information only ends the stack. See frame_rule.h.
+ * with others (CIE). CIE and FDE are programs for a small machine, which follows the function's instructions up to the
+ * wanted address and tracks where registers are saved. All data is checked against the object's bounds, so damaged
+ * information only ends the stack. See frame_rule.h.
  */
 #include "sample/frame_rule.h"
 
@@ -117,7 +117,7 @@ static bool open_record(const struct loaded_object *object, uintptr_t address, s
 /* ---- Finding the function ----------------------------------------------------------------------------- */
 
 struct entry {
-  int32_t function; /* relative to the table's begin, like `description` */
+  int32_t function; /* relative to the beginning of the table, like `description` */
   int32_t description;
 };
 

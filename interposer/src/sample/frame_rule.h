@@ -3,7 +3,7 @@
  * "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
  *
  * Only the stack pointer and the frame pointer are followed, since compilers compute frames from no others. A rule that
- * needs more, or code without information, ends the stack: shorter, never wrong.
+ * needs other registers, or code without information, ends the stack, which is then shorter but not wrong.
  */
 #ifndef MALLOMETER_SAMPLE_FRAME_RULE_H
 #define MALLOMETER_SAMPLE_FRAME_RULE_H

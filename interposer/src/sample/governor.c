@@ -1,4 +1,4 @@
-/* An account of time, with a bound on credit and on debt. See governor.h. */
+/* The account of time, with a bound on credit and on debt. See governor.h. */
 #include "sample/governor.h"
 
 #include <stdbool.h>
@@ -20,7 +20,8 @@ void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_n
   }
   uint64_t since = __atomic_exchange_n(&governor->settled_ns, end_ns, __ATOMIC_RELAXED);
   const uint64_t longest = (uint64_t)GOVERNOR_MOST_CREDIT_NS * 1000000u / target;
-  uint64_t elapsed = end_ns > since ? end_ns - since : 0; /* another thread may have read the clock later */
+  uint64_t elapsed =
+      end_ns > since ? end_ns - since : 0; /* Another thread may have read the clock later than this one. */
   if (since == 0) elapsed = 0;
   if (elapsed > longest) elapsed = longest;
   int64_t credit = __atomic_load_n(&governor->credit_ns, __ATOMIC_RELAXED);

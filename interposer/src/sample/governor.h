@@ -1,19 +1,20 @@
 /*
  * Limits the CPU time of samples to a share of one processor.
  *
- * Time is credit: it comes in at the target's rate, and each sample spends the time of its work (work.h), at most 100
- * us. A process begins with 2 ms and saves up to a tenth of a second. A program that meets new code now and then
- * therefore gets all of it sampled closely, and one that only starts is not slowed down for code that it never runs
- * again. When the credit is used up and still falls, the probabilities are halved, at most once in five milliseconds;
- * when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms are forgiven, so that at the
- * default target the probabilities are back within three seconds after a burst of new code.
+ * The limit is an account of time. Credit comes in at the rate of the target, and each sample spends the time of its
+ * work (work.h), at most 100 us. A process begins with a credit of 2 ms, and saves up to a tenth of a second. A program
+ * that meets new code now and then therefore gets all of it sampled closely, and one that only starts is not slowed
+ * down for code that it never runs again. When the credit is used up and still falls, the probabilities are halved, at
+ * most once in five milliseconds; when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms
+ * are forgiven, so that at the default target the probabilities are back within three seconds after a burst of new
+ * code.
  *
- * The best known allocations lose first: the first three halvings reduce the samples of busy call paths (sampler.h),
- * the next six those of rare code, and only the last three all samples that are due by size, without which large memory
- * would be missed. After twelve halvings the probabilities stay, whatever samples take. The shares are part of each
- * sample's known probability, so estimates stay without bias and only become less certain.
+ * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
+ * paths (sampler.h), the next six those of rare code, and only the last three all samples that are due by size, without
+ * which large memory would be missed. After twelve halvings the probabilities stay, whatever samples take. The shares
+ * are part of each sample's known probability, so estimates stay without bias and only become less certain.
  *
- * A thread has a limit of its own, so that no request waits for the samples of a whole process's credit: once it has
+ * A thread has a limit of its own, so that a single request does not spend the credit of the whole process: once it has
  * spent a millisecond within 20 ms, its probabilities are halved for each further eighth of a millisecond, twelve times
  * at most, and those by size three times. If the target is above a tenth of a processor, its share of the 20 ms
  * replaces the two milliseconds. The 20 ms begin with the first sample after the previous 20 ms.

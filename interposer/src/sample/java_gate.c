@@ -1,4 +1,4 @@
-/* The gate: one pointer, and a mark in the block of each thread in it. See java_gate.h. */
+/* The gate is one pointer, and a mark in the block of each thread that is in the gate. See java_gate.h. */
 #include "sample/java_gate.h"
 
 #include <stddef.h>
@@ -36,7 +36,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* Reads the pointer again after the mark: a thread that closes the gate waits for the marks that it sees. */
+/* Sets the mark, then reads the pointer again, because a thread that closes the gate waits only for marks that it sees.
+ */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

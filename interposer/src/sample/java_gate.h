@@ -2,8 +2,8 @@
  * The gate between samples and the JVM: src/jvm opens it with the functions that read a thread's Java frames, and can
  * close it and wait until no thread uses them.
  *
- * A thread in the gate marks its block. It then does not enter a second time while the JVM's functions allocate or are
- * interrupted, and a thread that closes the gate can wait for it.
+ * A thread in the gate marks its block. The mark prevents the thread from entering again if the JVM's functions
+ * allocate or a signal handler interrupts them, and lets a thread that closes the gate wait for it.
  */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
@@ -16,7 +16,8 @@
 
 /* The functions of the JVM. They run inside of malloc, do not allocate or lock, and preserve errno. */
 struct java_stacks {
-  /* Returns the JVM's handle of the calling thread; NULL if it is not its thread, or in a state that allows no walk. */
+  /* Returns the JVM's handle of the calling thread; NULL if the thread is not the JVM's, or is in a state that allows
+   * no walk. */
   void *(*thread)(void);
   /*
    * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. `caller` is the code that called

@@ -17,7 +17,7 @@ void latest_samples_keep(void) {
 
 void latest_samples_forked(void) { __atomic_store_n(&kept, false, __ATOMIC_RELAXED); }
 
-/* The fence orders these stores after the mark, as in account/huge_requests.c. */
+/* The fence orders the stores of the entry after the store of the mark, as in account/huge_requests.c. */
 __attribute__((noinline)) static void store(uint32_t site, uint64_t bytes) {
   uint64_t number = __atomic_add_fetch(&taken, 1, __ATOMIC_RELAXED);
   struct latest_sample *entry = &ring[number % LATEST_SAMPLES];

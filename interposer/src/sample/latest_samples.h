@@ -3,7 +3,7 @@
  *
  * A sample stores its entry in a ring of plain memory, without a system call or a lock. A writer takes a number, marks
  * the entry as being written, fills it and marks it with the number; a reader that finds the same number before and
- * after its copy has a whole entry. The ring stays untouched until latest_samples_keep().
+ * after its copy has a complete entry. Nothing is written to the ring before latest_samples_keep().
  */
 #ifndef MALLOMETER_SAMPLE_LATEST_SAMPLES_H
 #define MALLOMETER_SAMPLE_LATEST_SAMPLES_H
@@ -26,13 +26,13 @@ struct latest_sample {
   uint32_t thread;
 };
 
-/* Keeps samples from now on. Writes to the pages of the ring first, so that no sample waits for one of them. */
+/* Keeps samples from now on. Writes to the pages of the ring first, so that no sample has to wait for a page fault. */
 void latest_samples_keep(void);
 
 /* Keeps no samples in the child of a fork, which nothing records. */
 void latest_samples_forked(void);
 
-/* Stores a sample. Inside of malloc; preserves errno. */
+/* Stores a sample. May be called inside of malloc; preserves errno. */
 void latest_samples_add(uint32_t site, double bytes);
 
 /* Returns the number of the latest sample; 0 before the first. */

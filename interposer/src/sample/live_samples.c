@@ -1,4 +1,4 @@
-/* The filter, and a table with open addressing whose places store how far to probe. See live_samples.h. */
+/* The filter, and the table with open addressing, in which each place stores how far to probe. See live_samples.h. */
 #include "sample/live_samples.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* live samples that belong to this place; 255 is never changed */
-    uint8_t reach;   /* the farthest probe at which one of them was ever put */
+    uint8_t objects; /* number of live samples whose hash leads to this place; at 255 it stays */
+    uint8_t reach;   /* the farthest probe at which one of them was ever stored */
   } homes[PLACES];
 } * table;
 
@@ -95,14 +95,15 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Opens closed counts. A bit that stays set only costs a look at the table. */
+/* Opens the counts that the parent's threads had closed. Bits that stay set only make frees look at the table. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)
     *closed = 0;
 }
 
-/* Counts a sample under two independent hashes: of frees that the filter passes, the second stops nearly all. */
+/* Counts a sample under two independent hashes. The second one stops nearly all frees of other objects that pass the
+ * filter of the first. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);
@@ -114,7 +115,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Extends a place's probes. Used entries are never EMPTY again, so only this keeps a search from all PROBES. */
+/* Extends the number of probes for a place. Without this number each search would take all PROBES, because a used entry
+ * never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&
@@ -151,7 +153,7 @@ static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
   /*
    * A thread that frees the object got its address after the insertion, and these two loads depend on the address.
-   * Values of another object only make the search fail, or take longer.
+   * With the values of another object the search only fails or takes longer.
    */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
@@ -167,7 +169,7 @@ static struct live *find(uintptr_t address) {
 
 bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
 
-/* Returns the sample; NO_LIVE_SAMPLE if another thread takes it out. */
+/* Takes the sample out of its entry and returns it; NO_LIVE_SAMPLE if another thread takes it out. */
 static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -210,7 +212,8 @@ struct mallometer_object live_sample_row(const void *object, const struct live_s
 /* Copies the sample at this address; NO_LIVE_SAMPLE if the entry changed meanwhile. */
 static struct live_sample copy(const struct live *entry, uintptr_t address) {
   struct live_sample sample = {entry->site, entry->born, entry->probability, entry->bytes, entry->before};
-  /* A writer of another sample has acquired GONE: a reader that copied a word of it sees GONE or a later mark. */
+  /* A thread that writes another sample into the entry has first read GONE. A reader that copied a word of that sample
+   * therefore sees GONE or a later mark after this fence. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&entry->address, __ATOMIC_RELAXED) == address ? sample : NO_LIVE_SAMPLE;
 }

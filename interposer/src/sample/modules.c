@@ -17,7 +17,7 @@ static bool is_known(const struct modules *modules, const struct loaded_object *
   return false;
 }
 
-/* Reserves `count` of `limit`, or nothing. Returns the first, or `limit`. */
+/* Reserves `count` elements of `limit`, or none. Returns the index of the first, or `limit`. */
 static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
   uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
   do {
@@ -28,7 +28,8 @@ static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
 
 /* ---- Recording and reading ---------------------------------------------------------------------------- */
 
-/* Adds an object. Two threads may add the same object at once; both entries have the same names. */
+/* Adds an object. If two threads add the same object at once, it has two entries with the same names, which is
+ * harmless. */
 static bool keep(struct modules *modules, const struct loaded_object *object) {
   uint32_t bytes = (uint32_t)strnlen(object->path, BYTES_OF_PATHS) + 1;
   if (__atomic_load_n(&modules->taken, __ATOMIC_RELAXED) == MODULES) return false;

@@ -3,7 +3,7 @@
  * unloaded, and their files deleted. Names of addresses are found outside of this library
  * (io.mallometer.internal.symbol).
  *
- * No function here allocates or locks. A module that finds no room is missing, and its frames have no library.
+ * No function here allocates or locks. If there is no room, the module is missing, and its frames have no library.
  */
 #ifndef MALLOMETER_SAMPLE_MODULES_H
 #define MALLOMETER_SAMPLE_MODULES_H

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct move {
-  /* The alignment of the new address, a power of two; 0: it stays. */
+  /* The alignment of the new address, a power of two; 0: the object must not be moved. */
   size_t alignment;
   /* The leading bytes that the program wrote; the rest is zero or undefined. */
   size_t contents;

@@ -1,6 +1,6 @@
 /*
- * One step for each frame, by a rule that is cached; memory is checked to be readable before it is read. See
- * native_stack.h.
+ * The walk makes one step for each frame, by a rule that is cached. It reads memory only after a check that the memory
+ * is readable. See native_stack.h.
  */
 #include "sample/native_stack.h"
 
@@ -17,11 +17,12 @@
 
 static enum unwinding unwinding;
 static bool objects_are_known;
-static bool kernel_tells; /* the kernel tells which memory is readable; a sandbox may forbid that */
+static bool kernel_tells; /* whether a system call reports which memory is readable; a sandbox may forbid it */
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* Memory from `begin` to `end` is known to be readable; up to `limit` each page is tested when it is first read. */
+/* Memory that may be read. From `begin` to `end` it is known to be readable; from there to `limit` each page is tested
+ * before its first read. */
 struct readable {
   uintptr_t begin, end, limit;
 };
@@ -69,7 +70,8 @@ static struct {
 
 #define FRAME_BITS 25 /* bits of the canonical frame address's offset */
 #define SAVED_BITS 17 /* bits of each other offset */
-/* The address has no rule: the stack ends here. Nearly all stacks end at a cached address. */
+/* The value of an address without a rule, at which the stack ends. It is cached too, since nearly all stacks end at the
+ * same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
@@ -106,7 +108,7 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
   uint64_t *place_of_rule = place_of_key + 1;
-  /* Two words of different rules do not match, whatever their order: each key contains its rule. */
+  /* The two loads need no order: a key does not match the rule of another entry, because each key contains its rule. */
   uint64_t packed = __atomic_load_n(place_of_rule, __ATOMIC_RELAXED);
   if (packed && __atomic_load_n(place_of_key, __ATOMIC_RELAXED) == (key ^ packed)) {
     unpack(packed, rule);
@@ -136,7 +138,7 @@ static bool find_object_of(uintptr_t return_address, struct loaded_object *objec
   return (address >= object->begin && address < object->end) || loaded_object_at(address, object);
 }
 
-/* Goes to the caller's frame. */
+/* Moves the registers from a frame to the caller's frame. */
 static bool leave_frame(struct readable *stack, struct registers *r, struct loaded_object *object, uint32_t *work) {
   struct frame_rule rule;
   if (!rule_at(r->pc - 1, object, &rule, work)) return false;
@@ -169,7 +171,8 @@ static uint32_t walk_by_tables(struct readable *stack, struct registers r, uint6
   return count;
 }
 
-/* Walks frame pointers: each frame begins with the caller's and the return address, and callers' frames are higher. */
+/* Follows frame pointers. A frame begins with the frame pointer of the caller and the return address, and frames of
+ * callers are at higher addresses. */
 static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers r, uint64_t *frames,
                                        uint32_t capacity) {
   struct loaded_object object = {0};
@@ -185,7 +188,7 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* Tests the kernel's answers: no program has memory at 0. */
+/* Tests whether the kernel's answers are right for two addresses: this stack is readable, and address 0 never is. */
 static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);

@@ -1,8 +1,8 @@
 /*
  * The native call stack of the calling thread, from inside of malloc.
  *
- * Frames are followed by call frame information if the kernel tells which memory is readable or the C library which
- * objects are loaded, else by frame pointers. Only readable memory is read: the used part of the thread's own stack
+ * Frames are followed by call frame information if the kernel reports which memory is readable, or the C library which
+ * objects are loaded; else by frame pointers. Only readable memory is read: the used part of the thread's own stack
  * (platform/own_stack.h); for other stacks the kernel tests each page. A smashed stack, or code without information,
  * therefore yields a short stack and never a fault.
  *
@@ -24,13 +24,14 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Called at start, where entering the loader is allowed. Returns the method of walks; tables may be impossible. */
+/* Prepares walks and returns their method, which may differ from the wanted one because tables may be impossible. Call
+ * it at the start, where entering the loader is allowed. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
-/* Bytes of stack that a walk needs below the program's call, on every path; 2.9 KiB were measured. */
+/* The bytes of stack that a walk needs below the program's call. The measured need is 2.9 KiB. */
 #define ROOM_FOR_NATIVE_STACK 5120u
 
-/* Returns whether the thread is on its own stack at this address, with so many bytes left. */
+/* Returns whether the address is in the thread's own stack, with at least this many bytes left below it. */
 static inline bool stack_has_room(const void *stack, size_t bytes) { return own_stack_left((uintptr_t)stack) >= bytes; }
 
 /*
@@ -47,8 +48,8 @@ uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capac
                          uint32_t *work);
 
 /*
- * Walks the calling thread's stack as a sample does, with one rule removed from the cache. Returns the work, 0 if none.
- * Not inside of malloc.
+ * Walks the calling thread's stack as a sample does, after it has removed one rule from the cache. Returns the work; 0
+ * if no walk was possible. Not for use inside of malloc.
  */
 uint32_t native_stack_rehearse(void);
 

@@ -1,6 +1,6 @@
 /*
- * The place of an allocation in the program: recorded at the hook's first instruction, it distinguishes stacks and call
- * paths.
+ * The place of an allocation in the program. The hook records it at its first instruction; it distinguishes stacks and
+ * call paths.
  */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H

@@ -14,12 +14,14 @@
 /* The first allocations of a call path, which have probability 1 without the governor: k in sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* sample/work.h */
-/* The first walk finds little in the processor's caches, the others all: together they take the time of samples. */
+/* The number of walks that are measured. The first finds little in the processor's caches, the others find everything
+ * there; their mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* The counter, which counts to 256 only, ended before the drawn allocation. Such a visit takes no sample. */
+/* Marks a counter that ends before the drawn allocation, because a counter counts to 256 only. A visit at its end takes
+ * no sample. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
@@ -30,7 +32,7 @@
 /* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* Visits of a thread that are added to the cost at once. */
+/* The number of a thread's visits whose cost is added together. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -45,7 +47,7 @@ static uint64_t visits_ns;
 
 /*
  * Makes sure that the next allocation of each bucket is visited, which level 0 means. Otherwise a counter drawn for a
- * longer interval would delay samples of a shorter one. A thread that draws a counter at this moment may keep it.
+ * longer interval would delay samples of a shorter one. A thread that is just drawing a counter may keep it.
  */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -57,7 +59,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* A reader between the two stores uses the old or the new probability: both are known, so the weight is right. */
+/* A thread that reads between the two stores uses the old or the new probability. Both are known, so the sample's
+ * weight is right. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
@@ -139,7 +142,7 @@ static void count_visit_cost(struct thread_block *block) {
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
-/* Changes the time by an eighth at most, so that an interrupted measurement has little weight. */
+/* Changes the time of a unit by an eighth at most, so that an interrupted measurement has little effect. */
 void sampler_measure(void) {
   uint64_t before = monotonic_ns(), begin = monotonic_ns();
   uint32_t work = 0;
@@ -154,14 +157,14 @@ void sampler_measure(void) {
 /* ---- Call paths --------------------------------------------------------------------------------------- */
 
 /*
- * The estimated number of allocations seen for each call path, with open addressing. All is written without lock and
- * may lose counts, or mix two paths briefly when one replaces the other: p must be known, but need not be exactly as
- * wanted.
+ * The estimated number of allocations seen for each call path, with open addressing. Threads write without a lock. They
+ * may lose counts, or mix two paths briefly when one replaces the other. That is harmless: the probability of a sample
+ * must be known, but need not be exactly the intended one.
  */
 struct path {
   uint32_t tag; /* 0: free */
   uint32_t seen;
-  float due;     /* samples by size, halved every eight ticks */
+  float due;     /* samples that the path was due by size, halved every eight ticks */
   uint32_t tick; /* tick of the latest visit */
 };
 
@@ -206,25 +209,26 @@ static struct path *path_at(uint64_t hash, uint32_t now) {
   return &overflow_path;
 }
 
-/* Returns the rest of a sum that is halved every eight ticks; between halvings it falls linearly. */
+/* Returns what is left after this many ticks of a sum that is halved every eight ticks. Between halvings it falls
+ * linearly. */
 static double fade(double sum, uint32_t ticks) {
   if (ticks >= 8 * 31) return 0;
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds samples that a path is due by size; returns the earlier sum. */
+/* Adds samples that a path is due by size. Returns the sum before. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
   int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
-  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* another thread may have read the clock later */
+  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* Another thread may have read the clock later. */
   float after = (float)(left + samples_due);
   __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
   __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
   return left;
 }
 
-/* Adds the allocations that a visit stands for; returns their earlier number. */
+/* Adds the allocations that a visit stands for. Returns the number before. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -241,7 +245,8 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level with at least the wanted probability: the difference of the exponents, rounded down. */
+/* Returns the highest level whose visits have at least the wanted probability. It is computed from the exponents of the
+ * numbers, rounded down. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -284,9 +289,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level: a lower one at once, a higher one in steps, at one of four visits. Call paths that share a
- * counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus has some 30
- * visits more now and then.
+ * Returns the next level. It falls to the wanted level at once, and rises by steps, at one of four visits. Call paths
+ * that share a counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus
+ * has some 30 visits more now and then.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -305,7 +310,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Takes a sample or not, at one of `visits` allocations. Returns the level for the next allocation of its path. */
+/* Decides whether an allocation that is one of `visits` becomes a sample, and takes it. Returns the level for the next
+ * allocation of its path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
@@ -349,7 +355,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* Visits a new path always: level 0. Without samples nothing is drawn, and the counters have no effect. */
+/* A new path has level 0, so its next allocation is always visited. While nothing is sampled no counter is drawn, and
+ * the counters have no effect. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -4,28 +4,29 @@
  * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1.
  * n is the number of allocations that its call path had so far in the whole process, k is 4, the interval 512 KiB, e is
  * 512, and d is the number of samples that the path was due by size alone in about the last two seconds. The first part
- * finds code that allocates rarely and leaves hot code alone (k (1 + ln (n / k)) samples for n allocations), the second
- * ensures that large memory is never missed. A path that is due more than e gets some 240 samples a second, however
- * much it allocates: it neither takes the time that other code needs nor costs its program more than that. A call path
- * here is return address, stack height and size class: in a JVM one return address makes most calls.
+ * finds code that allocates rarely, and samples hot code rarely (k (1 + ln (n / k)) samples for n allocations). The
+ * second part ensures that large memory is never missed. A path that is due more than e gets some 240 samples a second,
+ * however much it allocates: it neither takes the time that other code needs nor costs its program more than that. A
+ * call path here is return address, stack height and size class: in a JVM one return address makes most calls.
  *
- * The table of call paths has room for 16,384. Recursion makes ever new ones, so a new path replaces the stalest path
- * of its probe sequence, unless all of these were met within ten seconds; then the new one is sampled by its size
- * alone, together with all others of that kind, and counted. A path that returns after it was replaced is new.
+ * The table of call paths has room for 16,384. Recursion makes new paths all the time, so a new path replaces the
+ * stalest path of its probe sequence. If all of these were used within ten seconds, the new path finds no room: its
+ * allocations are counted as such, and sampled by their size alone, together with those of all other paths without
+ * room. A path that returns after it was replaced is new.
  *
- * The fast path cannot look n up. It hashes the call path into one of 256 counters of its thread and counts that down;
- * only at 0 does the allocation reach the sampler, a visit. A counter is drawn again at each visit so that every
- * allocation is visited with the same probability v = 2^-level, whatever was visited before (a geometric distribution).
- * The visit knows the call path exactly and accepts it with probability p / v, so that p is as wanted even if call
- * paths share a counter, except that it cannot exceed v. Levels end at 7: a new call path that shares its counter with
- * a hot one is found with every 128th allocation, and a visit of 300 instructions costs less than three an allocation.
- * Levels rise slowly, so that the next allocations of a new path are found sooner.
+ * The fast path has no time to look n up. It hashes the call path into one of 256 counters of its thread and counts
+ * that counter down. Only at 0 the allocation reaches the sampler, which is called a visit. A counter is drawn again at
+ * each visit so that every allocation is visited with the same probability v = 2^-level, whatever was visited before (a
+ * geometric distribution). The visit knows the call path exactly and accepts it with probability p / v, so that p is as
+ * wanted even if call paths share a counter, except that it cannot exceed v. Levels end at 7: a new call path that
+ * shares its counter with a hot one is found with every 128th allocation, and a visit of 300 instructions costs less
+ * than three an allocation. Levels rise slowly, so that the next allocations of a new path are found sooner.
  *
- * While samples take more time than the target (governor.h), e, then k, then all p are lower by a common factor. With
- * an interval of 1 every allocation is sampled, whatever that takes; with an interval of at most 8, and without a
- * target, every allocation after it was set. An allocation of at least eight intervals is always sampled, unless its
- * path is a busy one. Visits count as cost too, but reduce nothing: in hot code they are about one in 110 allocations,
- * whatever is sampled.
+ * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
+ * then all p. With an interval of 1 every allocation is sampled, whatever that takes; with an interval of at most 8,
+ * and without a target, every allocation after it was set. An allocation of at least eight intervals is always sampled,
+ * unless its path is a busy one. Visits count as cost, too, but their cost is not reduced: in hot code about one in 110
+ * allocations is visited, whatever is sampled.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path
@@ -54,7 +55,7 @@
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
 /* Sets the mean bytes between samples of code that allocates much; 0 samples nothing, 1 every allocation, which is
- * exact only from the start. From any thread. */
+ * exact only from the start. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
@@ -88,7 +89,7 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
   return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct thread_block, filter)), 0);
 }
 
-/* Counts the changes of the interval: each makes all paths of large allocations new. */
+/* Counts the changes of the interval. After each change all paths of large allocations count as new. */
 extern HIDDEN uint32_t interval_number;
 
 /* Returns the tag of a large allocation's call path. */
@@ -148,12 +149,13 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of later work for a sample. `block` is the calling thread's, or NULL. From any thread. */
+/* Counts the cost of later work for a sample. `block` is the calling thread's, or NULL. May be called from any thread.
+ */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
 /*
- * Measures the time of a unit of work (sample/work.h), by walking a stack. Called now and then by threads of the
- * library that have just slept: the data of samples is rarely in the processor's caches either.
+ * Measures the time of a unit of work (sample/work.h), by walking a stack. Threads of the library call this now and
+ * then after they have slept. Their data is then not in the processor's caches, as that of samples rarely is.
  */
 void sampler_measure(void);
 

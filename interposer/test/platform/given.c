@@ -534,7 +534,7 @@ uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id,
   return 0;
 }
 
-/* The test's memory is readable, and no other is asked for. */
+/* Reports each page as readable, because the logic tests only pages of the test. */
 bool page_is_readable(uintptr_t page) { return page != 0; }
 
 /* ---- The allocator, and what stops the program --------------------------------------------------------- */

@@ -72,7 +72,8 @@ void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
 
-/* Called at the begin of each reading, to access by given_use() what was accessed since the previous one. */
+/* A function of the test that is called at the beginning of each reading. It calls given_use() for what the program
+ * would have accessed since the previous reading. */
 extern void (*given_uses)(void);
 /* The number of readings that succeed, the number that fail after them, and their error. */
 extern unsigned given_readings_before, given_failing_readings;

@@ -33,8 +33,8 @@ import java.util.concurrent.ThreadFactory;
  * }
  * }</pre>
  *
- * <p>A figure that is set appears after the next {@link #poll()}: no thread polls. Verdicts,
- * histories and the diagnosis are drawn as in the real facade. Thread-safe.
+ * <p>No thread polls, so a figure that the test sets appears after the next {@link #poll()}.
+ * Verdicts, histories and the diagnosis are computed as in the real facade. Thread-safe.
  */
 public final class FakeMallometer extends Mallometer {
 
@@ -114,7 +114,7 @@ public final class FakeMallometer extends Mallometer {
     library.pools(pools);
   }
 
-  /** Sets the call sites that are read next. */
+  /** Sets the call sites that the next reading returns. */
   public void setSites(CallSites sites) {
     library.setCallSites(sites);
   }

@@ -74,8 +74,8 @@ import java.util.function.Supplier;
 public class Mallometer implements AutoCloseable {
 
   /**
-   * The one piece of static state: a process has one set of counters, and its facades share one
-   * engine. Created at first use.
+   * The only static state of this class. A process has one set of counters, so its facades share
+   * one engine, which the first facade creates.
    */
   private static final class Shared {
     static final Engine ENGINE =
@@ -170,9 +170,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Reports that the application starts, or that it has started. Growth counts from then on, or
-   * without this call from two minutes after the start of the JVM. Only the first start of a
-   * process counts.
+   * Reports that the application starts, or that it has started. Growth is measured from the end of
+   * the start. Without this call it is measured from two minutes after the start of the JVM. Only
+   * the first start of a process counts.
    */
   public void starting(boolean begins) {
     engine.starting(begins);
@@ -214,7 +214,7 @@ public class Mallometer implements AutoCloseable {
     return leaks;
   }
 
-  /** Returns what can be done with the allocator. */
+  /** Returns the operations on the allocator. */
   public Allocator allocator() {
     return allocator;
   }
@@ -233,7 +233,7 @@ public class Mallometer implements AutoCloseable {
     return monitors;
   }
 
-  /** Returns the last hour, and the previous run. */
+  /** Returns the history: the last hour, and the previous run. */
   public History history() {
     return history;
   }
@@ -280,7 +280,7 @@ public class Mallometer implements AutoCloseable {
     }
   }
 
-  /** Subscribes to the polls, and tells of the latest one at once. */
+  /** Subscribes to the polls, and passes on the latest snapshot at once. */
   private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
     Subscription polls = onPoll(watch);
     watch.accept(snapshot());
@@ -359,8 +359,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Ends the counting that {@link #attach} began, for the whole process, and its counters. A
-     * preloaded library continues to count.
+     * Ends the counting that {@link #attach} began, for the whole process. The counters are unknown
+     * afterwards. A preloaded library continues to count.
      *
      * @return the status afterwards
      */
@@ -414,7 +414,7 @@ public class Mallometer implements AutoCloseable {
     private Sites() {}
 
     /**
-     * Returns what each call site allocated, and what of it is live. Takes milliseconds; a reading
+     * Returns the allocated and the live memory of each call site. Takes milliseconds; a reading
      * that is less than a second old is returned again.
      */
     public CallSites read() {
@@ -449,9 +449,9 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites between two moments of the last hour; the second may be
-     * the present. Compares the nearest kept moments, if they are at most two minutes away: ten
-     * minutes are kept by 15 s, and the rest by the minute. If {@code from} is before the first
-     * reading, the changes are those since that reading.
+     * the present. Compares the nearest kept moments, if they are at most two minutes away. A
+     * moment is kept every 15 s in the latest ten minutes, and every minute before. If {@code from}
+     * is before the first reading, the changes are those since that reading.
      */
     public SiteChanges changes(Instant from, Instant to) {
       try {
@@ -553,8 +553,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Acknowledges the call sites of a name, whatever their verdict, or withdraws the
-     * acknowledgement. Applies to all facades until the process ends, or longer with {@link
-     * Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
+     * acknowledgement. Applies to all facades until the process ends; later processes keep it with
+     * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
      * @param site the name; one that ends in {@code *} is the beginning of a name
      */
@@ -623,8 +623,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the latest look at the pools of other libraries, such as Netty's; empty if none was
-     * found. The next look comes ten seconds after the last, in place of a minute; up to two
-     * minutes after one that was expensive.
+     * found. This call lets the next look come ten seconds after the latest one instead of a
+     * minute. After an expensive look the pause is longer, up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();
@@ -745,7 +745,10 @@ public class Mallometer implements AutoCloseable {
       return engine.monitorBook().phases();
     }
 
-    /** Whoever takes it out of the set closes it. A failure concerns neither caller nor others. */
+    /**
+     * Closes a monitor, unless another thread has closed it. Logs a failure, so that the other
+     * monitors are closed too.
+     */
     private void end(BuiltInMonitors.RunningMonitor started) {
       boolean mine;
       synchronized (subscribers) {

@@ -37,14 +37,15 @@ public final class NativeScope implements AutoCloseable {
 
   /**
    * Opens a scope over the calling thread for code that runs before any facade is open, such as an
-   * application's start. Leaves the choice of options to the facade that is opened first. The scope
-   * is empty unless the library is preloaded, and on a virtual thread.
+   * application's start. Opens no facade, so the facade that the application opens first still
+   * decides about the options. The scope is empty unless the library is preloaded, and on a virtual
+   * thread.
    */
   public static NativeScope ofThread() {
     return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());
   }
 
-  /** Returns the figures so far; once the scope is closed, those of the time when it was open. */
+  /** Returns the figures so far, or the final figures once the scope is closed. */
   public ScopeFigures figures() {
     ScopeFigures closed = result;
     if (closed != null) {

@@ -6,8 +6,8 @@
  * it and compute nothing. {@link io.mallometer.meter.Meter} lists the meters, once for all faces.
  *
  * <p>Counters are exact {@code long}s that only grow. Figures that can be unknown are {@code
- * double}s, {@code NaN} when unknown. A record that is absent is an empty {@code Optional}. Neither
- * is ever 0.
+ * double}s, {@code NaN} when unknown. A record that is absent is an empty {@code Optional}. An
+ * unknown figure is never 0.
  *
  * <p>Packages below {@code io.mallometer.internal} are not part of the API.
  */

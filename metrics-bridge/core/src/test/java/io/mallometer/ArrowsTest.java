@@ -133,7 +133,10 @@ class ArrowsTest {
   static final ArchRule packagesAreFreeOfCycles =
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
-  /** Readers exchange figures through the snapshot; only the engine connects them. */
+  /**
+   * A reader does not depend on another one, because readers exchange figures through the snapshot;
+   * only the engine connects them.
+   */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {
     List<JavaClass> readers =
@@ -151,7 +154,10 @@ class ArrowsTest {
                         readers.stream().filter(other -> other != reader).toList()));
   }
 
-  /** A list of more parameters is composed of named parts, unless it is read in one breath. */
+  /**
+   * A constructor with more parameters takes records that group them, unless {@link
+   * #READ_IN_ONE_BREATH} has a reason.
+   */
   @ArchTest
   static void noConstructorHasMoreThanEightParameters(JavaClasses all) {
     assertThat(
@@ -164,7 +170,10 @@ class ArrowsTest {
         .isEqualTo(READ_IN_ONE_BREATH.keySet());
   }
 
-  /** A reader who meets a type without its package knows the type, in each published module. */
+  /**
+   * The simple names of types are unique in each published module, so that a reader knows a type
+   * without its package.
+   */
   @ArchTest
   static void noSimpleNameStandsForTwoTypes(JavaClasses all) throws IOException {
     List<String> names = new ArrayList<>();
@@ -181,7 +190,7 @@ class ArrowsTest {
     assertThat(names).hasSizeGreaterThan(all.size() / 10).doesNotHaveDuplicates();
   }
 
-  /** Packages outside of internal have only what an application may call. */
+  /** Packages outside of {@code internal} contain only types that an application may use. */
   @ArchTest
   static void theApiGrowsOnlyOnPurpose(JavaClasses all) {
     assertThat(
@@ -242,7 +251,7 @@ class ArrowsTest {
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
 
-  /** A runtime may lack the module jdk.management. */
+  /** No class may depend on the module jdk.management, because a runtime may lack it. */
   @ArchTest
   static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
       noClasses()

@@ -589,7 +589,7 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns some parts of all kinds of memory. All figures differ; memory.high is unknown. */
+  /** Returns memory with parts of every kind, whose figures all differ. memory.high is unknown. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
@@ -729,7 +729,7 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
-  /** Returns a facade whose call sites were read before its latest poll. */
+  /** Returns a facade that has read these call sites before its latest poll. */
   private FakeMallometer knowing(CallSites sites) {
     mallometer.setSites(sites);
     polled();

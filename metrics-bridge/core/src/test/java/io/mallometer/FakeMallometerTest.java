@@ -47,7 +47,7 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).hasSize(3);
   }
 
-  /** The call sites are read once although a reading takes longer than it stays fresh. */
+  /** Simulates a reading of call sites that takes longer than a reading stays fresh. */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
     ScriptedLibrary library =

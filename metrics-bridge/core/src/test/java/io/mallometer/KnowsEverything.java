@@ -65,7 +65,7 @@ public final class KnowsEverything implements AutoCloseable {
     mallometer.poll();
   }
 
-  /** Grows toward the limit for ten minutes after the start-up. */
+  /** Makes memory grow toward the limit for ten minutes after the start-up. */
   private void grow() {
     mallometer.starting(true);
     mallometer.starting(false);
@@ -76,7 +76,7 @@ public final class KnowsEverything implements AutoCloseable {
     }
   }
 
-  /** Reads the end of the earlier run, then lets the recording fail. */
+  /** Makes the facade read the end of the earlier run, and then makes the recording fail. */
   private void record(Path recording) {
     Recorder recorder = mallometer.engine().recorder();
     recorder.want(recording);
@@ -110,7 +110,10 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /** Returns memory divided at a second of the growth; a mapped file grew by a MiB per second. */
+  /**
+   * Returns the split memory at a second of the growth, in which a mapped file grows by a MiB per
+   * second.
+   */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

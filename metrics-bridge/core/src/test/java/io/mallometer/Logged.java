@@ -40,7 +40,7 @@ public final class Logged extends Handler implements AutoCloseable {
 
   @Override
   public void flush() {
-    // Messages are not buffered.
+    // Does nothing, because messages are not buffered.
   }
 
   @Override

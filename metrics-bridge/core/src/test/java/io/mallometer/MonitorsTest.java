@@ -64,7 +64,7 @@ class MonitorsTest {
   }
 
   @Test
-  void aRequestAboveTheThresholdIsToldOnceAndLogged() throws Exception {
+  void aRequestAboveTheThresholdIsReportedOnceAndLogged() throws Exception {
     mallometer.setHugeAllocations(List.of(request(1, 900 * MIB)));
     mallometer.poll();
     mallometer.monitors().start(MonitorOptions.threshold(200 * MIB));
@@ -103,7 +103,7 @@ class MonitorsTest {
   }
 
   @Test
-  void aThresholdOfAThreadIsToldOfNoOther() throws Exception {
+  void aThresholdOfAThreadReceivesNoRequestOfAnotherThread() throws Exception {
     mallometer.monitors().start(MonitorOptions.threshold(200 * MIB).withThread(42));
     mallometer.monitors().start(MonitorOptions.threshold(200 * MIB).withThread(41));
     mallometer.setHugeAllocations(List.of(request(1, 300 * MIB)));
@@ -191,7 +191,7 @@ class MonitorsTest {
   }
 
   @Test
-  void aListenerThatFailsKeepsNothingFromTheOthers() throws Exception {
+  void aListenerThatFailsDoesNotAffectOtherListeners() throws Exception {
     mallometer
         .monitors()
         .onEvent(
@@ -207,7 +207,7 @@ class MonitorsTest {
   }
 
   @Test
-  void afterClosingNothingIsToldOrWritten() throws Exception {
+  void afterClosingNothingIsReportedOrWritten() throws Exception {
     Path file = directory.resolve("memory.csv");
     Mallometer.Subscription subscription =
         mallometer.monitors().start(MonitorOptions.liveSize(20 * MIB));

@@ -49,7 +49,7 @@ class PollerTest {
   private static final MallometerOptions SLOW =
       MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
 
-  /** The threads of other tests in this JVM. */
+  /** The threads that other tests in this JVM have left. */
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
 
   private final Readings library = new Readings();
@@ -230,7 +230,7 @@ class PollerTest {
               new UnsatisfiedLinkError("gone"),
               new OutOfMemoryError("made up"))) {
         library.failure = failure;
-        // A reading that had begun before is published first.
+        // Waits for two readings, because one that had begun before may be published first.
         library.awaitReadings(2);
         Instant stuck = mallometer.snapshot().time();
         library.awaitReadings(2);
@@ -254,7 +254,10 @@ class PollerTest {
     }
   }
 
-  /** The application starts up meanwhile, so a poll does one kind of reading for the first time. */
+  /**
+   * The readers start one after the other, because the application starts up meanwhile and each
+   * reader loads classes at its first reading.
+   */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {
     ScriptedLibrary known = known();
@@ -338,13 +341,13 @@ class PollerTest {
           snapshot -> exhausted.callSiteReadings() >= 3 && after.incrementAndGet() > 20);
       assertThat(mallometer.snapshot().time()).isAfter(opened);
       assertThat(exhausted.callSiteReadings())
-          .as("one to show, one to judge, one of the peak")
+          .as("readings of the call sites: one to show, one to judge, one of the peak")
           .isEqualTo(3);
     }
   }
 
   @Test
-  void whoAsksForCallSitesThatCannotBeReadIsToldWhy() {
+  void aRequestForCallSitesThatCannotBeReadFailsWithTheReason() {
     ScriptedLibrary broken = known();
     broken.onCallSiteReading(
         () -> {

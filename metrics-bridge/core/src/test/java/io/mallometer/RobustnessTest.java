@@ -39,7 +39,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Values stay right under extreme scrapes, interrupts and jumping clocks. */
+/** Tests that values stay right with very many scrapes, interrupts and clocks that jump. */
 @Tag("any-jdk")
 class RobustnessTest {
 
@@ -149,7 +149,7 @@ class RobustnessTest {
         List<MetricFamilySamples> families = inANewThread(collector::collect);
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
-        // The last of these readings may not be published yet.
+        // Waits for more readings than are needed, because the last one may not be published yet.
         library.awaitReadings(4);
 
         assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);

@@ -23,7 +23,7 @@ public final class ScriptedLibrary extends FakeLibrary {
   private final AtomicInteger callSiteReadings = new AtomicInteger();
   private final AtomicInteger methodNamings = new AtomicInteger();
 
-  /** Starts with these counters, active. */
+  /** Creates an active library with these counters. */
   public ScriptedLibrary(NativeCounters counters, SelfReport self) {
     super(counters, self);
   }

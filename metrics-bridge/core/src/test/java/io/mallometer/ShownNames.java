@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  */
 public final class ShownNames {
 
-  /** The labels with any value. The values of other labels are names as well. */
+  /** The labels whose values are data. The values of all other labels are names as well. */
   private static final Set<String> OPEN_LABELS =
       Set.of(
           "accounting",
@@ -41,7 +41,7 @@ public final class ShownNames {
 
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
-  /** Parameters whose refusal of an unknown value names the known ones. */
+  /** Parameters whose known values are listed in the refusal of an unknown value. */
   private static final List<String> CHOICES =
       List.of(
           "sites?group=",

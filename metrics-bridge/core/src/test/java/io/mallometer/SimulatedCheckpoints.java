@@ -22,7 +22,9 @@ public final class SimulatedCheckpoints {
 
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-  /** Files of the JVM, and files that the JVM and the library's threads open for a moment. */
+  /**
+   * Matches files of the JVM, and files that the JVM and the library's threads open for a moment.
+   */
   private static final String OF_OTHERS =
       "/dev/.*|/proc/.*|/sys/.*|.*/lib/modules|.*\\.jar|pipe:.*|.*\\.so";
 
@@ -65,7 +67,8 @@ public final class SimulatedCheckpoints {
   }
 
   /**
-   * Returns the names of files and sockets that were open within a second, without those of others.
+   * Returns the names of the files and sockets that were open at some time within a second, without
+   * those that {@link #OF_OTHERS} matches.
    */
   public static Set<String> open() throws Exception {
     Set<String> seen = new TreeSet<>();

@@ -79,7 +79,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns a leak with the evidence that its objects are lost. */
+  /** Returns this verdict, changed to a leak whose objects are lost. */
   public static SiteVerdict lost(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -155,7 +155,10 @@ public final class VerdictsByHand {
     return garbage(Verdict.WAITS_FOR_GC, site, bytes, answer, bytesPerSecond);
   }
 
-  /** Returns a verdict on a site of which half is garbage if the answer is old. */
+  /**
+   * Returns a verdict on a site with this answer of garbage collections. With the answer {@code
+   * OLD}, half of the site is garbage.
+   */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
     double waiting = answer == GarbageAnswer.OLD ? bytes / 2 : 0;
@@ -193,7 +196,10 @@ public final class VerdictsByHand {
         Verdict.LEAK, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, 0, Optional.of(since)));
   }
 
-  /** Returns a verdict on a site with these bytes, idle for 5 min, that grows by bytes per hour. */
+  /**
+   * Returns a verdict on a site with these bytes, which were idle for 5 minutes and grow by this
+   * many bytes per hour.
+   */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =
         verdict(
@@ -210,7 +216,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns the report on a process whose use was observed for a short time. */
+  /** Returns the report on a process in which use was observed for this short time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -235,7 +241,10 @@ public final class VerdictsByHand {
         "");
   }
 
-  /** Returns the report of an evaluation that observes use, but of no more objects. */
+  /**
+   * Returns the report of an evaluation during which use is observed, but no more objects are
+   * added.
+   */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }

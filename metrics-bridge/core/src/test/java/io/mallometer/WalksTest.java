@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Each walk of ARCHITECTURE.md leads through existing files, and through none twice. Each rule in
- * the table of diagnosis.md is a method.
+ * Tests that each walk of ARCHITECTURE.md leads through existing files, and through none twice, and
+ * that each rule in the table of diagnosis.md is a method.
  */
 @Tag("any-jdk")
 class WalksTest {

@@ -81,10 +81,10 @@ final class ApplicationSettings {
    * The property {@code mallometer.attach}, unless the environment variable {@code
    * MALLOMETER_ATTACH} forbids an attach.
    *
-   * <p>With the variable an operator can prevent an attach without a build, so it wins over every
-   * property and argument. An invalid value prevents it too, and the application starts: it is most
-   * likely a mistyped {@code off}. The other valid values are those of the property, and Spring
-   * Boot binds them as usual.
+   * <p>With the variable an operator can prevent an attach without a new build, so it takes
+   * precedence over every property and argument. An invalid value prevents an attach too, because
+   * it is most likely a mistyped {@code off}; the application still starts. The other valid values
+   * are those of the property, and Spring Boot binds them as usual.
    *
    * @param mode when to attach
    * @param origin the setting that prevents the attach, as it was written; empty unless the mode is

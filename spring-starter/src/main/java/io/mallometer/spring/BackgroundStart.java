@@ -14,9 +14,9 @@ import org.springframework.core.env.Environment;
  * Looks for the native library in parallel with the start of Spring Boot.
  *
  * <p>The first facade of a process costs up to a few hundred milliseconds: if the library was not
- * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share what the
- * first one found. Opening one early, and closing it at once, saves the application's own facade
- * that time.
+ * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share the
+ * library that the first one found. This class opens a facade early and closes it at once, which
+ * saves the application's own facade that time.
  *
  * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
  * created.
@@ -30,7 +30,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
   private static final String AOT_PROCESSING = "spring.aot.processing";
   private static final long LONGEST_WAIT_MILLIS = 1_000;
 
-  /** Reaches zero when this application need not wait for the attach. */
+  /** Reaches zero when this application need not wait for the attach any longer. */
   volatile CountDownLatch attached = new CountDownLatch(0);
 
   @Override
@@ -68,7 +68,8 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      attached.countDown(); // no thread can be started; the application's own facade reports it
+      // No thread can be started. The application's own facade reports this failure.
+      attached.countDown();
     }
   }
 
@@ -76,10 +77,10 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try (Mallometer mallometer = Mallometer.open()) {
       if (early) {
         AttachAfterRefresh.attach(mallometer, "");
-        attached.countDown(); // closing may take longer than the application waits
+        attached.countDown(); // The application need not wait until the facade is closed.
       }
     } catch (RuntimeException | LinkageError e) {
-      return; // the application's own facade fails in the same way
+      return; // The application's own facade fails in the same way, and reports it.
     } finally {
       attached.countDown();
     }

@@ -18,8 +18,9 @@ import org.springframework.context.ApplicationEvent;
  * }
  * }</pre>
  *
- * <p>A context publishes each request once, on a thread of mallometer, at most 64 a second. Known
- * requests from before the context was ready are published when it is.
+ * <p>A context publishes each request once, on a thread of mallometer, at most 64 a second.
+ * Requests from before the context was ready are published when it is ready, if the library still
+ * knows them.
  */
 public final class HugeAllocationEvent extends ApplicationEvent {
 

@@ -16,8 +16,8 @@ import org.springframework.context.ApplicationEvent;
  * }</pre>
  *
  * <p>A context publishes each leak once, on a thread of mallometer, and again only if the verdict
- * had changed in between. Leaks known before the context is ready are published when it is.
- * Acknowledged call sites are not published.
+ * had changed in between. Leaks that are known before the context is ready are published when it is
+ * ready. Acknowledged call sites are not published.
  */
 public final class LeakEvent extends ApplicationEvent {
 

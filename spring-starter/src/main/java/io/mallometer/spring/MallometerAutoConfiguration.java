@@ -40,8 +40,8 @@ import org.springframework.util.StringUtils;
  * an application event for each huge request and each leak, the attach if the library was not
  * preloaded, and automatic trims if they are enabled.
  *
- * <p>All beans but the facade serve people outside the application, so lazy initialization does not
- * apply to them.
+ * <p>No bean of the application needs the beans other than the facade, so lazy initialization does
+ * not apply to them.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")
@@ -71,13 +71,16 @@ public final class MallometerAutoConfiguration {
     return mallometer;
   }
 
-  /** Tells the facade that the start has ended: growth counts after the first refresh. */
+  /**
+   * Tells the facade at the first refresh that the start has ended, so that growth is measured from
+   * then on.
+   */
   @Bean
   @Lazy(false)
   ApplicationListener<ContextRefreshedEvent> mallometerStarted(
       Mallometer mallometer, ApplicationContext context) {
     return refreshed -> {
-      // Child contexts pass their events to their parents.
+      // Child contexts pass their events to their parents, so the context is compared.
       if (refreshed.getApplicationContext() == context) {
         mallometer.starting(false);
       }

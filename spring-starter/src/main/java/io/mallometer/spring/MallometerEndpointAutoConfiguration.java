@@ -123,8 +123,8 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Registers for a native image the records whose components are read by name, and the resources
-   * of the page and the reports.
+   * Registers for a native image the records whose components are read by reflection, and the
+   * resources of the page and of the reports.
    */
   static class RecordsOfAnswers implements RuntimeHintsRegistrar {
 

@@ -10,7 +10,7 @@ import org.springframework.web.filter.RequestContextFilter;
 
 /**
  * Binds the request to the thread that answers it if Jersey alone serves the Actuator, so that
- * {@link CurrentRequest} finds it. Spring MVC binds it itself.
+ * {@link CurrentRequest} finds it. Spring MVC binds the request without this class.
  *
  * <p>Compiled for Java 8: see {@link SupportedVersions}.
  */

@@ -9,8 +9,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Configures native memory as Micrometer meters. Spring Boot binds them to every meter registry,
- * also to those created later.
+ * Configures the Micrometer meters of native memory. Spring Boot binds them to every meter
+ * registry, also to those created later.
  */
 @AutoConfiguration(
     after = MallometerAutoConfiguration.class,

@@ -30,9 +30,10 @@ import org.springframework.context.annotation.Lazy;
 /**
  * Configures the distribution of request sizes for Prometheus registries.
  *
- * <p>A child context with a registry of its own has its own bean, because only the current context
- * is searched. The registry is searched later, as a composite registry may get one at any time. No
- * other bean needs this one, so lazy initialization does not apply to it.
+ * <p>A child context with a registry of its own gets its own bean, because the condition searches
+ * the current context only. The bean itself looks for registries later, because a composite
+ * registry may receive one at any time. No other bean needs this one, so lazy initialization does
+ * not apply to it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -59,8 +60,8 @@ public final class MallometerPrometheusAutoConfiguration {
    * each poll it also searches the composite registries for new ones.
    *
    * <p>Micrometer cannot carry a histogram that is counted elsewhere, so it is registered with
-   * Prometheus' client directly. Name and tags are those that the meter registry's filters give to
-   * a meter of this kind: common tags, renaming and denying work as for any other meter.
+   * Prometheus' client directly. The filters of the meter registry decide about its name and tags,
+   * so common tags, renaming and denying work as for any other meter.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 
@@ -83,7 +84,7 @@ public final class MallometerPrometheusAutoConfiguration {
       this.beans = beans;
     }
 
-    /** Begins to register. All registries have their filters then. */
+    /** Begins to register, when all registries have their filters. */
     @Override
     public synchronized void afterSingletonsInstantiated() {
       ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());

@@ -12,8 +12,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Configures native memory by HTTP route, scheduled task and method, if it is enabled. Without the
- * Actuator there are no observations, and only methods are measured.
+ * Configures the measurement of native memory per HTTP route, scheduled task and method, if it is
+ * enabled. Without the Actuator there are no observations of routes and tasks, so only methods are
+ * measured.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,

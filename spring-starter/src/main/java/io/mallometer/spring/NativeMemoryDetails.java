@@ -12,7 +12,10 @@ import io.mallometer.model.Snapshot;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The figures in health and info, without unknown ones. Bytes are whole numbers. */
+/**
+ * The figures that the health and info endpoints show. Unknown figures are left out, and bytes are
+ * whole numbers.
+ */
 final class NativeMemoryDetails {
 
   private NativeMemoryDetails() {}

@@ -22,8 +22,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /**
  * The Actuator endpoint {@code nativememory}. It passes on the answers of {@link Views}.
  *
- * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}: an
- * operator who exposes its figures has not thereby allowed a trim or an acknowledgement.
+ * <p>It is read-only unless {@code management.endpoint.nativememory.access=unrestricted}, so that
+ * an operator who exposes the figures does not thereby allow a trim or an acknowledgement.
  */
 @Endpoint(id = NativeMemoryEndpoint.NAME, defaultAccess = Access.READ_ONLY)
 public final class NativeMemoryEndpoint {
@@ -44,7 +44,7 @@ public final class NativeMemoryEndpoint {
   static final EndpointId ID = EndpointId.of(NAME);
   static final Access DEFAULT_ACCESS = Access.READ_ONLY;
 
-  /** The answer to a request for a change that the access forbids. */
+  /** The answer to a request for a change that the endpoint's access setting forbids. */
   static final Told ONLY_SHOWN =
       new Told(
           Outcome.NOT_ALLOWED,
@@ -131,7 +131,10 @@ public final class NativeMemoryEndpoint {
     return views.evidence(settings.get());
   }
 
-  /** Returns a body for the Actuator's own mapper, not for one that the application customized. */
+  /**
+   * Returns the body of an answer. Its types make Spring Boot write it with the Actuator's own JSON
+   * mapper, not with one that the application customized.
+   */
   static Object body(View view) {
     return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();
   }

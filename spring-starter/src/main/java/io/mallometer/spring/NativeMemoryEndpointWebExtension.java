@@ -19,8 +19,8 @@ import org.springframework.core.io.InputStreamResource;
 import org.springframework.util.MimeType;
 
 /**
- * The operations that only the web has: parameters of a query, reports in formats of other tools,
- * and an HTTP status for the outcome of a trim.
+ * The operations for HTTP, which JMX does not offer in this form: query parameters, reports in
+ * formats of other tools, and an HTTP status for the outcome of a trim.
  */
 @EndpointWebExtension(endpoint = NativeMemoryEndpoint.class)
 public final class NativeMemoryEndpointWebExtension {

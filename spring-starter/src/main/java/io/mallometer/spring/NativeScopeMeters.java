@@ -70,7 +70,10 @@ final class NativeScopeMeters {
             + " also serves others. To measure such calls, set spring.threads.virtual.enabled=false"),
     /** The library does not count. */
     NOT_COUNTED("nothing is counted; the endpoint nativememory says why, and what to do"),
-    /** The thread is unknown, as for a reactive request that no operator bound to one. */
+    /**
+     * The thread is unknown, as for a reactive request that no operator of Reactor bound to a
+     * thread.
+     */
     NO_THREAD(
         "no thread was bound to it. For reactive requests set"
             + " spring.reactor.context-propagation=auto");
@@ -96,7 +99,7 @@ final class NativeScopeMeters {
   private final AtomicBoolean scopesRefused = new AtomicBoolean();
   private final AtomicBoolean gapsRefused = new AtomicBoolean();
 
-  /** The shared meters of the scopes beyond the limit; null until there is one. */
+  /** The meters that all scopes beyond the limit share; null while there is no such scope. */
   private volatile @Nullable Meters rest;
 
   /**
@@ -130,7 +133,9 @@ final class NativeScopeMeters {
     return open.figures().counts();
   }
 
-  /** Returns allocated less freed bytes; below 0 if the thread frees others' allocations. */
+  /**
+   * Returns allocated less freed bytes. Below 0 if the thread frees allocations of other threads.
+   */
   static double net(ScopeCounts counted) {
     return counted.allocatedBytes() - counted.freedBytes();
   }

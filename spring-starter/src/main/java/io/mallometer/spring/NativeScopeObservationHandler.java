@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Measures the native memory of requests and scheduled tasks. Spring opens a scope of the
- * observation wherever a thread works on it; the sum over these pieces is the value.
+ * Measures the native memory of requests and scheduled tasks. While a thread works on an
+ * observation, Spring opens a scope of the observation in this thread. The sum over all these
+ * pieces of work is the value.
  */
 final class NativeScopeObservationHandler implements ObservationHandler<Observation.Context> {
 
@@ -39,7 +40,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       try {
         types.add(Class.forName(name, false, NativeScopeObservationHandler.class.getClassLoader()));
       } catch (ClassNotFoundException | LinkageError e) {
-        // The application has no such observations.
+        // The application lacks the library of such observations.
       }
     }
     return List.copyOf(types);
@@ -103,7 +104,9 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       }
     }
 
-    /** Ends all open pieces, in any thread, and adds the call. Later pieces are ignored. */
+    /**
+     * Ends all open pieces, in any thread, and adds the call to the meters. Ignores later pieces.
+     */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;
       open.forEach(this::add);
@@ -143,7 +146,10 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** Ends the thread's piece: its scopes were removed or replaced, and no end of scope follows. */
+  /**
+   * Ends the thread's piece, because its scopes were removed or replaced, and no event follows at
+   * which they end.
+   */
   @Override
   public void onScopeReset(Observation.Context context) {
     Pieces pieces = context.get(Pieces.class);

@@ -6,14 +6,20 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.core.env.Environment;
 
-/** Finds the page's address for a browser on this machine. Known only when the server listens. */
+/**
+ * Finds the address of the page for a browser on this machine. The address is known only when the
+ * server listens.
+ */
 @FunctionalInterface
 interface PageAddress {
 
-  /** The addresses that mean all interfaces. */
+  /** The addresses with which a server listens on all interfaces. */
   Set<String> ANY = Set.of("0.0.0.0", "::", "[::]");
 
-  /** Returns the address; empty if the endpoint is not exposed over HTTP or no server listens. */
+  /**
+   * Returns the address of the page; empty if the endpoint is not exposed over HTTP or no server
+   * listens.
+   */
   String find();
 
   /** Returns the finder for the Actuator endpoint, on its own port or the application's. */

@@ -30,9 +30,9 @@ import reactor.core.publisher.Mono;
 
 /**
  * Replaces {@link CurrentRequest} for Spring WebFlux, which binds no request to a thread. Refuses
- * requests from other sites' pages and unknown parameters, puts the query into the path ({@link
- * ViewRequest}), and for the page puts Spring Security's token into headers, because the page is
- * written elsewhere. Runs after Spring Security's filter.
+ * requests from other sites' pages and unknown parameters, and puts the query into the path ({@link
+ * ViewRequest}). In answers with the page, puts Spring Security's token into headers, because the
+ * page was built without it. Runs after Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 
@@ -78,7 +78,10 @@ final class ReactiveEndpointFilter implements WebFilter {
                         patterns().view().matches(path) ? withQueryInPath(exchange) : exchange));
   }
 
-  /** Moves the links of a search into the path: an operation with POST gets no query. */
+  /**
+   * Moves the parameter {@code links} of a search into the path, because an operation with POST
+   * receives no query.
+   */
   private static ServerWebExchange withLinks(ServerWebExchange exchange) {
     return exchange.getRequest().getQueryParams().containsKey("links")
         ? withQueryInPath(exchange)

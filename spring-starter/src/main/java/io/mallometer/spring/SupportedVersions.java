@@ -8,8 +8,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 
 /**
- * Leaves out this jar's auto-configurations where Java or Spring Boot is too old for them, and logs
- * one line about it.
+ * Leaves out the auto-configurations of this jar if Java or Spring Boot is too old for them, and
+ * logs one line about it.
  *
  * <p>Spring Boot 2.7 reads the same list of auto-configurations and {@code spring.factories}, and
  * stops the application if a class in them cannot be loaded. Therefore this class, {@link
@@ -49,7 +49,7 @@ final class SupportedVersions implements AutoConfigurationImportFilter {
   }
 
   /**
-   * Returns why versions are too old; null if they are not.
+   * Returns why these versions are too old; null if they are not.
    *
    * @param java such as {@code 1.8} or {@code 17}
    * @param springBoot such as {@code 2.7.18}; null if unknown, which is possible before 3.0

@@ -51,7 +51,7 @@ class AttachSettingTest {
         .isEqualTo(new AttachSetting(AttachMode.OFF, "mallometer.attach=off"));
   }
 
-  /** YAML reads the bare word as a boolean. */
+  /** YAML reads the unquoted word as a boolean. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "'off'", "OFF"})
   void offIsUnderstoodInYaml(String value) throws Exception {

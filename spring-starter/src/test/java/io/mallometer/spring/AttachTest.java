@@ -67,7 +67,8 @@ class AttachTest {
     assertThat(number(application, "at first: native_malloc_live_bytes")).isPositive();
     assertThat(growth(application, "native_malloc_allocated_bytes_total"))
         .isBetween(KEPT, 3 * KEPT);
-    // The JVM frees memory of its own meanwhile, which its compilers had allocated.
+    // The growth is not exact, because the JVM frees memory meanwhile that its compilers had
+    // allocated.
     assertThat(growth(application, "native_malloc_live_bytes")).isBetween(KEPT / 2, 2 * KEPT);
     assertThat(application.lines("health "))
         .singleElement()

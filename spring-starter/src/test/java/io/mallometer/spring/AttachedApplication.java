@@ -32,7 +32,7 @@ public class AttachedApplication {
 
   private static long contextPrepared;
 
-  /** Allocates after the attach, however long it takes. */
+  /** Allocates after the attach, for which it waits as long as necessary. */
   @Bean
   String keeper() throws InterruptedException {
     awaitEndOf(BackgroundStart.THREAD);
@@ -67,7 +67,10 @@ public class AttachedApplication {
     return application;
   }
 
-  /** Prints whether the beans have waited. Reads the time first: opening a facade is slow. */
+  /**
+   * Prints whether the creation of beans waited for the attach. Reads the time first, because
+   * opening a facade is slow.
+   */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;
     try (Mallometer mallometer = Mallometer.open()) {

@@ -30,7 +30,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.web.filter.RequestContextFilter;
 
-/** Beans are left out if the application lacks what they need, or has its own. */
+/**
+ * Tests that beans are left out if the application lacks what they need, or has a bean of that type
+ * itself.
+ */
 @Tag("any-jdk")
 class BackOffTest {
 
@@ -271,7 +274,10 @@ class BackOffTest {
         context -> context.getBean(type));
   }
 
-  /** Both web stacks are on the class path only outside the matrix. */
+  /**
+   * This test runs outside the matrix only, because only there both web stacks are on the class
+   * path.
+   */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
   void ownReactiveFilterIsKept() {
@@ -328,7 +334,7 @@ class BackOffTest {
             });
   }
 
-  /** A template may leave an environment variable empty. */
+  /** An empty variable counts as not set, because a template may leave it empty. */
   @Test
   void noAutomaticTrimsWhereTheIntervalIsEmpty() {
     application

@@ -18,7 +18,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The library is unpacked during the start, before the application's own facade needs it. */
+/**
+ * Tests that the library is looked for during the start, before the application's own facade needs
+ * it.
+ */
 @Tag("context")
 @Tag("any-jdk")
 class BackgroundStartTest {
@@ -41,7 +44,7 @@ class BackgroundStartTest {
     assertThat(unpacked()).isEmpty();
   }
 
-  /** Another thread may load libraries for a long time. */
+  /** The wait is limited, because another thread may load libraries for a long time. */
   @Test
   void beansWaitForASecondAtMost() {
     BackgroundStart start = new BackgroundStart();

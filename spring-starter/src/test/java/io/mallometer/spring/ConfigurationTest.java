@@ -84,7 +84,10 @@ class ConfigurationTest {
             });
   }
 
-  /** If one of the two names were missing, that Spring Boot would silently export nothing. */
+  /**
+   * The auto-configuration of registries has different names in Spring Boot 3.5 and 4.x. If one
+   * name were missing, the application would silently export nothing with that version.
+   */
   @Test
   void metersComeAfterTheRegistryOfEitherSpringBoot() throws IOException {
     Properties autoConfigurations = new Properties();
@@ -187,7 +190,10 @@ class ConfigurationTest {
             "push.interval has no effect without push.url: set push.url, or remove push.interval");
   }
 
-  /** Words of settings are in kebab-case, which an IDE cannot derive for each of them. */
+  /**
+   * The metadata lists the values of settings, because they are in kebab-case, which an IDE cannot
+   * derive for each of them.
+   */
   @Test
   void anIdeOffersTheWordsOfEachChoice() throws IOException {
     List<Map<String, Object>> hints = metadataOf("hints");

@@ -173,7 +173,7 @@ class EndpointAccessTest {
     HttpResponse<String> refused = trimFrom(application, TRIM, elsewhere);
     assertThat(refused.statusCode()).isEqualTo(403);
     assertThat(refused.body()).contains("\"reason\"", "it comes from http://evil.example");
-    // Jersey treats this as another path.
+    // Jersey does not decode this path, so it is another one.
     assertThat(trimFrom(application, "/actuator/%6eativememory/trim", elsewhere).statusCode())
         .isIn(403, 404);
     assertThat(trimFrom(application, TRIM, "Sec-Fetch-Site", "same-site").statusCode())
@@ -181,7 +181,7 @@ class EndpointAccessTest {
     String port = application.context().getEnvironment().getProperty("local.management.port");
     assertThat(trimFrom(application, TRIM, "Origin", "http://127.0.0.1:" + port).statusCode())
         .isEqualTo(200);
-    // A proxy in front has another name.
+    // The browser sees the host name of a proxy, which differs from that of the application.
     String[] proxied = {"Sec-Fetch-Site", "same-origin", "Origin", "https://proxy.example"};
     assertThat(trimFrom(application, TRIM, proxied).statusCode()).isEqualTo(200);
   }
@@ -191,7 +191,7 @@ class EndpointAccessTest {
     return application.send("POST", "local.management.port", path, headers);
   }
 
-  /** A process has one allocator: trims by other contexts count, also by closed ones. */
+  /** A process has one allocator, so trims by other contexts count, even by closed ones. */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {

@@ -88,7 +88,7 @@ class EndpointContractTest extends FaceContract {
                               gauge("native_memory_site_resident_bytes", bytes, "site", site)));
             });
     snapshot.leaks().ifPresent(leaks -> addLeaks(shown, leaks));
-    // JSON has no unknown values.
+    // JSON leaves out unknown values.
     shown.removeIf(sample -> Double.isNaN(sample.value()));
     return shown;
   }

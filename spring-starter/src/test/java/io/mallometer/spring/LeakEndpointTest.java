@@ -24,7 +24,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks verdicts over HTTP, whatever is preloaded. */
+/** Tests verdicts over HTTP, with a facade that does not depend on a preloaded library. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")

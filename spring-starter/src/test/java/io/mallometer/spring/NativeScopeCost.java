@@ -15,7 +15,8 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 /**
- * Prints what the handler costs a request, in CPU time of the requesting thread. Not a test.
+ * Prints the CPU time that the handler takes for a request, in the thread of the request. This is
+ * not a test.
  *
  * <pre>
  * mvn -q -pl spring-starter -am -DskipTests -Dnative.tests.skip=true install
@@ -26,8 +27,8 @@ import org.springframework.mock.web.MockHttpServletResponse;
  * </pre>
  *
  * <p>The last line simulates reading the thread's counters directly from memory: two counters at
- * either end, in a buffer for each thread. The library does not offer this. It is the lower bound
- * of the cost of a request.
+ * the beginning and two at the end, in a buffer for each thread. The library does not offer this.
+ * It is the lower bound of the cost of a request.
  */
 final class NativeScopeCost {
 
@@ -84,7 +85,9 @@ final class NativeScopeCost {
     meters.add(route, allocated, allocated - (block.getLong(8) - freed));
   }
 
-  /** Prints the cost of the quickest round: others are disturbed by other work of the machine. */
+  /**
+   * Prints the cost of the fastest round, because other work of the machine disturbs the others.
+   */
   private static void print(String what, Runnable request) {
     double best = Double.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {

@@ -147,7 +147,10 @@ class NativeScopeTest {
         .start();
   }
 
-  /** This test's counters are those of all threads: bytes that both saw are in both pieces. */
+  /**
+   * The threads have the same counters in this test, so bytes that were allocated while both pieces
+   * were open are in both.
+   */
   @Test
   @Timeout(120)
   void threadsThatWorkAtTheSameTimeHaveAPieceEach() throws Exception {
@@ -249,7 +252,7 @@ class NativeScopeTest {
       meters.add(Scope.named(name), 10, 1);
     }
     FutureTask<Void> call = new FutureTask<>(() -> meters.add(Scope.named("fourth"), 10, 1), null);
-    synchronized (meters) { // like a thread that registers a meter
+    synchronized (meters) { // holds the lock as a thread does that registers a meter
       new Thread(call).start();
       call.get();
     }
@@ -294,7 +297,7 @@ class NativeScopeTest {
     }
 
     assertThat(registry.getMeters()).isEmpty();
-    assertThat(asked).as("once for scopes, once for what is not known").hasValue(2);
+    assertThat(asked).as("attempts: one for scopes, one for unknown figures").hasValue(2);
   }
 
   @Test

@@ -23,7 +23,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
           "--server.port=0",
           "--server.address=127.0.0.1",
           "--spring.main.banner-mode=off",
-          // Without this, each end of a reactive application takes 2 s.
+          // Without the next property, closing a reactive application takes 2 s.
           "--spring.reactor.netty.shutdown-quiet-period=0s",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
 
@@ -68,10 +68,10 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
   }
 
   /**
-   * Returns a client with connections of its own. All but GETs need one: where Spring WebFlux
-   * refuses a request without reading its body, Reactor Netty may never read what comes next on the
-   * connection. The client offers no upgrade to HTTP/2, which the servers of these tests do not
-   * speak.
+   * Returns a client with connections of its own. Each request other than GET needs such a client:
+   * if Spring WebFlux refuses a request without reading its body, Reactor Netty may never read the
+   * next request on the connection. The client offers no upgrade to HTTP/2, which the servers of
+   * these tests do not speak.
    */
   private static HttpClient newClient() {
     return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

@@ -70,7 +70,7 @@ class SecuredEndpointTest {
     }
   }
 
-  /** A management port does not bypass the rules. */
+  /** The rules hold on a management port, too. */
   @Test
   void aManagementPortIsAsClosed() throws Exception {
     try (RunningApplication application =
@@ -80,14 +80,15 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      // With Jersey this port has no servlet left whose filters could ask for a login.
+      // With Jersey the status may be 404, because this port has no servlet whose filters could
+      // request a login.
       assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
           .isEqualTo(404);
     }
   }
 
-  /** The page works with any place of the token, and on a management port. */
+  /** The page works wherever the token is kept, and on a management port. */
   @ParameterizedTest
   @ValueSource(strings = {"session", "cookie"})
   void thePageIsToldTheTokenThatATrimNeeds(String kept) throws Exception {
@@ -142,7 +143,10 @@ class SecuredEndpointTest {
     return application.send(method, "local.management.port", path, headers).statusCode();
   }
 
-  /** Loads the rules by name: the other web stack's security is not on the class path. */
+  /**
+   * Loads the rules by name, because the security classes of the other web stack are not on the
+   * class path.
+   */
   private static RunningApplication withOwnRules(String role, String... more)
       throws ClassNotFoundException {
     return withRules("Rules", role, more);

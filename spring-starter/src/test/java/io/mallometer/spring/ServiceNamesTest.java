@@ -122,7 +122,7 @@ class ServiceNamesTest {
     check("meters of Micrometer", ServiceNamesTest::meters);
   }
 
-  /** Runs last: after a trim, the bytes that another would return are unknown for a while. */
+  /** Runs last, because for a while after a trim the trimmable bytes are unknown. */
   @Test
   @Order(Integer.MAX_VALUE)
   void answers() {
@@ -168,7 +168,10 @@ class ServiceNamesTest {
             .toList();
   }
 
-  /** Trims, with a short interval: a test of addresses has trimmed before. */
+  /**
+   * Trims and returns the keys of all answers. The minimum interval of trims is short, because
+   * another test has trimmed before.
+   */
   private static Set<String> answersAndTrim(RunningApplication application) {
     String owners =
         application.send("POST", "local.server.port", ENDPOINT + "/owners/7?links=8").body();
@@ -214,7 +217,9 @@ class ServiceNamesTest {
     }
   }
 
-  /** Compares Spring's addresses, with the names of views and the values of parameters. */
+  /**
+   * Compares the URLs that Spring has mapped, with the names of views and the values of parameters.
+   */
   @Test
   void addresses() {
     Set<String> names = new TreeSet<>();

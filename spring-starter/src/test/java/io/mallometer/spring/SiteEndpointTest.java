@@ -188,7 +188,10 @@ class SiteEndpointTest {
         .contains(reason);
   }
 
-  /** After a form login the mark is in the address that was requested before. */
+  /**
+   * Spring Security adds a parameter to the address that was requested before a form login. It must
+   * not be refused.
+   */
   @Test
   void theMarkOfSpringSecurityIsNoParameter() {
     assertThat(names("sites?limit=1&continue")).hasSize(1);
@@ -204,7 +207,7 @@ class SiteEndpointTest {
     assertThat(answer.headers().firstValue("Content-Type")).get().asString().contains("json");
   }
 
-  /** The agent's server and the endpoint answer alike. */
+  /** The endpoint must answer as the agent's server does. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws IOException {
     Views views = new Views(MALLOMETER);
@@ -249,7 +252,7 @@ class SiteEndpointTest {
     }
   }
 
-  /** The answer comes at once, because the reading of 10 min before is known. */
+  /** The request does not wait, because the reading of 10 minutes before is kept. */
   @Test
   void aProfileMayBeTheDifferenceToSomeTimeAgo() throws IOException {
     HttpResponse<byte[]> answer = application.bytes(PATH + "pprof?seconds=600");

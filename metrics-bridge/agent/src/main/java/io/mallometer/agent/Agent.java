@@ -31,7 +31,7 @@ final class Agent {
 
   /**
    * The process's standard error, read before the application's main method can call System.setErr.
-   * Its replacement may lead to the application's log, or not be thread-safe.
+   * The stream that the application sets may lead to its log, or not be thread-safe.
    */
   private static final PrintStream STANDARD_ERROR = System.err;
 

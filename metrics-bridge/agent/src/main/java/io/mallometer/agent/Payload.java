@@ -64,8 +64,8 @@ final class Payload {
   }
 
   /**
-   * Starts polling, the MBeans, and everything that the options request. Returns after the MBeans
-   * were registered: when JMX is first used, which may be never.
+   * Starts polling, and everything that the options request. Returns after the MBeans were
+   * registered. That happens when JMX is first used, so the method may never return.
    *
    * @param options as returned by {@link AgentOptions}
    * @param said receives one line with the result, as soon as it is known
@@ -91,8 +91,9 @@ final class Payload {
   }
 
   /**
-   * Returns class loaders in which the application itself, for example by the starter, has an open
-   * facade. Searches all classes only if no class loader found before has one.
+   * Returns class loaders in which the application itself, for example through the starter, has an
+   * open facade. Searches all classes only if none of the class loaders that an earlier search
+   * found still has an open facade.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {
@@ -121,7 +122,7 @@ final class Payload {
       method.setAccessible(true);
       return (Boolean) method.invoke(null);
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The facade has another version. The agent then uses its own.
+      // The facade has another version, so the agent uses its own facade.
       return false;
     }
   }

@@ -30,7 +30,10 @@ final class PayloadModule {
 
   private PayloadModule() {}
 
-  /** Defines the module. Must run before the loader loads a class. If it fails, the JDK warns. */
+  /**
+   * Defines the module. Must run before the loader loads a class. If this fails, the JDK prints its
+   * warning.
+   */
   static void define(PayloadLoader loader, Instrumentation instrumentation) {
     try {
       if (!needed(loader.getUnnamedModule())) {
@@ -54,7 +57,7 @@ final class PayloadModule {
           Set.of(),
           Map.of());
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // This JDK has other internals. It then warns.
+      // The internals of this JDK differ, so it prints its warning.
       return;
     }
   }

@@ -53,7 +53,7 @@ record Question(Path directory) {
     answer(out -> write(question, payload, out));
   }
 
-  /** Answers any question with a refusal. */
+  /** Answers the question with a refusal, whatever it is. */
   void refuse(String reason) throws IOException {
     answer(out -> write(NOT_IMPLEMENTED, reason, out));
   }

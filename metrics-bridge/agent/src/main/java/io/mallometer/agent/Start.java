@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 
 /**
  * Starts the agent on a thread of its own, so that the application does not wait for its class
- * loading (0.1 s of CPU time). A preloaded library counts from the start of the process, so nothing
- * is missed meanwhile. Without a preload, this thread attaches the library.
+ * loading (0.1 s of CPU time). A preloaded library counts from the start of the process, so it
+ * counts meanwhile. Without a preload, this thread attaches the library.
  *
  * <p>The thread is a daemon: a program that ends earlier does not print the agent's line.
  */

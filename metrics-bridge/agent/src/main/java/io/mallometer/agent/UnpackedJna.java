@@ -9,8 +9,8 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes JNA's native part to a file in the directory that JNA uses. When JNA unpacks it, it
- * chooses a random name, for which the JDK loads its cryptography: a tenth of the time that the
+ * Writes JNA's native part to a file in the directory that JNA uses. JNA itself would choose a
+ * random name, for which the JDK loads its cryptography. That takes a tenth of the time that the
  * bridge adds to the start of a program.
  */
 final class UnpackedJna {

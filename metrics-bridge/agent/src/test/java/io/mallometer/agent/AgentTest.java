@@ -89,7 +89,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** The class path also has the agent's own jar. */
+  /** The version must not be that of the agent's own jar, which is on the class path too. */
   @Test
   @Tag("any-jdk")
   void theVersionIsThatOfTheJarUnlessAnOptionStatesOne() throws Exception {
@@ -138,7 +138,7 @@ class AgentTest {
 
   @Test
   @Tag("any-jdk")
-  void whatFailsWhenTheJvmIsEndingIsNotTold() {
+  void failuresWhileTheJvmEndsAreNotLogged() {
     Result result =
         application("").environment("MALLOMETER_ENABLED", "off").run(FailsAtItsEnd.class);
 
@@ -172,7 +172,10 @@ class AgentTest {
         .contains("active=true", "main ends");
   }
 
-  /** Loading JMX takes 0.25 s of CPU time and starts the JDK's logging. */
+  /**
+   * The agent must not load JMX, because that takes 0.25 s of CPU time and starts the JDK's
+   * logging.
+   */
   @Test
   void jmxIsNotUsedUntilTheApplicationUsesIt() {
     String loaded = cache.resolve("loaded.log").toString();
@@ -184,7 +187,7 @@ class AgentTest {
 
     assertThat(result.output())
         .contains("read=true", "JMX used=false", "own log manager=true", "heap known=true")
-        .as("records are read by reflection when somebody asks for a figure")
+        .as("records are read by reflection only when a figure is requested")
         .contains("figures described=false");
   }
 
@@ -367,7 +370,7 @@ class AgentTest {
         .contains("own errors=\n");
   }
 
-  /** If the agent threw an exception, the JVM would exit. */
+  /** The agent must not throw an exception, because the JVM would exit. */
   @Test
   void aSecurityManagerThatForbidsItIsOneLine() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");

@@ -20,7 +20,7 @@ public final class Application {
 
   private Application() {}
 
-  /** Stands for the log manager of a server that sets it in its main method. */
+  /** A log manager like that of a server, which the main method sets. */
   public static final class OwnLogManager extends LogManager {}
 
   /** Runs. */

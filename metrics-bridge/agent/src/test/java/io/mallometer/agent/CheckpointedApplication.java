@@ -16,7 +16,10 @@ public final class CheckpointedApplication {
 
   private CheckpointedApplication() {}
 
-  /** Scrapes the port in its argument. With a second argument it takes the port meanwhile. */
+  /**
+   * Scrapes the port in its argument. With a second argument it listens at the port itself during
+   * the checkpoint.
+   */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");
     int port = Integer.parseInt(arguments[0]);
@@ -41,7 +44,7 @@ public final class CheckpointedApplication {
     System.out.println("main ends");
   }
 
-  /** Repeats the request until it is answered: the agent starts in parallel. */
+  /** Repeats the request until it is answered, because the agent starts in parallel. */
   private static List<String> scrape(int port) throws InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + port + "/metrics?name[]=mallometer_active");
     for (int i = 0; i < 1_000; i++) {

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the jar like a user. Tests tagged any-jdk do not depend on the JDK: bin/test uses one. */
+/**
+ * Runs the jar as a user does. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them
+ * on one JDK only.
+ */
 @Tag("process")
 class CommandLineTest {
 
@@ -178,7 +181,7 @@ class CommandLineTest {
   }
 
   @Test
-  void reportWithoutTheMomentAskedForIsOneLineAndCodeThree() throws Exception {
+  void aReportOfAMomentThatIsNotThereEndsWithCodeThree() throws Exception {
     Path recording = directory.resolve("recording");
     ProcessBuilder program = builder("--version");
     program.environment().put("MALLOMETER_RECORDING", recording.toString());
@@ -221,7 +224,7 @@ class CommandLineTest {
     for (String command : List.of("top", "report", "leaks", "bundle", "doctor")) {
       Result ofCommand = call(command, "--help");
       assertThat(ofCommand.out())
-          .as("a heading is followed by what it heads")
+          .as("each heading of the help of each command has lines below it")
           .containsPattern("Exit codes:\n +0 ")
           .doesNotContainPattern("(?m)^\\S.*:\n(\n|\\S)")
           .contains("--timeout");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the commands for baselines and thresholds like people and scripts. */
+/** Runs the commands for baselines and thresholds as people and scripts do. */
 @Tag("process")
 @Tag("any-jdk")
 class GateCommandsTest {
@@ -91,7 +91,10 @@ class GateCommandsTest {
     assertThat(report).content().contains("tests=\"1\" failures=\"1\"");
   }
 
-  /** With exit code 2 a build would see a regression, and a bisection a bad commit. */
+  /**
+   * The exit code for a wrong command line is not 2, which would mean a regression to a build, and
+   * a bad commit to a bisection.
+   */
   @Test
   void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {
     String file = results("usual.json", "native.alloc.bytes", "B", 1000).toString();

@@ -113,7 +113,10 @@ class LicencesTest {
     assertThat(entries(Files.newInputStream(AGENT)).get(NOTICE)).contains(prefixes.values());
   }
 
-  /** The outer jar is on the application's class path. */
+  /**
+   * The outer jar must contain no classes of libraries, because it is on the application's class
+   * path.
+   */
   @Test
   void theApplicationSeesNoLibraryOfTheAgent() throws IOException {
     assertThat(entries(Files.newInputStream(AGENT)).keySet())

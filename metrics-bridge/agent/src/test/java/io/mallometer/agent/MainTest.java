@@ -10,12 +10,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The entry points must load on every JVM. */
+/** Tests that the entry points can be loaded by every JVM. */
 class MainTest {
 
   private static final int JAVA_8 = 52;
 
-  /** A JVM that cannot load the class of an agent exits. */
+  /**
+   * The classes must be those of Java 8, because a JVM that cannot load the class of an agent
+   * exits.
+   */
   @ParameterizedTest
   @ValueSource(classes = {Main.class, Premain.class})
   void theWaysInAreCompiledForJava8(Class<?> loaded) throws IOException {

@@ -29,12 +29,18 @@ class NeighboursTest {
   private static final Path RULES =
       Path.of("../../dashboards/jmx_exporter/mallometer.yml").toAbsolutePath().normalize();
 
-  /** jmx_exporter removes endings; the file of rules says how to handle this. */
+  /**
+   * The name of the buckets. jmx_exporter removes some endings of names; the file of rules says
+   * what to do about this.
+   */
   private static final String BUCKET = "native_malloc_request_size_bytes_bucket";
 
   private static final String BUCKET_IN_JMX = "native_malloc_request_size_bytes_total";
 
-  /** The series whose values are also in other series, such as the bucket of all sizes. */
+  /**
+   * The series that JMX does not have, because other series have the same values, such as the
+   * bucket of all sizes.
+   */
   private static final Set<String> NOT_IN_JMX =
       Set.of("native_malloc_request_size_bytes_count", "native_malloc_request_size_bytes_sum");
 

@@ -65,7 +65,7 @@ class OtlpTest {
       ExportMetricsServiceRequest push =
           awaitPushOf("native.malloc.live", "native.malloc.requested");
       assertThat(output(directory).split("io\\.mallometer\\.jfr\\.NativeMemoryEvents ")[0])
-          .as("beside the application's start, which may want to set up logging first")
+          .as("classes loaded before the application has set up its logging")
           .contains("io.mallometer.agent.payload.LateRegistration ")
           .doesNotContain("java.util.logging.LogManager$RootLogger ", "io.opentelemetry.");
       assertThat(tokens.poll()).isEqualTo("Bearer t");
@@ -138,7 +138,8 @@ class OtlpTest {
   }
 
   /**
-   * Waits for a push with some metrics: the first may come while the meters are being registered.
+   * Waits for a push that contains these metrics. The first push may come while the meters are
+   * being registered.
    */
   private ExportMetricsServiceRequest awaitPushOf(String... metrics) throws Exception {
     ExportMetricsServiceRequest push;

@@ -169,7 +169,7 @@ class ProcessCommandsTest {
   @Test
   @Tag("any-jdk")
   @Order(4)
-  void leaksAreToldWithTheirVerdict() throws Exception {
+  void leaksAreShownWithTheirVerdict() throws Exception {
     // The attach loads classes, which use up most of the sampler's rate for a while.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
@@ -229,7 +229,7 @@ class ProcessCommandsTest {
   @Test
   @Tag("any-jdk")
   @Order(7)
-  void whoCannotBeAskedIsOneLineWithTheRemedy() throws Exception {
+  void anUnreadableProcessIsReportedInOneLineWithTheRemedy() throws Exception {
     String self = Long.toString(ProcessHandle.current().pid());
     refuses(4, "there is no process 99999999", "report", "99999999");
     Process cat = new ProcessBuilder("cat").start();
@@ -305,7 +305,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The application is late by more than the JDK waits by itself (10.5 s), as without CPU time. */
+  /**
+   * The application answers later than the JDK waits by default (10.5 s), as a JVM does that gets
+   * no CPU time.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -327,7 +330,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The command removes the JDK's request, because the JDK itself would still wait. */
+  /**
+   * The command removes the file of the JDK's request, because the JDK, which still waits, would
+   * leave it.
+   */
   @Test
   @Tag("any-jdk")
   @Order(10)
@@ -384,7 +390,8 @@ class ProcessCommandsTest {
         inShell(top, ended));
     try {
       awaitScreen(socket, "DeflaterLeak.main");
-      String screen = awaitScreen(socket, "q ends"); // the last line, so the screen is complete
+      // This is the last line, so the screen is complete.
+      String screen = awaitScreen(socket, "q ends");
       assertThat(screen).contains("ACTIVE", "DeflaterLeak.main", "java_heap", "call site");
       tmux(socket, "send-keys", "g");
       awaitScreen(socket, "sort by growth");
@@ -565,7 +572,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The application's own observations are better than a look of seconds. */
+  /**
+   * The answers come from the application's own facade, because it has observed for longer than a
+   * command can.
+   */
   @Test
   @Order(12)
   void theApplicationsOwnBridgeAnswersCommands() throws Exception {
@@ -771,7 +781,7 @@ class ProcessCommandsTest {
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // A JVM with the working directory /proc cannot be asked through that directory.
+    // A JVM cannot be asked through its working directory if that is /proc.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =

@@ -34,7 +34,10 @@ class PushTest {
     }
   }
 
-  /** Unneeded classes would cost time in each JVM with the agent. */
+  /**
+   * No class of pushes is loaded without the option, because that would cost time in each JVM with
+   * the agent.
+   */
   @Test
   void withoutTheOptionNoClassForPushesIsLoaded() throws Exception {
     Process application = UnderAgent.start(directory, "attach=off", "-Xlog:class+load");

@@ -21,7 +21,7 @@ public final class UsesJmxLate {
   /** A class that only this reading needs. */
   private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
 
-  /** The pause between scrapes: reads in faster succession share one snapshot. */
+  /** The pause between two scrapes. Reads in faster succession would share one snapshot. */
   private static final int BETWEEN_SCRAPES_MILLIS = 300;
 
   private UsesJmxLate() {}

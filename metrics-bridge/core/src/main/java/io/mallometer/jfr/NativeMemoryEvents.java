@@ -6,8 +6,9 @@ import io.mallometer.internal.text.Log;
 /**
  * Puts native memory into every recording of Java Flight Recorder: {@value #NATIVE_MEMORY} each 10
  * s, {@value #CALL_SITE} for the 20 sites with most live bytes each minute, and {@value #MONITOR}
- * for events of monitors. A recording's settings say whether and how often, by {@code
- * io.mallometer.CallSite#enabled} and {@code #period}.
+ * for events of monitors. The settings of a recording, such as {@code
+ * io.mallometer.CallSite#enabled} and {@code io.mallometer.CallSite#period}, switch the events off
+ * or change the intervals.
  *
  * <p>Costs nothing without a recording, and does nothing on a runtime without the module {@code
  * jdk.jfr}.

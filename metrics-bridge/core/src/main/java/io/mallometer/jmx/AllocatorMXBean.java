@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The allocator that serves malloc: its latest statistics, advice, and trims.
  *
- * <p>An unknown figure is null, which JConsole shows as an empty value: each without the native
- * library, and figures that this allocator does not report.
+ * <p>An unknown figure is null, which JConsole shows as an empty value. All figures are unknown
+ * without the native library, and the figures that this allocator does not report are always
+ * unknown.
  *
  * <p>Each huge request is sent as a notification of type {@value #HUGE_ALLOCATION}.
  */

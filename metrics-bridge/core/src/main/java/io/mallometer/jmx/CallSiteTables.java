@@ -110,7 +110,7 @@ final class CallSiteTables implements Described.OfCallSites {
     return "%s, %d bytes".formatted(path, Files.size(path));
   }
 
-  /** Creates the file with its permissions, so that other users can open it at no moment. */
+  /** Creates the file with its final permissions, so that other users can never open it. */
   private static OutputStream create(Path path) throws IOException {
     try {
       return new BufferedOutputStream(

@@ -274,7 +274,10 @@ final class Described {
     @Description("The allocation stack of a call site that has a verdict, innermost frame first")
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
-    /** Acknowledges a site, or withdraws that, until the process ends or longer with a file. */
+    /**
+     * Acknowledges a site, or withdraws its acknowledgement, until the process ends. With a file of
+     * acknowledged sites, later processes know it too.
+     */
     @Description(
         "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process"
             + " ends, or longer if a file stores the names")
@@ -287,8 +290,8 @@ final class Described {
             boolean acknowledged);
 
     /**
-     * Searches the Java heap for the objects that hold the memory of a site, which stops the
-     * program for as long as the options allow.
+     * Searches the Java heap for the objects that hold the memory of a site. Stops the program, at
+     * most for as long as the options allow.
      */
     @Description(
         value =

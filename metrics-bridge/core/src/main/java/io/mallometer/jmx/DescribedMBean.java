@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
   /**
-   * The operation {@code text}: JConsole shows tables badly, and composites in tables not at all.
+   * The operation {@code text}, for JConsole, which hardly shows tables and does not show composite
+   * data in tables.
    */
   private static final MBeanOperationInfo TEXT =
       new OpenMBeanOperationInfoSupport(
@@ -121,7 +122,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     }
   }
 
-  /** Returns the contract, by which queries for its instances find this MBean. */
+  /** Returns the contract, so that {@code Query.isInstanceOf} with its name selects this MBean. */
   @Override
   protected String getClassName(MBeanInfo info) {
     return contract.getName();
@@ -134,7 +135,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     for (MBeanAttributeInfo attribute : details.getAttributes()) {
       attributes.add(typed(attribute));
     }
-    if (registered) { // not during registration: reading takes time
+    if (registered) { // Registration does not need the types, and computing them takes time.
       attributes.addAll(figures.describe());
     }
     return new MBeanInfo(
@@ -226,7 +227,7 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
 
   @Override
   public void preDeregister() {
-    // Nothing prevents it.
+    // The MBean may always be unregistered, so there is nothing to check.
   }
 
   @Override

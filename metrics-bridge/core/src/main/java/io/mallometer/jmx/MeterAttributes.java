@@ -19,8 +19,8 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes that an MBean has from the list of meters. A number is null while it is unknown.
- * Tables lack unknown rows.
+ * The attributes of an MBean that the list of meters defines. A number is null while it is unknown.
+ * Tables leave out unknown rows.
  */
 final class MeterAttributes {
 
@@ -36,7 +36,10 @@ final class MeterAttributes {
     this.type = type;
   }
 
-  /** Returns the meters by attribute. Reads them at the first call, after the registration. */
+  /**
+   * Returns the meters by attribute. Reads the list of meters at the first call, which comes after
+   * the registration.
+   */
   private synchronized Map<String, Meter> byAttribute() {
     @Nullable Map<String, Meter> known = byAttribute;
     if (known == null) {

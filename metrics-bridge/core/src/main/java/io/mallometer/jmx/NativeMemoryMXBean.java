@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * while the library does not count. Live and peak are unknown after counting was interrupted, or
  * after an attach that could not determine the live bytes.
  *
- * <p>The operations work on one scope that belongs to this MBean. They disturb only other users of
- * the same MBean.
+ * <p>The operations work on one scope that belongs to this MBean, which all its clients share. They
+ * affect no other scope.
  */
 public interface NativeMemoryMXBean extends Described.OfNativeMemory, Described.OfEach {
 

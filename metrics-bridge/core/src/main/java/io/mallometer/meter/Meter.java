@@ -73,7 +73,7 @@ public final class Meter {
     double of(Snapshot snapshot, Clock clock);
   }
 
-  /** A line of a meter: its tags, and how to read its value from any later snapshot. */
+  /** A series of a meter: its tags, and the function that reads its value from a snapshot. */
   public record Series(List<Tag> tags, Figure figure) {}
 
   /**
@@ -155,7 +155,10 @@ public final class Meter {
       return new Series(List.of(new Tag(key, value)), this);
     }
 
-    /** Returns a series of a verdict; all series of a meter have the same tags. */
+    /**
+     * Returns the series of a verdict. It has the tag {@code evidence} too, because all series of a
+     * meter need the same tags.
+     */
     Series tagged(Verdict verdict, String evidence) {
       return new Series(
           List.of(new Tag("verdict", verdict.tag()), new Tag("evidence", evidence)), this);
@@ -222,10 +225,13 @@ public final class Meter {
 
   private static final Cell REQUEST_SIZES = COUNTERS.cell("requestSizes");
 
-  /** The time at which figures are tested: none is known at one time and unknown at another. */
+  /**
+   * A time for the test whether a figure is known. Any time will do, because the answer does not
+   * depend on it.
+   */
   private static final Clock ANY_TIME = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
-  /** The tag of all figures of the allocator. */
+  /** The tag {@code allocator}, which all figures of the allocator have. */
   private static final Label SERVING = new Label("allocator", STATISTICS.cell("kind"));
 
   /** The meters with labels, or with a value computed from more than one component. */
@@ -429,7 +435,8 @@ public final class Meter {
   public List<Series> series(Snapshot snapshot) {
     List<Series> all = lines.apply(snapshot);
     int unknown = 0;
-    for (int i = 0; i < all.size(); i++) { // an iterator would be garbage at each poll
+    // A for-each loop would allocate an iterator at each poll.
+    for (int i = 0; i < all.size(); i++) {
       unknown += isUnknown(all.get(i), snapshot) ? 1 : 0;
     }
     if (unknown == 0) {
@@ -490,7 +497,7 @@ public final class Meter {
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
       if (Double.isNaN(figure.of(snapshot, ANY_TIME))) {
-        return List.of(); // tags would be garbage at each poll
+        return List.of(); // without this, each poll would allocate tags
       }
       Tag[] tags = new Tag[labels.length];
       for (int i = 0; i < tags.length; i++) {
@@ -511,7 +518,7 @@ public final class Meter {
   private static Function<Snapshot, List<Series>> rows(String tag, Cell table) {
     return snapshot -> {
       @Nullable Object known = table.value(snapshot);
-      return known == null // a stream would be garbage at each poll
+      return known == null // a stream would allocate at each poll
           ? List.of()
           : keys(known)
               .sorted()
@@ -544,7 +551,10 @@ public final class Meter {
     return Double.NaN;
   }
 
-  /** Returns a series for each class of request sizes, with the allocations of up to its size. */
+  /**
+   * Returns a series for each class of request sizes, whose value is the number of allocations of
+   * at most that size.
+   */
   private static Series[] upToEachSize() {
     return IntStream.range(0, SizeDistribution.CLASSES)
         .mapToObj(

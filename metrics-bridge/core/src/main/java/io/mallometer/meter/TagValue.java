@@ -4,8 +4,8 @@ import io.mallometer.model.SelfReport;
 import java.util.regex.Pattern;
 
 /**
- * Turns names into values of tags. Each value makes a lasting series, so it must not contain
- * anything that differs from one process to the next.
+ * Turns names into values of tags. Monitoring systems store a series for each value, so a value
+ * must not contain anything that differs from one process to the next.
  */
 public final class TagValue {
 

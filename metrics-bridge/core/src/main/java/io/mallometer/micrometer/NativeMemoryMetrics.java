@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  * polls leave the registries alone.
  *
  * <p>A binder may be bound to any number of registries at any time; binding twice to the same does
- * nothing. A registry has each meter once, also if two binders are bound to it: when one is closed,
- * its meters are back with the other's next poll. Micrometer has no meter that carries the
- * histogram of request sizes: see {@link #requestSizeId}.
+ * nothing. A registry has each meter once, also if two binders are bound to it: when one binder is
+ * closed, the next poll of the other adds the meters again. Micrometer has no meter that carries
+ * the histogram of request sizes: see {@link #requestSizeId}.
  */
 public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
 
@@ -120,7 +120,7 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  /** Notes the series of a snapshot. Returns whether they differ from the previous ones. */
+  /** Stores the series of a snapshot. Returns whether they differ from the previous ones. */
   private boolean look(Snapshot snapshot) {
     boolean changed = false;
     for (int i = 0; i < meters.size(); i++) {
@@ -159,7 +159,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     /** Whether the registry holds exactly the current series. */
     private boolean complete;
 
-    /** Whether a meter was removed from the registry, which may be one of these. */
+    /**
+     * Whether any meter was removed from the registry since the latest update; it may be one of
+     * this binding.
+     */
     private volatile boolean disturbed;
 
     private final Log.Once failure = LOG.once();

@@ -10,8 +10,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The growth of the process's memory as a table whose rows add up to the growth of the total. Each
- * end of the window is the mean of the readings of up to 50 seconds.
+ * The growth of the process's memory in a window of time, as a table whose rows add up to the
+ * growth of the total. The figures at both ends of the window are means of the readings of up to 50
+ * seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,

@@ -109,9 +109,9 @@ public record AllocatorStatistics(
    * Returns these statistics with {@link #trimmableBytes}.
    *
    * <p>jemalloc and tcmalloc know which of their free pages are resident, so their figure is exact.
-   * glibc does not remember the pages that it returned. Its figure assumes that all absent pages,
-   * which are system memory less resident memory, are releasable ones. So it is a lower bound: live
-   * objects that the program has not written make it too low.
+   * glibc does not remember the pages that it returned. Its figure assumes that every page of the
+   * allocator that is not resident is a free page that glibc returned. The figure is therefore a
+   * lower bound: it is too low by live objects that the program has not written.
    *
    * @param mallocResidentBytes the resident memory of the allocator, in use or not; {@code NaN} if
    *     unknown

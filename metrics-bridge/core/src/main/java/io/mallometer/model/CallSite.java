@@ -158,7 +158,10 @@ public record CallSite(
     return dot < 0 ? frame.owner() : frame.owner().substring(0, dot);
   }
 
-  /** Returns the end of the package; the name of a hidden class goes on after a slash. */
+  /**
+   * Returns the index at which the package ends, or -1. Ignores what follows the slash in the name
+   * of a hidden class.
+   */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');
     return className.lastIndexOf('.', slash < 0 ? className.length() : slash);

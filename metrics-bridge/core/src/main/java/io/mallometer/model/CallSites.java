@@ -36,8 +36,8 @@ public record CallSites(
   static final int SIZE_WORD = 8;
 
   /**
-   * Origin of a reading: the time from which allocations are in the sites. Allocations from before
-   * an attach are in none; the live bytes that the sites do not explain are theirs.
+   * Origin of a reading: the time from which on the sites contain allocations. No site contains
+   * allocations from before an attach, which have the live bytes that the sites do not explain.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,

@@ -17,7 +17,7 @@ public enum ChargedPart implements Tagged {
   SOCKETS("sockets"),
   /** Files in tmpfs and shared memory, which cannot be dropped. */
   TMPFS("tmpfs"),
-  /** Memory that the kernel charged ahead or does not itemise. */
+  /** Memory that the kernel charged in advance or does not itemise. */
   OTHER("other");
 
   private final String tag;

@@ -28,7 +28,10 @@ public record ClassLoaders(
 
   private static final int MOST_NAMED = 3;
 
-  /** The fewest loaders of one class, with hardly more classes, that define one class each. */
+  /**
+   * The number of loaders of one class from which on {@link Kind} checks whether each defines
+   * hardly more than one class.
+   */
   private static final int MANY_LOADERS = 20;
 
   /** All class loaders of one class. */

@@ -40,7 +40,7 @@ public enum CodeOwner implements Tagged {
   /** The names of HotSpot's functions that allocate for Java code, such as direct buffers. */
   private static final String UNSAFE = "!Unsafe_";
 
-  /** Returns the name in addresses. */
+  /** Returns the name that URLs use. */
   @Override
   public String tag() {
     return name().toLowerCase(Locale.ROOT);

@@ -18,8 +18,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A published component of a kind of record. The components of a kind are read once, when one of
- * its records is first published: the JDK makes its own description anew for each caller.
+ * A published component of a kind of record. The components of a kind of record are read once, when
+ * one of its records is first published, because the JDK creates its description of a class anew
+ * for each caller.
  *
  * @param name the name in JSON and in composite data
  * @param meaning the meaning; the name if no {@link Figure} states one
@@ -129,7 +130,8 @@ public record Component(
   }
 
   /**
-   * Returns a component, or those of the record that it contains, which stand in its place.
+   * Returns a component, or the components of the record that it contains if they are published in
+   * its place.
    *
    * @param container returns the record with this component
    */

@@ -145,7 +145,10 @@ public record Diagnosis(
     return held(state, began, sentence, actions, named);
   }
 
-  /** Returns this diagnosis with the state, the beginning and the words of one that continues. */
+  /**
+   * Returns this diagnosis with the state, beginning, sentence and actions of an earlier one that
+   * still holds.
+   */
   public Diagnosis held(
       State held, Instant began, String words, List<String> toDo, List<String> rows) {
     return new Diagnosis(held, began, words, toDo, limit, previous, findings, account, hour, rows);

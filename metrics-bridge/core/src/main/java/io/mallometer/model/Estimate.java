@@ -6,13 +6,13 @@ import static io.mallometer.model.Figure.Unit.COUNT;
  * A sum that was estimated from samples, with its uncertainty.
  *
  * <p>Samples of rare events are distributed to the right of their mean, so the 95 % interval is not
- * the normal distribution's: a gamma distribution with the estimate's mean and variance stands for
- * it, as Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in Medicine 16,
- * 1997). With {@code c = variance / value} and {@code m = value / c}, the number of equal samples
- * that would be as uncertain, it reaches from {@code c/2} times the 2.5 % quantile of chi squared
- * with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 % quantile with {@code 2(m+2)};
- * the 2, where Fay and Feuer have 1, makes up for the variance being estimated as well. Quantiles
- * are Wilson and Hilferty's.
+ * that of the normal distribution, but that of a gamma distribution with the estimate's mean and
+ * variance, as Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in
+ * Medicine 16, 1997). With {@code c = variance / value} and {@code m = value / c}, the number of
+ * equal samples that would be as uncertain, the interval reaches from {@code c/2} times the 2.5 %
+ * quantile of chi squared with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 %
+ * quantile with {@code 2(m+2)}; the 2, where Fay and Feuer have 1, makes up for the variance being
+ * estimated as well. Quantiles are Wilson and Hilferty's.
  *
  * @param variance the estimate's variance, itself estimated; 0 if the value is exact
  * @param samples the number of samples behind it

@@ -23,10 +23,13 @@ public @interface Figure {
   /** Returns the unit of a number. */
   Unit unit() default Unit.NONE;
 
-  /** Returns whether JSON has {@code null} while the figure is unknown, instead of nothing. */
+  /**
+   * Returns whether JSON contains the figure as {@code null} while it is unknown, instead of
+   * leaving it out.
+   */
   boolean always() default false;
 
-  /** Returns whether JSON has the components of this record in place of it. */
+  /** Returns whether JSON contains the components of this record in place of the record. */
   boolean inline() default false;
 
   /** Returns whether the number only grows while the process lives. */

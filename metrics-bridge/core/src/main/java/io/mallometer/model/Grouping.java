@@ -24,7 +24,7 @@ public enum Grouping {
     this.key = key;
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

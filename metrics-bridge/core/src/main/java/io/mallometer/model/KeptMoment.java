@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 
 /** A moment whose call sites are stored until the next moment of its kind. */
 public enum KeptMoment {
-  /** The peak of live bytes, as far as polls saw it. */
+  /** The poll with the most live bytes. */
   PEAK("peak", 0),
   /** The latest moment at which memory exceeded 85 % of its limit. */
   LIMIT_85("85", 85),
@@ -36,7 +36,7 @@ public enum KeptMoment {
         .findFirst();
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

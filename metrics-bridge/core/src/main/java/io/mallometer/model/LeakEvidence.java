@@ -19,7 +19,7 @@ public enum LeakEvidence implements Tagged {
   /** Sampled objects of which only the age is known. */
   AGES,
 
-  /** The site's sums alone. */
+  /** The sums of the site, without figures of single objects. */
   NONE;
 
   /** Returns the name in JSON. */

@@ -15,8 +15,8 @@ import java.util.List;
  *     one each for lost memory, other leaks and the rest where the milder part has more bytes;
  *     pools of one name and library have one
  * @param reason why there are no verdicts; empty if there can be some
- * @param garbageReason why nothing is known of memory that waits for a garbage collection; empty if
- *     it is
+ * @param garbageReason why memory that waits for a garbage collection is unknown; empty if it is
+ *     known
  */
 public record LeakReport(
     Instant time,

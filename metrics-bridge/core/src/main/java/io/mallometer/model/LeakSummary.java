@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Suspects by name and the memory of the worst leaks, in a few names, for the meters. Acknowledged
- * sites and those of HotSpot and mallometer are not in it.
+ * The suspects by name and the memory of the worst leaks, limited to a few names, for the meters.
+ * Leaves out acknowledged sites and the sites of HotSpot and mallometer.
  *
- * <p>A name enters with the first {@value #TOP} and leaves when it is not among the first {@value
- * #STAYING}, so that two names that alternate at the boundary both stay.
+ * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
+ * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
  *
  * @param worst the first {@value #WORST} leaks of the {@link LeakReport}
  * @param worstInWords the sentence of the first leak; empty if there is none

@@ -76,7 +76,10 @@ public final class MallometerOptions {
     return value.get();
   }
 
-  /** Returns a sentence, with the remedy, for each setting that has no effect without another. */
+  /**
+   * Returns a sentence, with the remedy, for each given setting that has no effect because another
+   * setting is missing.
+   */
   public List<String> unused() {
     List<String> sentences = new ArrayList<>();
     for (Setting<?> setting : Setting.all()) {

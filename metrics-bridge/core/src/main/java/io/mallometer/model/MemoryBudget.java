@@ -4,7 +4,10 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 
 import java.util.List;
 
-/** Memory that this process may need by its configuration, and the limit that a person set. */
+/**
+ * The memory that this process may need by its configuration, and the memory limit that is set for
+ * it.
+ */
 public record MemoryBudget(
     @Figure("The table") List<Line> lines,
     @Figure(value = "The sum of the lines", unit = BYTES) double totalBytes,

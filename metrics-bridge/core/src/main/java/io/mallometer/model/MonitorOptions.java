@@ -59,7 +59,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
   }
 
   /**
-   * Returns this monitor for the requests of one thread: other requests take none of the 64 places.
+   * Returns this monitor for the requests of one thread. Requests of other threads then use none of
+   * the 64 places that the library has for each monitor.
    *
    * @param thread the kernel's number; 0 for all threads
    */

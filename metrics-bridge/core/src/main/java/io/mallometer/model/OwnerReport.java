@@ -53,8 +53,8 @@ public record OwnerReport(
       @Figure("Why it would be refused; empty if it would not") String refusal) {}
 
   /**
-   * Ways in which Java objects hold native memory, firmest first, as far as the search looked:
-   * {@link #HELD} if it did not look for what keeps the holder.
+   * Ways in which Java objects hold native memory, firmest first, as far as the search followed
+   * references: {@link #HELD} if it followed none.
    */
   public enum Holding implements Tagged {
     /** A path of strong references leads to a static field, a thread, or a JNI global reference. */

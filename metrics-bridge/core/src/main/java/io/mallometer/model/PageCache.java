@@ -33,7 +33,7 @@ public record PageCache(
 
   private static final int MOST_NAMED = 3;
 
-  /** No files, for a process whose files were not read. */
+  /** The page cache of a process whose files were not read. */
   public static final PageCache NONE = new PageCache(List.of(), 0, Map.of(), 0, "");
 
   /** A file with cached pages. */

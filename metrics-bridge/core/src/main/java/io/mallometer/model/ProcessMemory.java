@@ -6,14 +6,15 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * Memory of the process as the operating system sees it, with and without the native library. Parts
- * that cannot be read on this system are empty.
+ * Memory of the process as the operating system reports it, also in a process without the native
+ * library. Parts that this system does not report are empty.
  *
  * @param residentFileBytes the resident pages of files, without copies that the process wrote;
  *     {@code NaN} if the kernel does not report them
- * @param machineBytes the machine's memory; {@code NaN} if unknown
- * @param availableBytes the machine's memory that programs can still get; {@code NaN} if unknown
- * @param statedLimitBytes the limit that a person stated; {@code NaN} without one
+ * @param machineBytes the size of the machine's memory; {@code NaN} if unknown
+ * @param availableBytes the bytes of the machine's memory that programs can still allocate; {@code
+ *     NaN} if unknown
+ * @param statedLimitBytes the value of {@link Setting#LIMIT}; {@code NaN} without one
  */
 public record ProcessMemory(
     @Figure(
@@ -75,8 +76,8 @@ public record ProcessMemory(
   }
 
   /**
-   * Returns the limit that a person set, with the bytes that count toward it: the stated limit or
-   * the cgroup's, whichever leaves less; {@link Limit#NONE} without both.
+   * Returns the limit that is set for the process, with the bytes that count toward it: the stated
+   * limit or the cgroup's, whichever leaves less memory; {@link Limit#NONE} without both.
    */
   public Limit setLimit() {
     double most = cgroup.map(CgroupMemory::limitBytes).orElse(Double.NaN);
@@ -88,7 +89,7 @@ public record ProcessMemory(
     return Double.isNaN(most) ? Limit.NONE : Limit.of(most, used, Limit.CGROUP);
   }
 
-  /** Returns the limit that a person set, or else the machine's memory. */
+  /** Returns {@link #setLimit()}, or the machine's memory if no limit is set. */
   public Limit limit() {
     Limit set = setLimit();
     return Double.isNaN(set.bytes()) && !Double.isNaN(machineBytes)

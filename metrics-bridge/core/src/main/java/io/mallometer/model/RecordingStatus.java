@@ -15,7 +15,7 @@ public record RecordingStatus(
   public enum State {
     /** No recording was requested. */
     OFF,
-    /** The file is written. */
+    /** The library records into the file. */
     ON,
     /** The recording was requested, and {@link RecordingStatus#reason()} says why it is off. */
     FAILED

@@ -103,7 +103,10 @@ public record SelfReport(
             Ranges.NONE);
   }
 
-  /** Samples that lack a call site, their end or the probability of their call path. */
+  /**
+   * Numbers of samples that have no call site, whose free is not seen, or whose probability does
+   * not depend on their call path.
+   */
   public record Missed(
       @Figure(
               value = "Samples of call sites for which there was no room",

@@ -812,7 +812,7 @@ public final class Setting<T> {
     return meaning;
   }
 
-  /** Returns whether only its reader may see the value. */
+  /** Returns whether the value is secret, so that messages and reports mask it. */
   public boolean isSecret() {
     return secret;
   }
@@ -954,7 +954,10 @@ public final class Setting<T> {
     }
   }
 
-  /** Returns the choice of a word. A choice with the word off also takes the words of a flag. */
+  /**
+   * Returns the constant that the word names. If one of the words is off, the words of a flag are
+   * allowed too: true selects the first constant, false the constant off.
+   */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
     String wanted = flag == null ? text : flag ? word(choices[0]) : "off";

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param from the first moment: the kept one nearest to the request, or the first reading if that
  *     was later; empty if nothing is known
- * @param to the second moment, likewise
+ * @param to the second moment: the kept one nearest to the request; empty if nothing is known
  * @param changes the sites with any difference, most growth first
  * @param reason why nothing is known, or why only the changes since the first reading are known;
  *     empty if nothing is missing

@@ -4,7 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.BYTES_PER_SECOND;
 import static io.mallometer.model.Figure.Unit.COUNT;
 
-/** Call sites taken together. */
+/** The sum of the call sites that a {@link Grouping} puts into one group. */
 public record SiteGroup(
     @Figure("What they have in common, by a Grouping") String key,
     @Figure(value = "How many they are", unit = COUNT) int sites,

@@ -26,7 +26,7 @@ public enum SiteOrder {
     this.figure = figure;
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Libraries and call sites with most live memory, in a few names, for the meters.
+ * The libraries and call sites with most live memory, limited to a few names, for the meters.
  *
- * <p>A name enters with the first {@value #TOP} and leaves when it is not among the first {@value
- * #STAYING}, so that two names that alternate at the boundary both stay. There are never more than
- * {@value #STAYING} and {@link #OTHER}.
+ * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
+ * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
+ * The summary has at most {@value #STAYING} names and {@link #OTHER}.
  *
  * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
  *     most first

@@ -10,11 +10,12 @@ import java.util.List;
  *
  * @param times the moments that are kept, oldest first, the last being now
  * @param groups the groups with most live bytes and those that grew most, most live bytes first
- * @param reason why there are none, or no Java frames in them; empty if nothing is missing
+ * @param reason why there are no groups, or why they have no Java frames; empty if nothing is
+ *     missing
  */
 public record SiteTrends(List<Instant> times, List<Group> groups, String reason) {
 
-  /** Sites that have something in common. */
+  /** A group of call sites, with its live memory over time. */
   public record Group(
       @Figure("What they hold now") SiteGroup figures,
       @Figure(

@@ -105,7 +105,7 @@ public record SiteVerdict(
       @Figure(value = "The age of the oldest suspected object", unit = SECONDS)
           double oldestSeconds) {
 
-    /** Returns these objects with the bytes of the whole, which no interval exceeds. */
+    /** Returns these objects with the bytes of the whole site, which no interval exceeds. */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(
           bytes.atMost(wholeBytes),
@@ -179,7 +179,7 @@ public record SiteVerdict(
               unit = SECONDS)
           double lastOldSeconds) {
 
-    /** No answer. */
+    /** Garbage of which nothing is known. */
     public static final Garbage NONE =
         new Garbage(GarbageAnswer.NONE, Estimate.ZERO, 0, 0, Double.NaN);
 

@@ -77,7 +77,7 @@ public final class SizeDistribution {
         : 1L << (SMALLEST_LIMIT_LOG2 + sizeClass);
   }
 
-  /** Returns the allocations in one class, from 0 to {@code CLASSES - 1}. */
+  /** Returns the number of allocations in one class, from 0 to {@code CLASSES - 1}. */
   public long count(int sizeClass) {
     return counts[sizeClass];
   }
@@ -89,22 +89,22 @@ public final class SizeDistribution {
         .toList();
   }
 
-  /** Returns the allocations of a class and of all with smaller sizes. */
+  /** Returns the number of allocations in this class and in all classes of smaller sizes. */
   public long upTo(int sizeClass) {
     return sum(0, sizeClass + 1);
   }
 
-  /** Returns the allocations of all sizes. */
+  /** Returns the number of allocations of all sizes. */
   public long total() {
     return sum(0, CLASSES);
   }
 
-  /** Returns the allocations of at most 4096 bytes. */
+  /** Returns the number of allocations of at most 4096 bytes. */
   public long small() {
     return sum(0, FIRST_LARGE_CLASS);
   }
 
-  /** Returns the allocations above 4096 bytes. */
+  /** Returns the number of allocations above 4096 bytes. */
   public long large() {
     return sum(FIRST_LARGE_CLASS, CLASSES);
   }
@@ -114,7 +114,7 @@ public final class SizeDistribution {
     return counts.clone();
   }
 
-  /** Returns the allocations since {@code start}: the difference, class by class. */
+  /** Returns the distribution of the allocations since {@code start}. */
   public SizeDistribution minus(SizeDistribution start) {
     return of(i -> counts[i] - start.counts[i]);
   }

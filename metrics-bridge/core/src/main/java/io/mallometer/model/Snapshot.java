@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One reading of everything, immutable. All faces show the same snapshot until the next poll.
+ * The figures of one poll. All faces show the same snapshot until the next poll. Immutable.
  *
  * @param diagnosis the judgement on the process
  */

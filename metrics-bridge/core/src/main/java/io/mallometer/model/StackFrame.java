@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * A function on a call stack.
  *
- * @param kind native, Java or compiled; what is said of Java also holds for compiled
+ * @param kind native, Java or compiled; the other components of a compiled frame are those of a
+ *     Java frame
  * @param owner native: the library's name as in the tag {@code library}, such as {@code libzip.so},
  *     empty if the address belongs to none; Java: the class, such as {@code java.util.zip.Deflater}
  * @param name native: the demangled symbol without parameters, empty if none is known; Java: the
@@ -59,8 +60,8 @@ public record StackFrame(
   }
 
   /**
-   * Returns whether the JDK calls a native function or a method handle by this frame. Such frames
-   * differ between two JDKs, and before and after compilation.
+   * Returns whether this frame is the JDK's code that calls a native function or a method handle.
+   * Such frames differ between two JDKs, and before and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA

@@ -21,7 +21,7 @@ public record ThreadStacks(
 
   private static final int MOST_NAMED = 5;
 
-  /** No threads, for a process whose threads were not read. */
+  /** The threads of a process whose threads were not read. */
   public static final ThreadStacks NONE = new ThreadStacks(List.of(), "");
 
   /** Threads whose names differ in numbers only. */

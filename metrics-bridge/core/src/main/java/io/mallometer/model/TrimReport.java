@@ -24,7 +24,7 @@ public record TrimReport(
   public enum Outcome {
     /** The allocator was asked to return memory. */
     DONE,
-    /** The trim is not possible now: too early, or another trim is running. */
+    /** The trim is not possible now: the previous one was too recent, or another one is running. */
     REFUSED,
     /** There is no native library, or the allocator cannot trim. */
     UNSUPPORTED

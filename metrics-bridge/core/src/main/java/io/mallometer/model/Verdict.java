@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Verdict on the memory of a call site. */
 public enum Verdict implements Tagged {
-  /** Objects that the program will not use again, and more of them arrive. */
+  /** Objects that the program will not use again, and whose number grows. */
   LEAK,
 
   /**
@@ -13,7 +13,7 @@ public enum Verdict implements Tagged {
    */
   UNUSED,
 
-  /** Ever more memory that is used, or whose use is unknown. */
+  /** The live memory grows, and the program uses it, or its use is unknown. */
   GROWING,
 
   /**
@@ -23,8 +23,8 @@ public enum Verdict implements Tagged {
   WAITS_FOR_GC,
 
   /**
-   * Objects that were not accessed for long, but not a leak: others like them were used or freed
-   * again.
+   * Objects that were not accessed for long and are no leak, because other objects of the site were
+   * used or freed after such a time.
    */
   POOL,
 

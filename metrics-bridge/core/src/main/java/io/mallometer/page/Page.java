@@ -8,12 +8,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The page in one piece: it contains its styles, its scripts and uPlot, so that one address serves
- * it and its policy can be a list of hashes. It may only send requests to its own origin, and its
- * addresses are relative: it works below a context path, on another port and behind a proxy that
- * adds a prefix.
+ * The page as one HTML document, which contains its styles, its scripts and uPlot. A server
+ * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page may
+ * only send requests to its own origin. Its URLs are relative, so it works below a context path, on
+ * another port and behind a proxy that adds a prefix.
  *
- * <p>It also contains the runbooks, so that what to do can be read where no documentation is.
+ * <p>The page also contains the runbooks, for viewers who cannot reach the documentation.
  *
  * <p>The flame graph is a report of its own, which the page requests and shows in a frame. The
  * page's policy also applies inside the frame, so it admits the report's style and script too.
@@ -29,7 +29,7 @@ public final class Page {
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The header that has the token in this case. */
+  /** The header whose value is the token, if the page does not contain it. */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
@@ -79,7 +79,7 @@ public final class Page {
     return bytes("");
   }
 
-  /** Returns the page with a token, which it sends when it trims. */
+  /** Returns the page with a token, which it sends with requests that change something. */
   public static byte[] bytes(Token token) {
     return bytes(meta("csrf-header", token.header()) + meta("csrf-token", token.value()));
   }

@@ -19,13 +19,13 @@ import java.util.function.Function;
  * new HTTPServer.Builder().withHostname("127.0.0.1").withPort(9464).build();
  * }</pre>
  *
- * <p>A scrape shows one snapshot throughout.
+ * <p>All figures of a scrape are from one snapshot.
  */
 public final class NativeMemoryCollector extends Collector implements Collector.Describable {
 
   private static final String BYTES = "bytes";
 
-  /** The end of the names of OpenMetrics' info metrics, as with Micrometer. */
+  /** The suffix of the names of OpenMetrics' info metrics. Micrometer appends the same suffix. */
   private static final String INFO = "_info";
 
   private final Mallometer mallometer;
@@ -59,8 +59,8 @@ public final class NativeMemoryCollector extends Collector implements Collector.
   }
 
   /**
-   * Returns all families, also those without samples at present, so that a clash of names shows at
-   * once.
+   * Returns all families, also those without samples at present, so that a registry detects
+   * duplicate names at registration.
    */
   @Override
   public List<MetricFamilySamples> describe() {

@@ -34,7 +34,10 @@ public final class ProfilePush implements AutoCloseable {
   private final Store store;
   private final Log.Once failure = Log.MALLOMETER.once();
 
-  /** The profiles to send. Its monitor, held to take and send them, also guards {@code before}. */
+  /**
+   * The profiles to send. A thread that takes or sends profiles holds the monitor of this queue,
+   * which also guards {@code before}.
+   */
   private final Deque<byte[]> waiting = new ArrayDeque<>();
 
   private Optional<CallSites> before = Optional.empty();
@@ -201,7 +204,7 @@ public final class ProfilePush implements AutoCloseable {
         waiting.removeFirst();
       } catch (IOException e) {
         if (!goesOn()) {
-          return false; // its connection was closed
+          return false; // pause() or close() has closed the connection
         }
         failure.warn(
             "A profile cannot be pushed to %s: %s. mallometer sends it again; at most ten profiles wait."

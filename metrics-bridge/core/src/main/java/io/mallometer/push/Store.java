@@ -66,7 +66,7 @@ final class Store {
     }
   }
 
-  /** Makes the current push fail, unless it is not connected yet. */
+  /** Makes the current push fail if it is connected. */
   void disconnect() {
     HttpURLConnection connection = open;
     if (connection != null) {
@@ -162,7 +162,9 @@ final class Store {
     }
   }
 
-  /** Returns the message, which tells the store to compute no differences: profiles have them. */
+  /**
+   * Returns the message. It tells the store that the values of a profile are differences already.
+   */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();
     series.message(1, label("__name__", "memory")).message(1, label("__delta__", "false"));

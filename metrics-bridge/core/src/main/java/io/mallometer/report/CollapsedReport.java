@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 
 /**
  * Collapsed stacks: {@code outer;inner 4096}. Frames are functions without lines, so several lines
- * may have the same stack; the reader of the report adds them up. Names do not show the kind of a
- * frame.
+ * may have the same stack; the reader of the report adds them up. The name of a frame does not show
+ * whether it is native or Java.
  */
 final class CollapsedReport implements Report {
 

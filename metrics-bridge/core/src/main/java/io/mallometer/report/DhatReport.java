@@ -77,7 +77,7 @@ final class DhatReport implements Report {
     json.name("cmd").value(process.info().command().orElse("java"));
     json.name("pid").value(process.pid());
     Instant start = process.info().startInstant().orElse(time);
-    // The viewer divides by the age.
+    // The viewer divides by the age, so the age must not be 0.
     long age = Math.max(1, Duration.between(start, time).toNanos() / 1_000);
     json.name("te").value(age).name("tg").value(age);
   }
@@ -88,7 +88,7 @@ final class DhatReport implements Report {
     for (CallSite site : sites.sites()) {
       points.merge(Stacks.of(site), Figures.of(site), Figures::plus);
     }
-    // 0 is the number of the root.
+    // The root has the number 0.
     Numbering<StackFrame> frames = new Numbering<>(1);
     json.name("pps").beginArray();
     for (Map.Entry<List<StackFrame>, Figures> point : points.entrySet()) {

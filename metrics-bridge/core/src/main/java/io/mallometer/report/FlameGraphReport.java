@@ -35,7 +35,10 @@ final class FlameGraphReport implements Report {
 
   private static final ReportMetric[] METRICS = ReportMetric.values();
 
-  /** The label of a box, without line and offset, which would split boxes. */
+  /**
+   * The label of a box. It has no line and no offset, so that all frames of one function share a
+   * box.
+   */
   private record Label(StackFrame.Kind kind, String function) {
 
     /** Returns 0 for native code, 1 for Java, 2 for a Java method that names a site. */
@@ -147,7 +150,10 @@ final class FlameGraphReport implements Report {
     return outermostFirst;
   }
 
-  /** Writes for each stack: frames shared, frames that follow, their labels, the figures. */
+  /**
+   * Writes each stack: the number of frames shared with the previous stack, the number of other
+   * frames, the labels of these, and the figures.
+   */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();
     int[] before = {};

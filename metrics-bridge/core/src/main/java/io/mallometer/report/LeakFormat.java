@@ -39,7 +39,7 @@ public enum LeakFormat {
     this.writing = writing;
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Gives things numbers in the order in which they are first seen. Equal things get one number. */
+/** Numbers things in the order of their first occurrence. Equal things have the same number. */
 final class Numbering<T> {
 
   private final Map<T, Integer> numbers = new LinkedHashMap<>();

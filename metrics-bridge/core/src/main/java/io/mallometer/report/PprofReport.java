@@ -253,7 +253,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // An offset behind a symbol is no address.
+        // The offset of a frame with a symbol is relative to the symbol, so it is no address in the
+        // library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }

@@ -58,7 +58,7 @@ public enum ReportFormat {
     return Stream.of(values()).filter(format -> format.id.equals(id)).findFirst();
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

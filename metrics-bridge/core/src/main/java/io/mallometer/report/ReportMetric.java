@@ -29,7 +29,7 @@ public enum ReportMetric {
     return Stream.of(values()).filter(metric -> metric.id.equals(id)).findFirst();
   }
 
-  /** Returns the name in addresses and options. */
+  /** Returns the name that URLs and options use. */
   public String id() {
     return id;
   }

@@ -4,7 +4,7 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
-/** Stacks for formats that cannot express an empty one. */
+/** Returns stacks with at least one frame, for formats that have no empty stacks. */
 final class Stacks {
 
   private static final List<StackFrame> UNKNOWN = List.of(StackFrame.ofLibrary("[unknown]", "", 0));

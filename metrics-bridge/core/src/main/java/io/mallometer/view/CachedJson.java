@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A view as JSON that is written once for all requests of some seconds, so that its cost does not
- * grow with their number. Thread-safe.
+ * The JSON of a view, written once for all requests within some seconds, so that its cost does not
+ * grow with the number of requests. Thread-safe.
  */
 final class CachedJson {
 
@@ -17,7 +17,10 @@ final class CachedJson {
   private final List<Supplier<?>> subjects;
   private final Supplier<? extends View> view;
 
-  /** The subjects of the JSON, compared by identity. Guarded by this, like the fields below. */
+  /**
+   * The subjects that the JSON was written for, compared by identity. Guarded by this, like the
+   * fields below.
+   */
   private List<Object> of = List.of();
 
   private long writtenAt;

@@ -47,11 +47,17 @@ final class EvidenceBundle {
 
   private static final String MASKED = "******";
 
-  /** Characters to ignore: Spring Boot binds {@code max-scopes} and {@code maxScopes} alike. */
+  /**
+   * Parts of a setting's name that are removed before names are compared, because Spring Boot binds
+   * {@code max-scopes} and {@code maxScopes} to the same setting.
+   */
   private static final Pattern NOT_COMPARED =
       Pattern.compile("^(mallometer\\.|MALLOMETER_)|\\[\\d+]|[^a-zA-Z]");
 
-  /** An address; an offset in a library or a function follows a plus and is none. */
+  /**
+   * A memory address. A hexadecimal number after a plus is an offset in a library or a function,
+   * and is not matched.
+   */
   private static final Pattern ADDRESS = Pattern.compile("(?<![+\\w])0x[0-9a-fA-F]+");
 
   private final Mallometer mallometer;
@@ -79,7 +85,7 @@ final class EvidenceBundle {
     write(mallometer, views, settings, history.recording(), history.previousRun(), out);
   }
 
-  /** Writes the same with these recordings. */
+  /** Writes the zip with these files as the recordings. */
   static void write(
       Mallometer mallometer,
       Views views,

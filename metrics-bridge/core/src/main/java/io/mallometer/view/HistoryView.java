@@ -25,7 +25,7 @@ public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
     implements View {
 
-  /** Parts of the memory: every 15 s for five minutes, every minute before. */
+  /** Parts of the memory every 15 s in the latest five minutes, and every minute before. */
   public record Memory(
       @Figure("Milliseconds since 1970") List<Long> times,
       @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,
@@ -62,14 +62,14 @@ public record HistoryView(
     }
   }
 
-  /** A part over time. */
+  /** A part of the memory, with a value for each time. */
   public record Column(
       @Figure("As in the tag part") String name,
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
-   * Counts: each poll for five minutes, every ten seconds for a quarter of an hour, every minute
-   * before. Rates are those since the previous time.
+   * Counts at each poll of the latest five minutes, every ten seconds up to a quarter of an hour
+   * ago, and every minute before. Rates cover the time since the previous point.
    */
   public record Malloc(
       @Figure("Milliseconds since 1970") List<Long> times,

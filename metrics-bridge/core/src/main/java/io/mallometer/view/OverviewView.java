@@ -73,7 +73,8 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    mallometer.allocator().pools(); // a viewer sees a new look sooner
+    // Makes the next look at the pools come sooner while somebody watches.
+    mallometer.allocator().pools();
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(
         SELF.pid(),

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Origin of a request that changes something, as the browser reports it. A page of another site
- * must not make a viewer's browser trim or acknowledge. Programs other than browsers send no origin
- * and are allowed: they act for themselves.
+ * must not make a viewer's browser trim or acknowledge. Programs other than browsers send no
+ * origin. They are allowed, because no page of another site can control them.
  *
  * <p>{@code Sec-Fetch-Site} decides if it is sent, because it does not depend on the host that a
  * proxy writes. Browsers omit it over plain HTTP to other machines; then {@code Origin} has to name

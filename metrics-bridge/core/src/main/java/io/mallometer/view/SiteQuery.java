@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code all} with a filter or by library, else {@code application}
  * @param limit the largest number of rows
  * @param from the first of two moments, in ISO 8601, or a duration before now
- * @param to the second, likewise; now if omitted
+ * @param to the second moment, in the same form; now if omitted
  * @param at a kept moment in place of now: {@code peak}, or {@code 85}, {@code 90} or {@code 95},
  *     the latest moment above this percentage of the limit
  */
@@ -58,7 +58,9 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /** Returns the query of parameters; a report has only some of them. */
+  /**
+   * Returns the query that these parameters of a request describe. Reports allow only some of them.
+   */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),
@@ -71,7 +73,7 @@ public record SiteQuery(
         parameters.get("at"));
   }
 
-  /** The order of changes. */
+  /** The figure by which changes are sorted. */
   private enum ChangeOrder {
     GROWTH("growth", SiteChange.MOST_GROWTH_FIRST),
     LIVE_OBJECTS("live-objects", SiteChange.MOST_OBJECTS_FIRST),
@@ -118,7 +120,7 @@ public record SiteQuery(
         : SitesView.of(sites, order, most);
   }
 
-  /** Reads the sites of now, or returns those of the requested moment. */
+  /** Reads the call sites, or returns those of the requested kept moment. */
   CallSites read(Mallometer mallometer) {
     return at == null
         ? mallometer.sites().read()
@@ -212,7 +214,7 @@ public record SiteQuery(
     try {
       return Instant.parse(text);
     } catch (DateTimeException e) {
-      // It may be a duration.
+      // The text may be a duration, which is tried next.
     }
     try {
       Optional<Instant> before = TimeSpan.parse(text).map(now::minus);
@@ -220,7 +222,7 @@ public record SiteQuery(
         return before.get();
       }
     } catch (DateTimeException | ArithmeticException e) {
-      // A time that no Instant can hold is refused below.
+      // The code below refuses a time that no Instant can hold.
     }
     throw new IllegalArgumentException(
         "%s is '%s' and must be a time such as 2026-01-01T00:00:00Z, or a duration before now such as 10m"

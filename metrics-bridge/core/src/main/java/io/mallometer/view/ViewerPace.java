@@ -5,9 +5,10 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The interval at which each viewer's page asks, so that all together ask at most twice a second:
- * 10 s, or up to 60 s, which 120 viewers reach. Each page asks once in an interval, so the number
- * of viewers is the number of requests in the latest interval. Thread-safe.
+ * The interval between two requests of a viewer's page. It is 10 s, or longer if all pages together
+ * would send more than two requests a second, up to 60 s with 120 viewers. Each page sends one
+ * request in an interval, so the number of requests in the latest interval is the number of
+ * viewers. Thread-safe.
  */
 final class ViewerPace {
 

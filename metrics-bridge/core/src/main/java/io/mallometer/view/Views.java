@@ -75,7 +75,7 @@ public final class Views {
           "trends",
           "recording");
 
-  /** The name below which {@link #together} is requested. */
+  /** The first part of the path of {@link #together}. */
   public static final String TOGETHER = "views";
 
   /** The name by which {@link #evidence} is requested. */
@@ -84,7 +84,7 @@ public final class Views {
   private static final DateTimeFormatter EVIDENCE_TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
-  /** Names that take no parameters, beside most of the views. */
+  /** The names without parameters that are not in {@link #NAMES}. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
   /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
@@ -97,7 +97,10 @@ public final class Views {
 
   private static final String JSON = "application/json";
 
-  /** Parameters whose answer differs from the one that is kept for all requests. */
+  /**
+   * Parameters that change the answer, so that the JSON that is stored for all viewers does not
+   * serve the request.
+   */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
   private final Mallometer mallometer;
@@ -136,14 +139,14 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // Written again at once after a trim, and after an acknowledgement.
+            // This JSON is written again at once after a trim and after an acknowledgement.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
             new CachedJson(clock, 5, this::history),
             "leaks",
             new CachedJson(clock, 5, this::leaks, leaks),
-            // Verdicts are shown with the reading that they are of.
+            // The page shows verdicts together with the reading of call sites that they belong to.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
             "recording",
@@ -245,8 +248,8 @@ public final class Views {
   }
 
   /**
-   * Answers for several views in one body, an object that has each under its name. One request
-   * costs a server more than a view does.
+   * Answers with several views in one body: an object with the views by name. A server spends more
+   * on a request than on a view.
    *
    * @param names names of views that the page requests again and again, separated by commas. A view
    *     that fails is null; a request for it alone returns the reason
@@ -305,7 +308,10 @@ public final class Views {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Returns whether an empty list would look like a process without leaks. */
+  /**
+   * Returns whether accesses are not observed, so that an empty list must not be shown as a process
+   * without leaks.
+   */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
     boolean judged = !report.time().equals(Instant.EPOCH);
@@ -386,7 +392,10 @@ public final class Views {
     return new Answer.Exported(format.contentType(), out -> format.write(chosen, out));
   }
 
-  /** Returns the changes over a time, from what is kept: nobody waits for that time. */
+  /**
+   * Returns the changes over a time up to now. Compares with a kept moment, so the request does not
+   * wait for that time.
+   */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
     if (changes.from().isEmpty()) {
@@ -398,8 +407,8 @@ public final class Views {
   }
 
   /**
-   * Returns the kinds of records that are answers, by view. A native image keeps them, and the list
-   * of public names is written from them.
+   * Returns the record class of each view's answer, by the name of the view. A native image
+   * registers these classes for reflection, and the list of public names is generated from them.
    */
   public static Map<String, Class<? extends Record>> kinds() {
     return Map.ofEntries(

@@ -28,13 +28,16 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests properties of all meters together. */
+/** Tests properties that all meters share: names, units, and the number of series. */
 class MeterTest {
 
   /** The number of series of a histogram: buckets, sum and count. */
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
-  /** Each part and each event is known, and as many names as ever. */
+  /**
+   * The snapshot has each part, each event and the most names, so every meter has all of its
+   * series.
+   */
   @Test
   void aProcessHasAtMost150Series() {
     FakeMallometer mallometer =
@@ -51,7 +54,7 @@ class MeterTest {
     }
   }
 
-  /** A row names components as text: a missing one would fail only in a scrape. */
+  /** A row of the list names components as text, so a wrong name would fail only in a scrape. */
   @Test
   void eachRowShowsAPublishedComponentWithAMeaning() {
     assertThat(rows().count()).isGreaterThan(50);
@@ -64,7 +67,10 @@ class MeterTest {
                     .isNotEqualTo(meter.name()));
   }
 
-  /** A row of a component that is no number would stay unknown. glibc reports no resident bytes. */
+  /**
+   * A meter whose component is no number would always be unknown. The only unknown figure here is
+   * the resident bytes, which glibc does not report.
+   */
   @Test
   void eachRowHasAValueInASnapshotThatKnowsAll() {
     FakeMallometer mallometer =

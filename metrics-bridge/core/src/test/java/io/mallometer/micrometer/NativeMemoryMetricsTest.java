@@ -117,7 +117,7 @@ class NativeMemoryMetricsTest {
     }
   }
 
-  /** The comparison of series makes some garbage, much less than creating them again. */
+  /** Comparing the series allocates little; creating them again would allocate much more. */
   @Test
   void aPollThatChangesNothingLeavesRegistriesAlone() {
     long bare = bytesOfAPoll();

@@ -28,8 +28,8 @@ class CallSitesTest {
   }
 
   /**
-   * The roots of the variances are 30,000 and 5,000; that of the sum is the root of their squares.
-   * A normal distribution would reach 59,611 above the value.
+   * The standard deviations are 30,000 and 5,000. That of the sum is the root of the sum of their
+   * squares. A normal distribution would reach 59,611 above the value.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {
@@ -53,7 +53,7 @@ class CallSitesTest {
   }
 
   @Test
-  void howMuchThatIsStaysUnknownWhereTheAttachCouldNotTell() {
+  void theEarlierBytesAreUnknownIfTheAttachCouldNotReadThem() {
     CallSites.Origin unknown = origin(new Baseline(Double.NaN, 9e6));
 
     assertThat(unknown.allocatedBeforeBytes()).isNaN();

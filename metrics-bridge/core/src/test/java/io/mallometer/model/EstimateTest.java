@@ -46,7 +46,10 @@ class EstimateTest {
     assertThat(new Estimate(100, 10_000, 1).low()).isBetween(0.0, 10.0);
   }
 
-  /** The site is rarely sampled and has one sample; 300 MiB are live in all. */
+  /**
+   * The site has only one sample, so its interval would reach far beyond the 300 MiB that are live
+   * in the whole process.
+   */
   @Test
   void noIntervalReachesBeyondTheWhole() {
     Estimate few = new Estimate(9_216, 1e14, 1);
@@ -55,7 +58,9 @@ class EstimateTest {
     assertThat(few.atMost(300 << 20).high()).isEqualTo(300 << 20);
     assertThat(few.atMost(300 << 20).low()).isEqualTo(few.low());
     assertThat(few.atMost(300 << 20).plus(few.atMost(300 << 20)).high()).isEqualTo(300 << 20);
-    assertThat(few.atMost(1_000).high()).as("of an older count").isEqualTo(9_216);
+    assertThat(few.atMost(1_000).high())
+        .as("a bound below the estimate is of an older count, and does not apply")
+        .isEqualTo(9_216);
     assertThat(few.atMost(Double.NaN).high()).isEqualTo(few.high());
   }
 

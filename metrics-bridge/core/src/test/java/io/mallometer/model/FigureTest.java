@@ -70,7 +70,7 @@ class FigureTest {
     }
   }
 
-  /** Components are published on purpose only. */
+  /** A component without an annotation is not published. */
   @Test
   void whatIsNotAnnotatedIsNotPublished() {
     assertThat(Component.of(HistoryPoint.class))
@@ -127,7 +127,7 @@ class FigureTest {
     assertThat(files).hasSizeGreaterThan(80);
     files.values().removeIf(count -> count <= MOST_FILES);
     assertThat(files.keySet())
-        .as("describe a figure in its record; a figure that fewer files name leaves the list")
+        .as("describe a figure in its record; remove one that fewer files name from the list")
         .containsExactlyInAnyOrderElementsOf(NAMED_BY_MORE_FILES);
   }
 

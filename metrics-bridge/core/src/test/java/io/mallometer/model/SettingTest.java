@@ -31,7 +31,10 @@ class SettingTest {
     assertThat(Setting.all().stream().map(Setting::variable)).doesNotHaveDuplicates();
   }
 
-  /** A property cannot have a value and parts: YAML allows only one of them. */
+  /**
+   * No name of a setting may be the beginning of another one, because in YAML a name has either a
+   * value or parts.
+   */
   @Test
   void noOptionIsTheBeginningOfAnother() {
     for (Setting<?> setting : Setting.all()) {
@@ -132,7 +135,7 @@ class SettingTest {
   }
 
   @Test
-  void optionsTellWhatHasNoEffectWithoutAnotherSetting() {
+  void optionsReportWhatHasNoEffectWithoutAnotherSetting() {
     MallometerOptions options =
         MallometerOptions.defaults()
             .with(Setting.PUSH_INTERVAL, Duration.ofMinutes(1))

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  *       call
  *   <li>{@code together COUNT}: attaches from COUNT class loaders at once
  *   <li>{@code watch SECONDS}: compares the counters with glibc's bytes in use, until the program
- *       allocates past the library
+ *       makes an allocation that the library does not see
  * </ul>
  */
 public final class AttachedUnderLoad {
@@ -38,7 +38,10 @@ public final class AttachedUnderLoad {
 
   private static final int A_MINUTE = 60;
 
-  /** The number of unseen objects of 100 KiB, so that glibc maps none of them singly. */
+  /**
+   * The number of objects that the library does not see. They have 100 KiB, so that glibc gives
+   * none of them a mapping of its own.
+   */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
@@ -59,7 +62,7 @@ public final class AttachedUnderLoad {
     }
     System.out.println("done");
     System.out.flush();
-    System.exit(0); // ends threads that libraries left running
+    System.exit(0); // Ends threads that libraries have left running.
   }
 
   // ---- Attach and detach in turn
@@ -208,7 +211,8 @@ public final class AttachedUnderLoad {
   }
 
   /**
-   * Reads mallometer's counters between two equal exact counts, which are rare as the JVM is busy.
+   * Reads mallometer's counters between two exact counts that are equal. That takes many attempts,
+   * because the JVM allocates all the time.
    */
   private static Both both(Mallometer mallometer) throws Exception {
     NativeLibrary process = NativeLibrary.getProcess();

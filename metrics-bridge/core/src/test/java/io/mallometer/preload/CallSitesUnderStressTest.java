@@ -58,7 +58,10 @@ class CallSitesUnderStressTest {
         .filter(run -> starts(run.jdk(), collector(run)));
   }
 
-  /** Returns whether newer JDKs test this collector: it moves objects while the program runs. */
+  /**
+   * Returns whether newer JDKs test this collector, because it moves objects while the program
+   * runs.
+   */
   private static boolean isConcurrent(Run run) {
     return List.of("Z", "Shenandoah").contains(run.collector());
   }
@@ -106,13 +109,16 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // With each allocation a sample, the JVM's own stacks fill the table of sites at its start.
+      // The bound does not hold if each allocation is a sample, because the JVM's own stacks then
+      // fill the table of sites at its start.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
     // Includes the state of sites' use, with the pages that slots may always take.
-    assertThat(figure(output, "grown")).as("blocks of new threads").isLessThan(5 << 20);
+    assertThat(figure(output, "grown"))
+        .as("growth of the library's memory by blocks of new threads")
+        .isLessThan(5 << 20);
     // There are two copies of the bridge. Each has a stack per site and a table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);

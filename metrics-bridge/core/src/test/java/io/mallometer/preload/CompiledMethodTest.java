@@ -27,7 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A compiler thread that takes much memory has the method that it compiles in its stacks. */
+/**
+ * Tests that the stacks of a compiler thread that takes much memory contain the method that it
+ * compiles.
+ */
 @Tag("process")
 class CompiledMethodTest {
 

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Call sites of the foreign-function interface have names, also where the call is inlined. */
+/**
+ * Tests that call sites of the foreign-function interface have names, even where the call is
+ * inlined.
+ */
 @Tag("process")
 @Tag("any-jdk")
 class ForeignCallsTest {
@@ -29,7 +32,8 @@ class ForeignCallsTest {
             .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
             .run(ForeignCalls.class, "8");
 
-    // Excludes libraries that are loaded and samples of discarded code, which have fewer bytes.
+    // Excludes sites with few bytes: those of libraries that are loaded, and samples of code that
+    // the JVM has discarded.
     List<String> sites =
         result
             .output()

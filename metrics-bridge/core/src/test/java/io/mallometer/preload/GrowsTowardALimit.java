@@ -68,7 +68,8 @@ public final class GrowsTowardALimit {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(STEP_MILLIS))
                 .with(Setting.LIMIT, LIMIT)
                 .with(Setting.LEAK_TIME_SCALE, (double) SCALE)));
-    for (int i = 0; i < STARTING_STEPS; i++) { // the program's own classes are loaded meanwhile
+    // In these steps the program's own classes are loaded.
+    for (int i = 0; i < STARTING_STEPS; i++) {
       passSecond(clock, poller);
     }
     engine.starting(false);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The limit is reached only by resident memory that the kernel cannot drop. */
+/** Tests that only resident memory that the kernel cannot drop is expected to reach the limit. */
 @Tag("process")
 @Tag("any-jdk")
 class GrowsTowardALimitTest {

@@ -66,7 +66,7 @@ public final class IsToldOfLostMemory {
     }
   }
 
-  /** Returns those of the two methods that are in a site's stack. */
+  /** Returns the names of the two methods that are in the stack of a site. */
   private static List<String> through(SiteVerdict site) {
     List<String> methods = new ArrayList<>();
     for (StackFrame frame : site.site().frames()) {

@@ -62,7 +62,8 @@ public final class KnownSites {
   public static void main(String[] arguments) throws Throwable {
     long[] numbers = Stream.of(arguments).mapToLong(Long::parseLong).toArray();
     Random random = new Random(numbers[0]);
-    NativeWork.freeMemory(NativeWork.allocateMemory(1)); // the JVM looks the function up
+    // At the first call the JVM looks up the function.
+    NativeWork.freeMemory(NativeWork.allocateMemory(1));
     NativeLibrary library = new ProcessLibrary();
     ByteUnit unit = library.callSites(Instant.now(), List.of()).byteUnit();
     if (unit != ByteUnit.GLIBC_CHUNK) {

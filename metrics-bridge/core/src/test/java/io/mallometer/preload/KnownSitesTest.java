@@ -17,8 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compares estimates with the truth, for call sites of Unsafe and of libraries. They are exact if
- * each allocation is a sample. Else the promised share of intervals has the truth.
+ * Compares estimates with the true figures, for call sites of Unsafe and of libraries. If each
+ * allocation is a sample, the estimates are exact. Otherwise the promised share of intervals
+ * contains the true figure.
  */
 @Tag("process")
 @Tag("alone")
@@ -39,7 +40,10 @@ class KnownSitesTest {
 
   private static final double LEAST = 32.0 / 40;
 
-  /** A quarter of the default, for many samples while few objects are certain samples. */
+  /**
+   * A quarter of the default interval. It yields many samples, while only few objects are so large
+   * that they are sampled for certain.
+   */
   private static final String SMALL_INTERVAL = "131072";
 
   private static final Pattern OF_LIBRARY = Pattern.compile("[A-Z]+ \\d+ [a-z-]+( [\\d.]+){4}");
@@ -117,7 +121,9 @@ class KnownSitesTest {
     assertCovered(child(), "500", "2000", "20000", "100000");
   }
 
-  /** The governor is off: a JVM that starts has no time for so many samples. */
+  /**
+   * The overhead target is off, because it would not allow so many samples at the start of a JVM.
+   */
   @Test
   @Tag("any-jdk")
   void intervalsOfSitesOfEachSizeHoldWhatTheyPromise() throws Exception {
@@ -135,8 +141,9 @@ class KnownSitesTest {
   void intervalsOfLibrariesHoldWhatTheyPromise() throws Exception {
     ChildJvm child =
         child()
-            .options("-XX:TieredStopAtLevel=1") // the other compiler only costs time in two seconds
-            .environment("MALLOMETER_ENABLED", "false") // the program switches it on
+            // The C2 compiler would only take time in a run of two seconds.
+            .options("-XX:TieredStopAtLevel=1")
+            .environment("MALLOMETER_ENABLED", "false") // the program itself switches counting on
             .environment("MALLOMETER_OVERHEAD_TARGET", "off");
     List<Said> exact = runLibraries(child, "1");
     List<Said> again = runLibraries(child, "1");

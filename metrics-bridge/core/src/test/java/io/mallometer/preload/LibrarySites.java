@@ -151,7 +151,7 @@ public final class LibrarySites {
     return deflater::end;
   }
 
-  /** Returns the open statement. The table keeps the memory of the inserted row. */
+  /** Returns the open statement as the piece. The table keeps the memory of the inserted row. */
   private static Piece sqlite(Random random) throws SQLException {
     PreparedStatement insert = DATABASE.prepareStatement("insert into entry (content) values (?)");
     insert.setBytes(1, randomBytes(random, 20_000));

@@ -5,7 +5,10 @@ import java.util.function.IntUnaryOperator;
 /** A class that allocates a second or more after the start, and is then unloaded. */
 public final class LivedASecond implements IntUnaryOperator {
 
-  /** The size of an object that is never freed, above any interval, so that it is a sample. */
+  /**
+   * The size of an object that is never freed. It exceeds every interval, so that the object is
+   * certainly sampled.
+   */
   static final int BYTES = 2 << 20;
 
   @Override

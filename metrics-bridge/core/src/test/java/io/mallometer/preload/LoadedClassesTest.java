@@ -48,7 +48,7 @@ class LoadedClassesTest {
     assertThat(pool.amounts().bytes())
         .isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
     assertThat(pool.bufferSites().get(0).line()).contains("LoadedClassesTest.aPoolOf");
-    // 31 are expected to be tracked, with a standard error of 5.6.
+    // The library is expected to track 31 of the buffers, with a standard error of 5.6.
     assertThat(pool.bufferSites().get(0).buffers().value()).isBetween(600.0, 8_600.0);
     while (found().samplingInterval() != INTERVAL) {
       Thread.sleep(100);
@@ -56,7 +56,10 @@ class LoadedClassesTest {
     kept.forEach(ByteBuf::release);
   }
 
-  /** Waits for a look of the poller that read all buffers: the first ones are slow. */
+  /**
+   * Waits for a look of the poller that has read all buffers, because the first looks are slow and
+   * incomplete.
+   */
   private Pool found() throws InterruptedException {
     Optional<Pool> pool = whole();
     while (pool.isEmpty()) {

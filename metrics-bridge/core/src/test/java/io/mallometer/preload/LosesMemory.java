@@ -23,8 +23,9 @@ public final class LosesMemory {
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object. Words in the Java heap would point at larger ones by chance: behind the
-   * last byte of a string remains the upper half of a copied address, and the lower half is text.
+   * The size of an object. Words in the Java heap would point into larger objects by chance: a word
+   * of which the lower half is text at the end of a string, and the upper half is what remains of
+   * an address.
    */
   private static final int BYTES = 40_000;
 
@@ -39,7 +40,7 @@ public final class LosesMemory {
 
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
-    library.nameMethods(); // stacks have Java frames from here on
+    library.nameMethods(); // From here on stacks have Java frames.
     library.observeUse(Duration.ofMillis(200));
     for (int i = 0; i < OBJECTS; i++) {
       lose();

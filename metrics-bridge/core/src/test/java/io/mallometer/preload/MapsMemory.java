@@ -105,7 +105,7 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
-  /** Returns the resident set as the kernel sums it up. */
+  /** Returns the resident set size, which the kernel sums up itself. */
   private static long apart() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {

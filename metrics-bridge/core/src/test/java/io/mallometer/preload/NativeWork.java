@@ -13,8 +13,8 @@ import java.util.zip.Deflater;
 /**
  * Native allocations of known count and size, in each way that a Java program has.
  *
- * <p>Each has 3 MiB: a small JVM seldom calls malloc for that much, so they are nearly alone in
- * their size class, and alone in that of their thread.
+ * <p>Each allocation has 3 MiB. A small JVM seldom calls malloc for that much, so the size class
+ * has hardly any other allocations of the process, and none of the same thread.
  */
 public final class NativeWork implements AutoCloseable {
 

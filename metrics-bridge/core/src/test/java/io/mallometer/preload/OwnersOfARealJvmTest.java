@@ -128,7 +128,7 @@ class OwnersOfARealJvmTest {
         .isEqualTo("Deflater.zsRef <- ArrayList <- static OwnersOfARealJvmTest.KEPT");
   }
 
-  /** The JVM allocates the description of each thread and the thread's areas. */
+  /** The JVM allocates a description of each thread, and memory areas that belong to the thread. */
   @Test
   void liveThreadsKeepTheJvmsStructuresOfThem() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
@@ -203,7 +203,8 @@ class OwnersOfARealJvmTest {
       halves[2 * i + 1] = (int) address;
     }
     OwnerReport report = owners("nobodyHoldsAnAddressThatWasSplit", 8);
-    // Garbage of other tests may contain reused addresses.
+    // UNREACHABLE is right too, because garbage of other tests may contain addresses that were used
+    // again.
     assertThat(report.ways().get(0).holding())
         .as(report.toString())
         .isIn(Holding.NOBODY, Holding.UNREACHABLE);
@@ -253,7 +254,7 @@ class OwnersOfARealJvmTest {
     assertThat(reports)
         .allSatisfy(
             report -> {
-              // The other search may begin first.
+              // The test does not know which of the two searches begins first.
               if (report.outcome() == Outcome.DONE) {
                 assertThat(report.remarks()).as(report.toString()).isEmpty();
                 assertThat(report.samples()).isGreaterThan(BLOCKS / 2);

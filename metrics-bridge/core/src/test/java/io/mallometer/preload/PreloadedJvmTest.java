@@ -113,10 +113,10 @@ class PreloadedJvmTest {
                 .with(Setting.POLL_INTERVAL, Duration.ofMillis(50))
                 .with(Setting.LEAK_TIME_SCALE, 100.0)
                 .with(Setting.RECORDING, file))) {
-      // The first reading makes stacks have Java frames.
+      // Stacks have Java frames after the first reading.
       recording.sites().read();
       List<Deflater> held = new ArrayList<>();
-      // Repeats the allocations: on a busy machine the sampler takes few samples.
+      // Repeats the allocations, because on a busy machine the sampler takes few samples.
       await(
           () -> {
             held.forEach(Deflater::end);
@@ -148,7 +148,10 @@ class PreloadedJvmTest {
     assertThat(ChildJvm.await(condition)).isTrue();
   }
 
-  /** Counts this thread only, because JIT compilers allocate and free as much meanwhile. */
+  /**
+   * Counts this thread only, because JIT compilers may allocate and free as much in other threads
+   * meanwhile.
+   */
   @Test
   void compressorsThatAreNotEndedStayLive() {
     try (NativeScope scope = mallometer.counting().threadScope()) {
@@ -249,7 +252,7 @@ class PreloadedJvmTest {
         quiet = scope.figures().counts().orElseThrow().calls() == 0 ? quiet + 1 : 0;
       }
     }
-    assertThat(quiet).as("thousands of polls in a row without a malloc").isEqualTo(3);
+    assertThat(quiet).as("successive runs of 1,000 polls without a malloc").isEqualTo(3);
   }
 
   /** The bounds are far above the figures of an idle machine, because this one may be busy. */

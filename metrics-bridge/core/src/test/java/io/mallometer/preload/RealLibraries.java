@@ -116,7 +116,8 @@ public final class RealLibraries {
       }
     }
     report.append("dropped ").append(read(library).dropped()).append('\n');
-    System.out.write(report.toString().getBytes()); // at once: the JVM writes there too
+    // Written with one call, because the JVM writes to the same stream.
+    System.out.write(report.toString().getBytes());
     System.out.flush();
     System.exit(0); // ends threads that libraries left running
   }

@@ -27,7 +27,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("alone")
 class RealLibrariesTest {
 
-  /** The fewest bytes that prove anything, since the JVM itself allocates some meanwhile. */
+  /**
+   * The fewest bytes of a kind that are compared, because the JVM itself allocates some bytes
+   * meanwhile.
+   */
   private static final double ENOUGH_BYTES = 10e6;
 
   private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+) (\\d+)");

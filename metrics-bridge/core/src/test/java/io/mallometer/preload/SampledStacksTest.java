@@ -21,7 +21,7 @@ class SampledStacksTest {
 
   @TempDir private Path directory;
 
-  /** An idle machine takes one to two microseconds. */
+  /** A sample takes one to two microseconds on an idle machine. */
   @Test
   void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds() throws Exception {
     ChildJvm child =

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A program that makes reading the JVM's stacks hard: it loads and unloads classes, starts platform
  * and virtual threads, deoptimises, throws through native frames and overflows stacks, all at once.
- * It prints its observations, and ends while all that goes on.
+ * It prints its observations, and ends while all of this continues.
  */
 public final class SitesUnderStress {
 
@@ -102,7 +102,7 @@ public final class SitesUnderStress {
     return loaders.stream().filter(loader -> loader.get() == null).count();
   }
 
-  /** Ends the program while all other threads go on. */
+  /** Ends the program while all other threads still run. */
   private static void end(String how) throws Exception {
     switch (how) {
       case "exit" -> {

@@ -59,7 +59,7 @@ public final class WaitsForACollection {
           remember();
           halve(j);
         }
-        // Four evaluations see what waits before the next collection: three must agree.
+        // Waits for four evaluations before the next collection, because three of them must agree.
         evaluated.drainPermits();
         evaluated.acquire(4);
         System.gc();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Garbage, leaks and soft caches in a real JVM, as collections tell of them. */
+/** Tests verdicts on garbage, leaks and soft caches in a real JVM whose collections are counted. */
 @Tag("process")
 class WaitsForACollectionTest {
 
@@ -31,7 +31,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // No evaluation fills this young generation: its collection would free what is dropped.
+            // The young generation is so large that no evaluation fills it. A young collection
+            // would free the dropped buffers too early.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

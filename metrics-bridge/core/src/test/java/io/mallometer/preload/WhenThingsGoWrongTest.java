@@ -183,7 +183,7 @@ class WhenThingsGoWrongTest {
   void behindAnotherAllocator() {
     Path jemalloc = Path.of("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2");
     if ("true".equals(System.getenv("REQUIRE_ALLOCATORS"))) {
-      assertThat(jemalloc).as("jemalloc, of Debian's package libjemalloc2").exists();
+      assertThat(jemalloc).as("jemalloc, which Debian's package libjemalloc2 installs").exists();
     }
     assumeTrue(Files.exists(jemalloc), "jemalloc is not installed; it is in libjemalloc2");
     Result result =
@@ -275,7 +275,7 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE");
   }
 
-  /** JNA would log an exception with its stack. */
+  /** JNA is not used here, because it would log an exception with its stack. */
   @Test
   void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {
     Path missing = directory.resolve("missing");
@@ -347,7 +347,7 @@ class WhenThingsGoWrongTest {
     }
   }
 
-  /** The policy grants permissions to the program's own classes only. */
+  /** The policy of the security manager grants permissions to the program's own classes only. */
   @Test
   void aSecurityManagerForbidsIt() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");
@@ -420,7 +420,9 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** The unpacked file lies in a container's memory, and is lost with the container. */
+  /**
+   * The library is unpacked to a file system in memory, whose files are lost with the container.
+   */
   @Test
   void theCacheIsInMemory() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");
@@ -498,7 +500,7 @@ class WhenThingsGoWrongTest {
   }
 
   @Test
-  void procTellsNothing() {
+  void procCannotBeRead() {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");
     String hide = "for f in maps mountinfo cmdline; do mount --bind /dev/null /proc/$$/$f; done";
     Result with = new ChildJvm().mounting(hide).preload(library).run(Program.class);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Pushes profiles to a store with and without the protocol. */
+/** Pushes profiles to a server that speaks the store's protocol, and to servers that do not. */
 @Tag("any-jdk")
 class ProfilePushTest {
 
@@ -149,7 +149,7 @@ class ProfilePushTest {
   }
 
   @Test
-  void whileThereIsNoStoreOnlyTheLatestWait() throws Exception {
+  void whileThereIsNoStoreOnlyTheLatestProfilesWait() throws Exception {
     ProfileStore gone = store(0);
     int port = gone.port();
     gone.close();
@@ -241,7 +241,7 @@ class ProfilePushTest {
     }
   }
 
-  /** The JDK would keep the connection for the next request. */
+  /** The JDK would by default keep the connection open for the next request. */
   @Test
   void noConnectionStaysOpenAfterAPush() throws Exception {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -276,7 +276,10 @@ class ProfilePushTest {
     }
   }
 
-  /** Reads to the end; fails if the other side stays open until the socket's timeout. */
+  /**
+   * Reads to the end of the stream. Fails if the other side keeps it open until the socket's
+   * timeout.
+   */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];
     int length;
@@ -300,7 +303,7 @@ class ProfilePushTest {
   }
 
   @Test
-  void afterAPauseItGoesOnAndAfterTheEndItDoesNot() throws Exception {
+  void profilesAreSentAgainAfterAPauseButNotAfterTheEnd() throws Exception {
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
     next(store);
@@ -362,7 +365,7 @@ class ProfilePushTest {
     return store;
   }
 
-  /** Starts a push whose readings are each later than the one before, and have grown. */
+  /** Starts a push in which each reading is later and larger than the previous one. */
   private ProfilePush push(URI url, Map<String, String> given) {
     grow();
     ProfilePush push = ProfilePush.start(mallometer, options(url, given));

@@ -23,8 +23,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A page in a real browser without a window, driven by its DevTools protocol. Keys and clicks are
- * like those of a user, and complaints in the console are collected.
+ * A page in a real browser without a window. Tests control it by the DevTools protocol. Keys and
+ * clicks take the way of a user's, and complaints in the console are collected.
  */
 final class Chromium implements AutoCloseable {
 

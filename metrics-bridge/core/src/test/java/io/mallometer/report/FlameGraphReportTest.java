@@ -56,7 +56,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void tellsNativeFromJavaByColourAndLegend() throws Exception {
+  void distinguishesNativeFromJavaByColourAndLegend() throws Exception {
     open(ExampleSites.service());
 
     assertThat(colour(0.5, 0)).isEqualTo("grey");
@@ -67,7 +67,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void searchHighlightsAndTellsTheMatchedShare() throws Exception {
+  void searchHighlightsFramesAndShowsTheMatchedShare() throws Exception {
     open(ExampleSites.service());
 
     browser.press("/");
@@ -144,7 +144,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void opensWithTheFigureThatWasAskedFor() throws Exception {
+  void opensWithTheRequestedFigure() throws Exception {
     open(ExampleSites.service(), ReportMetric.ALLOCATED_OBJECTS);
 
     assertThat(browser.evaluate("document.querySelector('#metric').value"))
@@ -210,7 +210,7 @@ class FlameGraphReportTest {
   }
 
   @Test
-  void whatIsTooNarrowToDrawIsToldInOneBox() throws Exception {
+  void framesTooNarrowToDrawAreSummedUpInOneBox() throws Exception {
     CallSite[] sites = new CallSite[10_000];
     for (int i = 0; i < sites.length; i++) {
       StackFrame function = StackFrame.ofLibrary("libwide.so", "f" + i, 0);
@@ -244,7 +244,7 @@ class FlameGraphReportTest {
     browser.await("document.querySelector('#status').textContent.startsWith('Zoomed: ')");
     assertThat(browser.evaluate("document.querySelector('#view').scrollTop")).isEqualTo("0");
     assertThat(tooltipAt(0.5, 0)).startsWith("all\n");
-    // The zoomed method is as wide as the root: nothing beside it is empty.
+    // The zoomed method is as wide as the root, so the row has no empty space.
     String zoomed = browser.text("#status").replaceFirst("Zoomed: (\\S+):.*", "$1");
     assertThat(tooltipAt(0.02, 2)).startsWith(zoomed + "\n");
     assertThat(tooltipAt(0.98, 2)).startsWith(zoomed + "\n");

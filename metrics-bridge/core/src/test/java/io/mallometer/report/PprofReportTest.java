@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Go's own tool reads the profile. */
+/** Tests profiles by reading them with Go's own tool. */
 @Tag("process")
 @Tag("any-jdk")
 class PprofReportTest {

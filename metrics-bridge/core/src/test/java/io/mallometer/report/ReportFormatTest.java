@@ -77,7 +77,10 @@ class ReportFormatTest {
         "");
   }
 
-  /** Returns the lesser CPU time of two runs, as other work on the machine slows some down. */
+  /**
+   * Returns the smaller CPU time of two runs, because other work on the machine may slow one of
+   * them down.
+   */
   private static double secondsOf(ReportFormat format, CallSites sites) throws IOException {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class TableReportTest {
 
-  /** A change of this file would break pipelines that read version 1. */
+  /** The expected file must not change, because pipelines read version 1 of it. */
   @Test
   void versionOneIsWhatTheFileSays() throws Exception {
     CallSite estimated =

@@ -165,7 +165,7 @@ class EvidenceBundleTest {
   }
 
   @Test
-  void ofManySitesOnlyTheLargestAreInIt() throws Exception {
+  void onlyTheLargestOfManySitesAreIncluded() throws Exception {
     List<CallSite> many =
         IntStream.range(0, 9_000)
             .mapToObj(i -> SitesByHand.site(i, "shop.Report.pack" + i, "libz.so", 10 * i))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class HistoryViewTest {
 
-  /** Pages show sums from the view, without adding. */
+  /** The view contains the sums that the page shows, so that the page does not add. */
   @Test
   void theSumOfThePartsIsBesideThemAndUnknownWhereTheyAre() {
     MemoryMoment before = new MemoryMoment(Instant.EPOCH, Map.of(), Map.of(), Double.NaN);

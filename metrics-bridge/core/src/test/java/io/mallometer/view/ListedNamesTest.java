@@ -36,7 +36,10 @@ class ListedNamesTest {
         .isSubsetOf(Views.kinds().values().stream().map(Class::getName).toList());
   }
 
-  /** The list is made from the records' annotations, so that each key has a meaning. */
+  /**
+   * The list of keys is generated from the annotations of the records, so that each key has a
+   * meaning.
+   */
   @Test
   void everyPublishedComponentIsListed() {
     Set<String> names = new TreeSet<>();

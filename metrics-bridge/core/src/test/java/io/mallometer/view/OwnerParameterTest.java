@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The sites of HotSpot and mallometer are shown on request. */
+/** Tests that the sites of HotSpot and mallometer are shown on request only. */
 class OwnerParameterTest {
 
   private static final String OWN = "io.mallometer.internal.x.Y.read";
@@ -37,7 +37,7 @@ class OwnerParameterTest {
   }
 
   @Test
-  void verdictsAreThoseOfTheApplicationUnlessOthersAreAskedFor() throws IOException {
+  void verdictsAreThoseOfTheApplicationUnlessOthersAreRequested() throws IOException {
     assertThat(leaks(Map.of())).containsExactly(SHOP);
     assertThat(leaks(Map.of("owner", "application"))).containsExactly(SHOP);
     assertThat(leaks(Map.of("owner", "mallometer"))).containsExactly(OWN);
@@ -46,7 +46,7 @@ class OwnerParameterTest {
   }
 
   @Test
-  void soAreSitesAndGroupsOfThem() throws IOException {
+  void sitesAndGroupsAreThoseOfTheApplicationUnlessOthersAreRequested() throws IOException {
     assertThat(names(sites(Map.of()), "name")).containsExactly(SHOP);
     assertThat(names(sites(Map.of("owner", "all")), "name")).containsExactly(OWN, SHOP);
     assertThat(names(sites(Map.of("filter", "mallometer")), "name")).containsExactly(OWN);
@@ -58,7 +58,8 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // The fake has no library for a search. On a busy machine a short pause is refused earlier.
+    // The answer to a long pause is UNSUPPORTED, because the fake cannot search. A short pause may
+    // be refused before, on a busy machine.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

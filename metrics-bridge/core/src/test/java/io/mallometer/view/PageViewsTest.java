@@ -68,7 +68,7 @@ class PageViewsTest {
             List.of(), List.of(point(0, 100, 1000), point(10, 150, 6000), point(5, 200, 7000)));
     JsonNode malloc = json(history).get("malloc");
 
-    // The rates are unknown at first, and where the clock was set back.
+    // The rates are unknown at the first point, and at the point at which the clock was set back.
     assertThat(malloc.get("allocationsPerSecond").toString()).isEqualTo("[null,5,null]");
     assertThat(malloc.get("allocatedBytesPerSecond").toString()).isEqualTo("[null,500,null]");
   }
@@ -129,7 +129,7 @@ class PageViewsTest {
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
-  /** The number of viewers does not matter. */
+  /** The work of the server does not depend on the number of viewers. */
   @Test
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
@@ -168,7 +168,10 @@ class PageViewsTest {
     }
   }
 
-  /** The JDK creates the components anew on each call, which takes longer than writing the view. */
+  /**
+   * The components of records are not read anew for each view, because the JDK would take longer
+   * for that than writing the view takes.
+   */
   @Test
   void whatAViewConsistsOfIsLookedUpOnce() {
     assertThat(Component.of(OverviewView.class))
@@ -235,9 +238,9 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** The number of viewers and their earlier pace do not matter. */
+  /** The viewers together keep the limit, whatever their number and their earlier interval. */
   @Test
-  void thoseWhoWatchAreToldToAskTwiceASecondTogetherAtMost() throws Exception {
+  void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
     int told = pace(views);
     assertThat(told).isEqualTo(10);
@@ -249,7 +252,10 @@ class PageViewsTest {
     }
   }
 
-  /** A viewer who returns after an hour does not count as the earlier crowd. */
+  /**
+   * A viewer who returns after an hour is counted as one viewer, not as the many that were there
+   * before.
+   */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);
@@ -265,8 +271,8 @@ class PageViewsTest {
   }
 
   /**
-   * Returns the pace after all viewers have asked once in the time that they were told. The first
-   * one asks before.
+   * Returns the interval after all viewers have sent one request each, spread over the interval
+   * that they were given. One more request comes first.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

@@ -38,7 +38,7 @@ class RequestOriginTest {
 
   @ParameterizedTest
   @CsvSource({"http://shop.example:8080", "https://SHOP.example:8080"})
-  void withoutThatTheOriginIsTheHostThatWasAsked(String origin) {
+  void withoutThatHeaderTheHostsOwnOriginIsAllowed(String origin) {
     assertThat(refusal(null, origin)).isEmpty();
   }
 

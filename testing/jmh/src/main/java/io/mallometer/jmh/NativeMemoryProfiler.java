@@ -139,7 +139,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
 
   @Override
   public void beforeTrial(BenchmarkParams benchmarkParams) {
-    // The fork measures.
+    // Does nothing, because the fork measures.
   }
 
   @Override
@@ -211,7 +211,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
               last ? top.listed() : ""));
     }
     add(results, "kept", use.kept(), operations, BYTES_PER_OPERATION);
-    // The peak is one of the whole iteration, not divided by the number of operations.
+    // The peak is that of the whole iteration, so it is not divided by the number of operations.
     add(results, "peak", use.peak(), 1, "B");
     return results;
   }

@@ -52,7 +52,10 @@ final class TopSites {
     return text.toString();
   }
 
-  /** Waits for a reading newer than that of the start: readings are reused for one second. */
+  /**
+   * Waits for a reading that is newer than the one at the start, because a reading is reused for
+   * one second.
+   */
   private CallSites readAnew() {
     CallSites read = mallometer.sites().read();
     try {

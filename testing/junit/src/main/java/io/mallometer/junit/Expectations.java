@@ -22,7 +22,10 @@ record Expectations(
   /** A leak in one of this many runs is found. Rarer ones are not. */
   private static final int EVERY = 3;
 
-  /** Runs that are not steady after this multiple of the requested warm-ups never will be. */
+  /**
+   * The most warm-ups, as a multiple of the requested ones. Runs that are not steady then are
+   * considered never to become steady.
+   */
   private static final int MOST_WARMUPS = 4;
 
   boolean isEmpty() {
@@ -69,7 +72,7 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // Counted too, so that the classes for counting are loaded.
+      // The warm-ups are counted too, so that the classes for counting are loaded.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -139,7 +142,7 @@ record Expectations(
     }
     try (Watch watch = process.watch(whose(noGrowth.of(), alone), test)) {
       int warmups = warmUp(noGrowth.warmups(), watch, body);
-      // Memory that waits for a collection would otherwise be freed during the series.
+      // Frees memory that waits for a collection, which would otherwise be freed during the series.
       watch.collectGarbage();
       Series first = series(noGrowth, watch, body);
       figures.addKept(first.kept());

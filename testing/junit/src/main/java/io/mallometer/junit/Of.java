@@ -8,6 +8,6 @@ public enum Of {
    */
   TEST,
 
-  /** All threads. Call sites exclude HotSpot, mallometer and JUnit; counters include them. */
+  /** The whole process. Call sites exclude HotSpot, mallometer and JUnit; counters include them. */
   PROCESS
 }

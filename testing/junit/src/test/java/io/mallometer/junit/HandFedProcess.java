@@ -67,7 +67,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
       @Override
       public void close() {
-        // Nothing is open.
+        // Does nothing, because nothing was opened.
       }
     };
   }
@@ -96,7 +96,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
 
       @Override
       public void close() {
-        // Nothing is open.
+        // Does nothing, because nothing was opened.
       }
     };
   }

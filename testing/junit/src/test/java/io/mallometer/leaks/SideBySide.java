@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
-/** Three classes whose tests run in parallel. {@code ParallelTest} runs them. */
+/** Contains three classes of tests that {@code ParallelTest} runs in parallel. */
 public class SideBySide {
 
   private static final CountDownLatch ALL = new CountDownLatch(3);

@@ -40,7 +40,10 @@ final class AttachedJvm implements Source {
   private static final String QUESTION = "question";
   private static final String ANSWER = "answer";
 
-  /** The file by which the JDK requests that a JVM listens; the process id follows. */
+  /**
+   * The name, without the process id at its end, of the file by which the JDK requests that a JVM
+   * listens.
+   */
   private static final String REQUEST = ".attach_pid";
 
   private static final String SOCKET = ".java_pid";
@@ -83,7 +86,10 @@ final class AttachedJvm implements Source {
   private final Path jarInside;
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
-  /** Closes what the command leaves in the directories of others, also when it is abandoned. */
+  /**
+   * Closes everything that the command creates in directories that it shares with other processes,
+   * also if the command is interrupted.
+   */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
 
   private boolean asked;
@@ -313,8 +319,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit, and marks the JDK's request for deletion: the JDK
-   * itself deletes it only at the end of its own time limit.
+   * Returns the failure after the time limit, and marks the file of the JDK's request for deletion,
+   * because the JDK deletes it only after its own, longer time limit.
    */
   private Failure late() {
     hangs = true;
@@ -357,7 +363,10 @@ final class AttachedJvm implements Source {
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));
   }
 
-  /** Waits up to 1 s for the process to end, because its connection breaks before it is gone. */
+  /**
+   * Waits up to 1 s for the process to end, because its connection breaks before the process is
+   * gone. Returns whether it ended.
+   */
   private boolean ends(Throwable e) {
     try {
       for (int i = 0; i < ENDING_CHECKS && e instanceof IOException && process.alive(); i++) {
@@ -376,14 +385,15 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The agent closes its facade by itself when no question comes.
+      // The facade need not be ended here. The agent closes its facade when no question comes for a
+      // while.
       asked = false;
     }
     cleanUp();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
-      // The shutdown hook runs.
+      // The JVM of the command is shutting down. The hook runs, and can no longer be removed.
       asked = false;
     }
   }
@@ -393,7 +403,7 @@ final class AttachedJvm implements Source {
       try {
         left.close();
       } catch (IOException e) {
-        // What is left then is an empty file or a socket that nobody serves.
+        // A file that cannot be deleted stays. It is empty, or a socket that nobody serves.
         continue;
       }
     }

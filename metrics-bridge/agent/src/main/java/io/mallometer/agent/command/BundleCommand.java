@@ -49,7 +49,10 @@ final class BundleCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Returns the name of the file, with the process id that the user sees outside a container. */
+  /**
+   * Returns the name of the file. It contains the process id that the user gave, or the one that
+   * the process reports if the user gave an address.
+   */
   private String name(Source source) throws Exception {
     String pid =
         target.isProcess() ? target.given() : source.get("overview").json().at("pid").text();

@@ -65,7 +65,7 @@ final class DiffCommand implements Callable<Integer> {
         return json;
       }
     } catch (IllegalArgumentException | CharacterCodingException e) {
-      // Reported below.
+      // The code below reports that the text is neither JSON nor a file.
     } catch (NoSuchFileException e) {
       throw new Failure(ExitCode.FAILED, file + " does not exist");
     }

@@ -336,7 +336,7 @@ final class DoctorCommand implements Callable<Integer> {
     say("ok  ", what, found);
   }
 
-  /** Prints a fact that is worth knowing and is no failure. */
+  /** Prints a fact that is no failure. */
   private void quietly(String what, String found) throws IOException {
     say("note", what, found);
   }
@@ -358,7 +358,9 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  /** Reads a file at once: the kernel returns some settings only to the first read call. */
+  /**
+   * Reads a file with one call, because the kernel returns some settings only to the first read.
+   */
   private static String text(String file) {
     try (InputStream in = Files.newInputStream(Path.of(file))) {
       return new String(in.readNBytes(LARGEST_TEXT), StandardCharsets.UTF_8);

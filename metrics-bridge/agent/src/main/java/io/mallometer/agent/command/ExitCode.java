@@ -15,7 +15,7 @@ final class ExitCode {
   static final int NO_ANSWER = 6;
   static final int NOT_THERE = 7;
 
-  /** The command was not understood: EX_USAGE of sysexits.h. */
+  /** The exit code for a command line that is not understood, EX_USAGE of sysexits.h. */
   static final int USAGE = 64;
 
   /** The code for {@link #USAGE} with --bisect: git bisect run stops at codes from 128 on. */

@@ -13,9 +13,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * A Unix socket that passes each connection on to another one, in both directions. Its file appears
- * as soon as the other one exists, so who waits for this file waits for the other. JDK 17 attaches
- * through its own /tmp only, and from update 21 on follows no link there.
+ * A Unix socket that forwards each connection to another socket, in both directions. The file of
+ * this socket appears as soon as the other socket exists, so a client that waits for this file
+ * waits for the other socket. JDK 17 attaches through its own /tmp only, and from update 21 on it
+ * follows no symbolic link there.
  */
 final class ForwardingSocket implements Closeable {
 
@@ -25,7 +26,10 @@ final class ForwardingSocket implements Closeable {
   private final Path file;
   private final Path other;
 
-  /** Holds the socket's file until it appears, so that nobody else can connect before. */
+  /**
+   * A private directory that contains the socket's file until the file appears, so that no other
+   * user can connect before.
+   */
   private final Path directory;
 
   private final Path hidden;
@@ -41,10 +45,11 @@ final class ForwardingSocket implements Closeable {
   }
 
   /**
-   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If the other
-   * one exists already, so does this one when the method returns.
+   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If {@code
+   * other} exists already, {@code file} exists when the method returns.
    *
-   * @throws IOException if somebody listens at {@code file} already, or it cannot be created
+   * @throws IOException if another process listens at {@code file} already, or the socket cannot be
+   *     created
    */
   static ForwardingSocket open(Path file, Path other) throws IOException {
     if (isListening(file)) {
@@ -81,7 +86,10 @@ final class ForwardingSocket implements Closeable {
     thread.start();
   }
 
-  /** Shows the file if the other one exists. Returns whether there is nothing more to wait for. */
+  /**
+   * Makes the file appear if the other socket exists. Returns false if the other socket has to be
+   * awaited.
+   */
   private synchronized boolean appear() throws IOException {
     if (server.isOpen() && Files.exists(other)) {
       Files.move(hidden, file, StandardCopyOption.ATOMIC_MOVE);
@@ -99,7 +107,8 @@ final class ForwardingSocket implements Closeable {
         forward(server.accept());
       }
     } catch (IOException | InterruptedException e) {
-      // The socket is closed, or its file cannot appear: who waits for it has a time limit.
+      // The socket is closed, or its file cannot appear. The client that waits for the file has a
+      // time limit of its own.
       return;
     }
   }
@@ -110,7 +119,7 @@ final class ForwardingSocket implements Closeable {
       start(() -> copy(client, target));
       start(() -> copy(target, client));
     } catch (IOException e) {
-      // The client sees that its connection ends, as it would without this socket.
+      // The client's connection ends, as a direct connection to the other socket would.
       client.close();
     }
   }

@@ -91,7 +91,7 @@ final class GateOptions {
       if (!bisect) {
         throw e;
       }
-      // The usual exit code 1 would make git bisect blame the commit.
+      // The usual exit code 1 would make git bisect mark the commit as bad.
       String message = e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
       System.err.println("mallometer: " + Text.plain(message));
       outcome = Outcome.NOT_MEASURED;

@@ -28,7 +28,7 @@ final class GrowthRates {
   /** The readings, the oldest first. */
   private final Deque<Reading> readings = new ArrayDeque<>();
 
-  /** Returns how long a figure has to be observed before its growth is shown. */
+  /** Returns the time for which a figure has to be observed before its growth is shown. */
   static Duration shortest(Json interval) {
     double value = interval.at("value").number();
     double width = interval.at("high").number() - interval.at("low").number();
@@ -36,9 +36,9 @@ final class GrowthRates {
   }
 
   /**
-   * Adds a reading, unless it is not newer than the latest.
+   * Adds a reading if it is newer than the latest one.
    *
-   * @param complete whether a figure that is absent is 0; otherwise it is unknown
+   * @param complete true if a figure that is absent is 0, false if it is unknown
    */
   void add(Instant time, boolean complete, Map<String, Double> figures) {
     if (!readings.isEmpty() && !time.isAfter(readings.getLast().time())) {

@@ -93,7 +93,7 @@ final class HttpSource implements Source {
 
   @Override
   public void close() {
-    // Needs no action: each question has a connection of its own.
+    // Does nothing, because each question has a connection of its own.
   }
 
   /** Decides whether the views are below the address (an agent) or below /actuator. */
@@ -116,7 +116,7 @@ final class HttpSource implements Source {
       return connection.getResponseCode() == HttpURLConnection.HTTP_OK
           && String.valueOf(connection.getContentType()).contains("json");
     } catch (IOException e) {
-      return true; // the question itself reports the failure
+      return true; // the question that follows reports the failure
     } finally {
       connection.disconnect();
     }
@@ -136,7 +136,7 @@ final class HttpSource implements Source {
     find();
     HttpURLConnection connection = connection(method, path);
     if (method.equals("POST")) {
-      // The Actuator takes a POST without a content type for a form.
+      // The Actuator would read the body of a POST without a content type as a form.
       connection.setRequestProperty("Content-Type", "application/json");
       connection.setRequestProperty("X-Mallometer", "command");
       connection.setFixedLengthStreamingMode(0);

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A process as the kernel shows it. Attaching sends a signal that would kill a program without a
- * handler for it, so these checks come first.
+ * A process as the kernel shows it. Attaching sends SIGQUIT, which kills a program without a
+ * handler for it. Therefore {@link #check} comes before an attach.
  *
  * @param pid the process id
  * @param proc the directory of the process
@@ -31,7 +31,7 @@ record JvmProcess(long pid, Path proc) {
     return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
   }
 
-  /** Returns the JVMs whose mappings this user may read, without this process. */
+  /** Returns all JVMs whose mappings this user may read, except this process. */
   static List<JvmProcess> all() throws IOException {
     List<JvmProcess> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {

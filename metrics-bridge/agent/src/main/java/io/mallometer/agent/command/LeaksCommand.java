@@ -75,7 +75,9 @@ final class LeaksCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  /** Fails if the JVM is not counted: it would look like a process without leaks. */
+  /**
+   * Fails if the JVM is not counted, because an empty list would look like a process without leaks.
+   */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
     if (!root.at("status", "state").text().equals("ACTIVE")) {
@@ -89,7 +91,10 @@ final class LeaksCommand implements Callable<Integer> {
     return root;
   }
 
-  /** Returns the start of counting and what it misses; empty if it began with the process. */
+  /**
+   * Returns a line on the start of counting and on the calls that are not counted; empty if
+   * counting began with the process.
+   */
   private static String beginning(Json root) {
     String before = root.at("process", "allocatedBefore", "sentence").text();
     if (before.isEmpty()) {
@@ -109,7 +114,7 @@ final class LeaksCommand implements Callable<Integer> {
         + " -javaagent:mallometer-agent.jar or the starter to observe it from the start.";
   }
 
-  /** Asks every 30 s: the JVM stops observing after two minutes without a question. */
+  /** Asks every 30 s, because the JVM stops observing after two minutes without a question. */
   private static void watch(Source source, Duration span) throws Exception {
     long end = System.nanoTime() + span.toNanos();
     Progress progress = Progress.begin("watching " + source.name(), span);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Contains all views of a process's memory. They are read one after the other, so they do not show
- * the same moment. {@link #json} makes one object of them, which {@code diff} reads.
+ * The views of a process's memory. They are read one after the other, so they show different
+ * moments. {@link #json} combines them into one object, which {@code diff} reads.
  *
  * @param views the JSON texts of the views, by name
  */

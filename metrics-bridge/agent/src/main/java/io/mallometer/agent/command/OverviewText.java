@@ -81,7 +81,10 @@ final class OverviewText {
     }
   }
 
-  /** Returns the number of objects; empty after an attach, which makes it unknown. */
+  /**
+   * Returns the number of objects in words; empty after an attach, because the number is unknown
+   * then.
+   */
   private static String objects(double objects) {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";
   }

@@ -23,7 +23,8 @@ final class PreloadedProgram {
       throws IOException, InterruptedException {
     ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
     builder.environment().putAll(variables);
-    // Registered before the start: a signal in between would leave the program behind.
+    // The hook is registered before the program starts. Otherwise a signal in between would end
+    // this process and leave the program running.
     CompletableFuture<Process> starting = new CompletableFuture<>();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting), "mallometer-signals"));
     try {

@@ -91,7 +91,7 @@ final class RunCommand implements Callable<Integer> {
     Map<String, String> variables = new LinkedHashMap<>();
     String preload = BundledLibrary.preloadVariable();
     String others = present.getOrDefault(preload, "");
-    // The library comes first: another allocator in front would hide the calls from it.
+    // The library comes first, because another allocator before it would receive the calls instead.
     variables.put(preload, BundledLibrary.extract() + (others.isEmpty() ? "" : ":" + others));
     if (only != null) {
       variables.put(ONLY, only);
@@ -110,7 +110,10 @@ final class RunCommand implements Callable<Integer> {
     return variables;
   }
 
-  /** Passes the monitors on. The library itself reports a wrong size when the program starts. */
+  /**
+   * Passes the monitors on to the program. The library reports a wrong size itself when the program
+   * starts.
+   */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();
     for (String monitor : monitors) {
@@ -129,7 +132,10 @@ final class RunCommand implements Callable<Integer> {
     variables.put("MALLOMETER_MONITOR", String.join(",", words));
   }
 
-  /** Returns the names of the programs to count: java, and the file that the command leads to. */
+  /**
+   * Returns the names of the programs to count: java, and the file to which the command's path
+   * resolves.
+   */
   private Set<String> names(String path) {
     Set<String> names = new LinkedHashSet<>(Set.of("java"));
     executable(path).ifPresent(file -> names.add(realName(file)));

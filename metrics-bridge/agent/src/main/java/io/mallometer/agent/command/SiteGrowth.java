@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The changes of call sites between two readings of this command. They are as far apart as {@link
- * GrowthRates} demands.
+ * The changes of call sites between two readings of this command. The time between them is the time
+ * that {@link GrowthRates} demands.
  */
 final class SiteGrowth {
 

@@ -11,7 +11,10 @@ import picocli.CommandLine.Parameters;
 /** The process to ask: the parameter and options that all asking commands share. */
 final class Target {
 
-  /** The default time limit. A first answer takes 0.5 s of CPU time, which a busy JVM lacks. */
+  /**
+   * The default time limit. The first answer takes a JVM 0.5 s of CPU time, for which it needs much
+   * longer when it is busy.
+   */
   static final String TIMEOUT = "60s";
 
   static final String ABOUT_TIMEOUT = "how long to wait for an answer; ${DEFAULT-VALUE} by default";
@@ -76,7 +79,10 @@ final class Target {
     return root.at("status", "reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);
   }
 
-  /** Returns how the library came in and since when, such as {@code attached since ...}. */
+  /**
+   * Returns how the library came into the process and since when it counts, such as {@code attached
+   * since ...}.
+   */
   static String mode(Json root) {
     String since = root.at("self", "since").text();
     return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);

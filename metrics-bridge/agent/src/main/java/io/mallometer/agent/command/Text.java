@@ -32,7 +32,7 @@ final class Text {
     return plain + " ".repeat(width - plain.length());
   }
 
-  /** Cuts the beginning of a name: its end says more. */
+  /** Cuts off the beginning of a name that is too long, because the end of a name says more. */
   static String cutLeft(String text, int width) {
     String plain = plain(text);
     if (plain.length() > width && width > 2) {

@@ -39,7 +39,7 @@ final class TopScreen {
   private static final String RESIDENT = "resident";
   private static final String MALLOC = "malloc";
 
-  /** The width below which only two figures fit, and the height for call sites only. */
+  /** The width below which only two figures fit. */
   private static final int NARROW = 80;
 
   private static final int LOW = 18;
@@ -71,7 +71,7 @@ final class TopScreen {
   private final GrowthRates ofSites = new GrowthRates();
 
   /**
-   * Creates an empty board.
+   * Creates a screen without figures.
    *
    * @param name the name of the process
    * @param target the process as the user named it
@@ -86,7 +86,9 @@ final class TopScreen {
     return Target.offer(target, root);
   }
 
-  /** Reads the process. Keeps the lines as they are if the process has no newer reading. */
+  /**
+   * Reads the figures of the process. The lines stay the same if the process has no newer reading.
+   */
   void read(Source source) throws Failure, IOException {
     Json read = source.get("nativememory").json();
     String time = read.at("time").text();
@@ -118,7 +120,7 @@ final class TopScreen {
     try {
       return source.get("diagnosis").json();
     } catch (Failure e) {
-      return Json.parse("{}"); // the process gives no diagnosis
+      return Json.parse("{}"); // The process returns no diagnosis.
     }
   }
 
@@ -128,7 +130,7 @@ final class TopScreen {
     try {
       trends = source.get("trends").json();
     } catch (Failure e) {
-      return; // growth is known after a minute of readings
+      return; // The growth is known after a minute of readings, also without trends.
     }
     remember(trends, "libraries", ofLibraries);
     remember(trends, "sites", ofSites);
@@ -137,7 +139,8 @@ final class TopScreen {
   /** Adds the history of the groups in the trends: those with most live bytes or most growth. */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
-    for (int i = 0; i < times.size() - 1; i++) { // the last one is read again
+    // The last moment is the present, which this command reads itself.
+    for (int i = 0; i < times.size() - 1; i++) {
       Map<String, Double> live = new HashMap<>();
       for (Json group : trends.at(groups).list()) {
         List<Json> history = group.at("history").list();
@@ -167,7 +170,7 @@ final class TopScreen {
     try {
       growth.add(Instant.parse(time), complete, figures);
     } catch (DateTimeException e) {
-      return; // the process has read nothing yet
+      return; // The process has no reading yet.
     }
   }
 
@@ -228,7 +231,7 @@ final class TopScreen {
     return shown.stream().map(line -> Text.left(line, width)).toList();
   }
 
-  /** Returns how counting began and what it misses. */
+  /** Returns a line on how counting began and on the calls that are not counted. */
   private String beginning() {
     return Stream.of(
             Target.mode(root),

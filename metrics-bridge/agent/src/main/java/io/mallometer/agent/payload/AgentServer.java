@@ -86,7 +86,10 @@ final class AgentServer implements AutoCloseable {
   private final InetAddress host;
   private final Optional<SSLContext> tls;
 
-  /** Null before the first request that needs it, like the next field: both load slowly. */
+  /**
+   * Null before the first request that needs the views. They are created late, because their
+   * classes take long to load. The next field is created late for the same reason.
+   */
   private @Nullable Views views;
 
   private @Nullable MetricsHandler scrapes;
@@ -173,7 +176,8 @@ final class AgentServer implements AutoCloseable {
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page may trim: no site may show it in a frame under its own content.
+    // A click on the page may trim. Therefore no site may show the page in a frame and make users
+    // click on it.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");
     if (password.isEmpty() || (authorization != null && password.get().knows(authorization))) {
@@ -201,8 +205,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Returns the code for each method and path. A path that ends in {@value #ANY_NAME} stands for
-   * every last part that has no code of its own. HEAD is answered like GET.
+   * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
+   * stands for every last part that has no code of its own. HEAD is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -364,7 +368,10 @@ final class AgentServer implements AutoCloseable {
         () -> views().owners(site, parameters));
   }
 
-  /** Does what a reader may not, if the agent's option and the request allow it. */
+  /**
+   * Changes something, such as by a trim, if an option of the agent allows it and no page of
+   * another site sent the request.
+   */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)
       throws IOException {
@@ -412,7 +419,8 @@ final class AgentServer implements AutoCloseable {
       plain.close();
       return;
     }
-    // Left open if writing fails: a partial answer must not look complete.
+    // The stream is not closed if writing fails, because closing would make a partial answer look
+    // complete.
     OutputStream out = zipped ? new GZIPOutputStream(plain) : plain;
     body.writeTo(out);
     out.close();

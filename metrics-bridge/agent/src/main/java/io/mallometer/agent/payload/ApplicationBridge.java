@@ -19,7 +19,10 @@ import java.util.stream.Stream;
  */
 final class ApplicationBridge {
 
-  /** The age of a reading above which the facade has stopped: it polls at least every minute. */
+  /**
+   * The age of the latest reading above which the facade is considered stopped. An open facade
+   * polls at least every minute.
+   */
   private static final Duration FRESH = Duration.ofMinutes(2);
 
   private static final String PACKAGE = "io.mallometer.";
@@ -68,7 +71,8 @@ final class ApplicationBridge {
         called(facade, "close", opened);
       }
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The bridge has another version or is not accessible. The agent then observes itself.
+      // The bridge has another version or is not accessible, so the agent opens a bridge of its
+      // own.
       return Optional.empty();
     }
   }

@@ -30,10 +30,10 @@ final class CommandLineSession {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** The interval until the first reading of a bridge that was just opened. */
+  /** The interval at which a bridge that was just opened is polled until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
-  /** The HTTP status for a view that the process does not have. */
+  /** The HTTP status for a view that the version in the process does not have. */
   private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
@@ -56,7 +56,7 @@ final class CommandLineSession {
 
   private CommandLineSession() {}
 
-  /** Answers; see {@link Entry#answer}. */
+  /** Answers a question of a command, as {@link Entry#answer} describes. */
   static void answer(
       String question, String version, Supplier<List<ClassLoader>> bridges, OutputStream out)
       throws IOException {
@@ -237,7 +237,10 @@ final class CommandLineSession {
     return mallometer;
   }
 
-  /** Polls every second. The first facade is closed last, so that the poller keeps its state. */
+  /**
+   * Opens a facade that polls every second in place of the given one. The given facade is closed
+   * afterwards, so that the poller, which the last facade would stop, keeps its state.
+   */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
       awaitFirstReading(quick);

@@ -22,9 +22,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The payload's functions. The agent calls them by reflection, with types of the JDK only. The one
- * called at each start implements the JDK's interface instead: JDK 25 generates classes for a call
- * by reflection.
+ * The payload's functions. The agent calls them by reflection, with types of the JDK only. The
+ * function that every start calls implements an interface of the JDK instead, because JDK 25
+ * generates classes for a call by reflection.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
@@ -35,7 +35,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
-  /** Whether {@link #accept} was called: a JVM has one agent. */
+  /** Whether {@link #accept} was called. A JVM runs one agent only. */
   private static volatile boolean started;
 
   /** The options given to {@link #accept}, secrets included. */
@@ -53,8 +53,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
 
   /**
    * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
-   * given. All of this lasts for the life of the JVM. Returns when everything is registered; never,
-   * if JMX is not used.
+   * given. All of this lasts for the life of the JVM. Returns when everything is registered.
+   * Without a use of JMX the method never returns.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, and one for each setting without effect
@@ -64,7 +64,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     Map<String, String> others = new HashMap<>(given);
     String version = others.remove("agent version");
     options = Map.copyOf(others);
-    // Read first: nothing may be started if an option is wrong.
+    // The settings are read first, so that nothing is started if an option is wrong.
     MallometerOptions settings = AgentSettings.of(options, System.getenv());
     if (!settings.get(Setting.ENABLED)) {
       said.accept("not started: the option enabled is " + options.get(Setting.ENABLED.name()));
@@ -137,7 +137,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     Checkpoints.around(push::pause, push::resume);
   }
 
-  /** Pushes metrics for the life of the JVM. Checkpoints do not close the exporter's sockets. */
+  /**
+   * Pushes metrics for the life of the JVM. A checkpoint does not close the sockets of the
+   * exporter.
+   */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
     return () -> {

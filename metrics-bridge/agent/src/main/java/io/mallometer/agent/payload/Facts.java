@@ -13,8 +13,8 @@ import java.util.List;
  * @param home the directory of the JDK
  * @param arguments the JVM's options
  * @param uptimeSeconds the time since its start
- * @param observed whether the JVM is observed between questions: by an agent, an attach or the
- *     application itself
+ * @param observed whether an agent, an attach or the application itself polls the library between
+ *     questions of the command line
  */
 public record Facts(
     String name,

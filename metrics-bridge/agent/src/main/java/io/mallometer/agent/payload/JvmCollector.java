@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Collects what dashboards and alerts show of the JVM besides its native memory, under Micrometer's
- * names: its start, processors, threads and memory pools. An application that publishes
- * Micrometer's metrics has them at another address.
+ * Collects the figures of the JVM that dashboards and alerts need besides native memory: start
+ * time, processors, threads and memory pools. The names are Micrometer's. An application that
+ * publishes Micrometer's metrics has the same names at another address.
  */
 final class JvmCollector extends Collector implements Collector.Describable {
 
@@ -64,7 +64,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static MetricFamilySamples pools(String name, ToLongFunction<MemoryUsage> figure) {
     List<MetricFamilySamples.Sample> samples = new ArrayList<>();
     for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-      // A pool that became invalid has no usage.
+      // A memory pool that is no longer valid has no usage.
       MemoryUsage usage = pool.getUsage();
       if (usage != null && figure.applyAsLong(usage) >= 0) {
         String area = pool.getType() == MemoryType.HEAP ? "heap" : "nonheap";

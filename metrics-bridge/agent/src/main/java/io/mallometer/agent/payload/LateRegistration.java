@@ -12,10 +12,10 @@ import javax.management.MBeanServerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registers the MBeans when JMX is first used: loading JMX takes a JVM 0.25 s of CPU time and
- * starts {@code java.util.logging}, which a server may have to configure first. Registers the
- * events of Flight Recorder when JMX is used or a recording is requested, and otherwise after 10 s,
- * which many programs do not reach.
+ * Registers the MBeans when the application first uses JMX. An earlier registration would cost 0.25
+ * s of CPU time for loading JMX, and would start {@code java.util.logging} before a server has
+ * configured it. Registers the events of Flight Recorder when JMX is used or a recording is
+ * requested, and otherwise after 10 s, so that short programs are spared the cost.
  */
 final class LateRegistration {
 
@@ -74,7 +74,8 @@ final class LateRegistration {
     try {
       TimeUnit.MILLISECONDS.sleep(millis);
     } catch (InterruptedException e) {
-      // An application may interrupt all threads when it stops. This one ends with the JVM.
+      // An application may interrupt all threads when it stops. This thread then continues, and
+      // ends with the JVM.
       return;
     }
   }

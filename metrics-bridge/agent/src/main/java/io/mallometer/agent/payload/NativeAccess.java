@@ -25,7 +25,7 @@ final class NativeAccess {
         allow.invoke(own);
       }
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // This JDK has other internals. It then warns.
+      // The internals of this JDK differ, so it prints its warning.
       return;
     }
   }

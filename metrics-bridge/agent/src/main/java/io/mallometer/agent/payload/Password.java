@@ -29,7 +29,7 @@ final class Password {
   private final Login login;
   private final byte[] expected;
 
-  /** The password that was last admitted. Scrapes are too frequent for the slow algorithms. */
+  /** The credentials that were last admitted, which spare frequent scrapes the slow algorithms. */
   private volatile Optional<String> known = Optional.empty();
 
   /**
@@ -46,7 +46,10 @@ final class Password {
     requireAlgorithm();
   }
 
-  /** Returns whether the header {@code Authorization} was admitted before; does not hash. */
+  /**
+   * Returns whether the header {@code Authorization} is the one that was last admitted. Computes no
+   * hash.
+   */
   boolean knows(String authorization) {
     return credentials(authorization)
         .filter(both -> known.filter(both.password()::equals).isPresent())

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * identity of the process that it asks ({@link ProcessStart#identity}) and the directory that
  * contains its question. It reads a newline when the answer lies in the same directory. A process
  * with another identity closes the connection: JVMs of one user in containers that share /tmp may
- * have the same process id. The first of them has the socket, and commands load the agent into the
- * others.
+ * have the same process id. The first of these JVMs owns the socket, and commands load the agent
+ * into the others.
  */
 final class QuestionSocket {
 
@@ -112,7 +112,8 @@ final class QuestionSocket {
     ServerSocketChannel opened = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
     opened.bind(UnixDomainSocketAddress.of(socket));
     listening = opened;
-    // A class, because a lambda would be the first at the agent's start and load the JDK's support.
+    // This is a class, because the first lambda at the agent's start would make the JDK load its
+    // support for lambdas.
     Runnable answers =
         new Runnable() {
           @Override
@@ -167,7 +168,8 @@ final class QuestionSocket {
       try (SocketChannel asking = opened.accept()) {
         String line = line(asking);
         int place = line.indexOf(' ', line.indexOf(' ') + 1);
-        // Read for each line: a process restored from a checkpoint has another identity.
+        // The identity is read for each line, because a process that was restored from a checkpoint
+        // has another identity.
         if (place > 0
             && ProcessStart.isSame(line.substring(0, place), ProcessStart.identity(SELF))) {
           answer(Path.of(line.substring(place + 1)));
@@ -175,7 +177,7 @@ final class QuestionSocket {
         }
       } catch (IOException | RuntimeException | Error e) {
         // The command has ended, the socket is closed, or no file descriptor or heap is left. The
-        // next command is answered.
+        // loop continues, so that the next command is answered.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }

@@ -14,14 +14,14 @@ class OverviewTextTest {
       """;
 
   @Test
-  void hugePagesAreTold() {
+  void hugePagesAreShown() {
     assertThat(textOf(BREAKDOWN.formatted(2048)))
         .contains("  Half of it is in transparent huge pages.");
   }
 
   /** The process has no huge pages, or its kernel does not report them. */
   @Test
-  void nothingIsToldWithoutHugePages() {
+  void withoutHugePagesNoLineIsShown() {
     assertThat(textOf(BREAKDOWN.formatted(0))).contains("malloc").doesNotContain("huge");
     assertThat(textOf("{\"totalBytes\": 4096, \"parts\": {\"malloc\": 4096}}"))
         .contains("malloc")

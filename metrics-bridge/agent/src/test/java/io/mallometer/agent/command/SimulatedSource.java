@@ -28,7 +28,7 @@ final class SimulatedSource implements Source {
     return this;
   }
 
-  /** Sets the width of intervals to each side, as a share of the value. */
+  /** Sets the distance of both ends of an interval from its value, as a share of the value. */
   SimulatedSource withError(double share) {
     error = share;
     return this;
@@ -107,6 +107,6 @@ final class SimulatedSource implements Source {
 
   @Override
   public void close() {
-    // Nothing is open.
+    // Does nothing, because nothing is open.
   }
 }

@@ -24,7 +24,7 @@ class TextTest {
   }
 
   @Test
-  void withoutThatFrameItGoesDownToTheFirstLineOfAnotherClassThanTheJdks() {
+  void aStackWithoutThatFrameGoesDownToTheFirstLineOutsideTheJdk() {
     assertThat(Text.stack(FRAMES, "com.shop.Other.run", 2)).isEqualTo(FRAMES.subList(0, 3));
     assertThat(Text.stack(List.of(), "com.shop.Other.run", 2)).isEmpty();
   }

@@ -45,7 +45,7 @@ class TopScreenTest {
 
     source.after(120).library("libz.so", 108 * MIB).site("shop.Report.pack", 60 * MIB);
     board.read(source);
-    // Compared with the reading 90 s before, not with the one at the start.
+    // The growth is that since the reading 90 s before, not since the first one.
     assertThat(linesWith("libz.so")).containsExactly("108 MiB +2.7 MiB - - libz.so");
     assertThat(linesWith("shop.Report.pack"))
         .containsExactly("60.0 MiB +4.0 MiB - - shop.Report.pack");
@@ -81,7 +81,7 @@ class TopScreenTest {
   }
 
   @Test
-  void aReportTellsChangesOfAMinuteAtLeast() throws Exception {
+  void aReportShowsChangesOverAtLeastOneMinute() throws Exception {
     SiteGrowth growth = SiteGrowth.from(source.site("shop.Report.pack", 10 * MIB));
     Json soon = Json.parse(growth.until(source.after(20).site("shop.Report.pack", 20 * MIB), 5));
     assertThat(soon.at("changes").list()).isEmpty();

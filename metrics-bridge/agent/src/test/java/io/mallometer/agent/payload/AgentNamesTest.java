@@ -179,7 +179,8 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // The second trim comes too early (429). No site has the number (400) or name breakdown.
+          // The second trim comes too early (429). No site has the number (400), and none has the
+          // name breakdown.
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 404, 429)
@@ -187,7 +188,10 @@ class AgentNamesTest {
     }
   }
 
-  /** A refusal names the missing header, the page the headers that it reads, the classes all. */
+  /**
+   * The names of headers are found in three places: a refusal names the missing header, the page
+   * names the headers that it reads, and the classes name all.
+   */
   @Test
   void headers() throws Exception {
     HttpRequest.Builder trim =
@@ -200,7 +204,7 @@ class AgentNamesTest {
     assertThat(names).as(refusal).hasSize(1);
     trim.header(names.iterator().next(), "test");
     assertThat(CLIENT.send(trim.build(), BodyHandlers.ofString()).body())
-        .as("with the header, another reason")
+        .as("the reason for the refusal of a request with the header")
         .contains("it comes from a page of another origin");
     names.addAll(found(HEADER, body(counting, "GET", "/nativememory/page")));
     addFound(names, HEADER, Files.readAllBytes(JAR));
@@ -257,7 +261,9 @@ class AgentNamesTest {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));
     addFound(names, VARIABLE, Files.readAllBytes(JAR));
     Set<String> settings = new TreeSet<>(Setting.all().stream().map(Setting::variable).toList());
-    assertThat(settings).as("each variable is a setting").containsAll(names);
+    assertThat(settings)
+        .as("the variables in the library and the agent are settings")
+        .containsAll(names);
     PublicNames.check("environment variables", settings);
   }
 

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks the agent's server, whatever is preloaded. */
+/** Tests the agent's server with a facade that does not depend on a preloaded library. */
 @Tag("any-jdk")
 class AgentServerTest {
 
@@ -57,11 +57,11 @@ class AgentServerTest {
     mallometer.close();
   }
 
-  /** The agent and the Actuator endpoint answer alike. */
+  /** The agent must answer as the Actuator endpoint does. */
   @Test
   void theJsonIsWhatTheViewsWrite() throws Exception {
     start(OPTIONS);
-    // Rates are known from the second reading on, and constant while no time passes.
+    // The rates are known after this second reading, and stay constant while no time passes.
     mallometer.sites().read();
     mallometer.advance(Duration.ofSeconds(2));
     mallometer.sites().read();
@@ -125,7 +125,7 @@ class AgentServerTest {
   }
 
   @Test
-  void answersAreZippedForThoseWhoAccept() throws Exception {
+  void answersAreZippedForClientsThatAcceptIt() throws Exception {
     start(OPTIONS);
 
     for (String path :
@@ -191,7 +191,7 @@ class AgentServerTest {
     assertThat(get("/nativememory/pprof?metric=resident").body())
         .contains("metric=resident is a figure of now, in the formats flamegraph and collapsed");
     assertThat(get("/nativememory/flamegraph?metric=resident&at=peak").statusCode()).isEqualTo(400);
-    // A simulated process has no /proc of its own.
+    // A simulated process has no /proc directory, so its resident set cannot be read.
     assertThat(get("/nativememory/flamegraph?metric=resident").statusCode()).isEqualTo(501);
     assertThat(get("/nativememory/nonsense").statusCode()).isEqualTo(404);
     assertThat(get("/nativememory/nonsense").body())
@@ -251,7 +251,10 @@ class AgentServerTest {
     }
   }
 
-  /** The sentence prevents that somebody takes five sites for all. */
+  /**
+   * A misspelt parameter is refused, because an answer without it could be mistaken for the
+   * requested one.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -268,7 +271,7 @@ class AgentServerTest {
         "/nativememory/views/leaks?all=true | views/leaks has no parameter 'all'; it has none",
         "/metrics?name=x | metrics has no parameter 'name'; it has name[]",
       })
-  void aParameterThatThereIsNotIsRefusedWithThoseThatThereAre(String path, String reason)
+  void anUnknownParameterIsRefusedWithTheNamesOfTheKnownOnes(String path, String reason)
       throws Exception {
     start(OPTIONS);
 
@@ -295,10 +298,10 @@ class AgentServerTest {
         .isEqualTo(400);
     assertThat(send("POST", "/nativememory/owners/7?links=9", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
-    // Clients cannot raise the budget of pauses.
+    // Clients of the server cannot raise the budget of pauses, so the parameter is refused.
     assertThat(send("POST", "/nativememory/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
-    // The fake has no library that could search.
+    // The request is allowed, but the fake cannot search.
     assertThat(send("POST", "/nativememory/owners/7?links=8", "X-Mallometer", "test").statusCode())
         .isEqualTo(501);
   }

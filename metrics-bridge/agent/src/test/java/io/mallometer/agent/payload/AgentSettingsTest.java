@@ -69,7 +69,7 @@ class AgentSettingsTest {
 
   /** The library checks its own variables. Kubernetes sets a variable that is no setting. */
   @Test
-  void variablesForOthersAreNotRead() {
+  void variablesOfOtherReadersAreNotRead() {
     assertThat(
             AgentSettings.of(
                 Map.of(),

@@ -15,8 +15,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
 /**
- * Clients that keep a server waiting until they are closed. If the server closes one's connection,
- * it connects again when told to.
+ * Clients that keep a server waiting until the server closes their connections. Closed clients
+ * connect again when a test calls {@link #comeAgain}.
  */
 final class BadClients implements AutoCloseable {
 

@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Health and metrics are served despite bad clients, and no client gets a reset as an answer. */
+/**
+ * Tests that health and metrics are served despite bad clients, and that no client's connection is
+ * reset instead of answered.
+ */
 @Timeout(120)
 @Tag("any-jdk")
 class BadClientsTest {
@@ -40,7 +43,10 @@ class BadClientsTest {
 
   private static final int SCRAPES = 10;
 
-  /** A scrape that waits until the server gives up a bad client takes twice as long. */
+  /**
+   * The longest duration of a scrape. A scrape that waits until the server closes a bad client
+   * takes twice as long.
+   */
   private static final Duration SOON = ClientLimits.usual().patience().dividedBy(2);
 
   private final FakeMallometer mallometer =
@@ -78,7 +84,10 @@ class BadClientsTest {
     scrapeAmong(OF_EACH_KIND, BadClients.secure(), Certificates.trusting(store, "ours"));
   }
 
-  /** Two clients stop reading, like a slow browser with a flame graph. */
+  /**
+   * Lets two clients stop reading in the middle of an answer, as a slow browser with a flame graph
+   * may do.
+   */
   @Test
   void twoWhoDoNotReadATableHoldUpNoScrape() throws Exception {
     start(Map.of());
@@ -87,7 +96,7 @@ class BadClientsTest {
   }
 
   @Test
-  void whoIsTooManyIsToldWhenToComeAgain() throws Exception {
+  void aClientTooManyIsToldWhenToTryAgain() throws Exception {
     start(Map.of());
     HttpClient client = HttpClient.newHttpClient();
     List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
@@ -116,7 +125,9 @@ class BadClientsTest {
     }
   }
 
-  /** Returns how long metrics and health take together, on a connection of their own. */
+  /**
+   * Returns how long a request for metrics and one for health take together, on a new connection.
+   */
   private Duration scrape(SSLContext tls) throws Exception {
     HttpClient client = HttpClient.newBuilder().sslContext(tls).build();
     long began = System.nanoTime();

@@ -78,7 +78,7 @@ class QuestionSocketTest {
   }
 
   @Test
-  void whoWritesNothingKeepsOthersWaitingForSomeSecondsOnly() throws IOException {
+  void aClientThatWritesNothingDelaysOtherClientsBySecondsOnly() throws IOException {
     try (SocketChannel stopped = connected()) {
       assertThat(stopped.isOpen()).isTrue();
       assertThat(answers(self())).isTrue();
@@ -92,7 +92,7 @@ class QuestionSocketTest {
   }
 
   @Test
-  void whoHasLostTheSocketDoesNotDeleteIt() throws IOException {
+  void aJvmThatHasLostTheSocketDoesNotDeleteIt() throws IOException {
     socket.pause();
     QuestionSocket other = listenedTo();
     assertThatThrownBy(socket::resume).isInstanceOf(FileAlreadyExistsException.class);

@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the allocator's statistics, less often if they are expensive.
  *
- * <p>glibc locks one arena after the other and walks its free chunks, 150 ns each: threads that
- * allocate from that arena wait as long. So the statistics are read every 15 s, or less often to
- * stay below a thousandth of the time, and once an hour if a reading takes longer than a tenth of a
- * second.
+ * <p>For its statistics glibc locks one arena after the other and walks the arena's free chunks,
+ * which takes 150 ns for each chunk. Threads that allocate from that arena wait meanwhile. So the
+ * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
+ * an hour if a reading takes longer than a tenth of a second.
  *
- * <p>The trimmable bytes follow from the statistics and a split of the resident set of the same
- * moment. So statistics are also read with each split; between two splits that figure stays. After
- * a trim it is unknown until the next split.
+ * <p>The trimmable bytes are computed from the statistics and a split of the resident set, both of
+ * the same moment. So the statistics are also read with each split. Between two splits the
+ * trimmable bytes keep their value; after a trim they are unknown until the next split.
  */
 public final class AllocatorReader implements SnapshotReader {
 
@@ -158,7 +158,7 @@ public final class AllocatorReader implements SnapshotReader {
                 System.getenv())));
   }
 
-  /** Returns the resident free memory of the allocator; {@code NaN} if unknown. */
+  /** Returns the resident bytes of the allocator that are free; {@code NaN} if unknown. */
   static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()

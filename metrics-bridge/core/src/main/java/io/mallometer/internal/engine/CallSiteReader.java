@@ -31,11 +31,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the call sites, less often if they are expensive, and on request.
  *
- * <p>A reading walks the tables of the library and names new frames: a millisecond for a thousand
- * sites. So the poller's thread reads every 15 s, when the resident set is divided. It reads less
- * often to stay below a thousandth of the time, but at least every 30 s: the first reading names
- * everything, takes many times as long as later ones, and must not delay them. A request gets the
- * latest reading if that is younger than a second. There are never two readings at once.
+ * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
+ * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided, or less
+ * often to use less than a thousandth of the time. It reads at least every 30 s, because the first
+ * reading names everything and takes many times as long as later ones, which it must not delay. A
+ * request gets the latest reading if that is younger than a second. There are never two readings at
+ * once.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
@@ -48,14 +49,20 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
-  /** The pause without divisions of the resident set, a little longer than between two. */
+  /**
+   * The pause between two readings if the resident set is not divided; a little longer than the
+   * pause between two divisions.
+   */
   private static final long LATE_NANOS = 20_000_000_000L;
 
   private static final long FRESH_NANOS = 1_000_000_000L;
   private static final long LONGEST_NANOS = 30_000_000_000L;
   private static final long HELD_NANOS = 120_000_000_000L;
 
-  /** The number of names with most memory, and of those that grew most, for the account. */
+  /**
+   * The number of names with most live memory, and the number of names that grew most, that the
+   * account of growth needs.
+   */
   private static final int MOST_HELD = 60;
 
   private static final CallSites NOTHING = CallSites.none(Instant.EPOCH, "nothing was read yet");
@@ -89,7 +96,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Whether all sites of the latest reading have names. */
   private boolean whole;
 
-  /** The number of sites without any stack, at the last reading that named all others. */
+  /** The number of sites that had no stack at the last reading that named all other sites. */
   private int stackless;
 
   private boolean everAsked;
@@ -116,13 +123,19 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return "The call sites cannot be read; the last reading stays";
   }
 
-  /** Returns 2: the first poll divides the resident set, and both load classes at start-up. */
+  /**
+   * Returns 2. The first poll divides the resident set, which loads as many classes as this reader
+   * does; start-up is spared one of the two.
+   */
   @Override
   public int firstPoll() {
     return 2;
   }
 
-  /** Reads when the resident set was just divided: an account compares figures of one moment. */
+  /**
+   * Reads when the resident set was just divided, because an account compares figures of one
+   * moment.
+   */
   @Override
   public void read(Snapshot soFar) {
     Optional<ResidentMemory> resident = soFar.memory().resident();
@@ -156,7 +169,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     letGo();
   }
 
-  /** Drops the latest reading unless it was requested lately. */
+  /** Drops the latest reading, unless it was requested within two minutes. */
   synchronized void letGo() {
     if (!isHeld()) {
       latest = NOTHING;
@@ -242,8 +255,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   /**
    * Returns the live bytes of groups of sites in the last hour and now, at most {@code most} groups
-   * of each kind: by library of all sites, else of those of the application. The reading is as old
-   * as the poller's are, so that viewers cause no readings but the first.
+   * of each kind: by library of all sites, else of those of the application. Uses the poller's
+   * latest reading, so that viewers cause no other reading than the first.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -253,8 +266,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites at each kept moment, by name, of those with most and those
-   * that grew most, up to the latest reading. Empty before the first.
+   * Returns the live bytes of call sites by name, at each kept moment up to the latest reading, for
+   * the names with most live bytes and those that grew most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
@@ -263,7 +276,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Reads if a reading is due.
    *
-   * @param divided whether the resident set was just divided: an account compares figures of one
+   * @param divided whether the resident set was just divided; an account compares figures of one
    *     moment
    */
   synchronized void readIfDue(boolean divided) {
@@ -272,7 +285,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /** Reads the call sites. A reading that fails is as expensive as another. */
+  /** Reads the call sites. The pause after a failed reading is that after a successful one. */
   private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;

@@ -23,14 +23,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds each snapshot to the histories, and draws the diagnosis from them when it is due: after new
+ * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
  * verdicts, a new division of the resident set (for the account), or another status; otherwise
  * every 15 seconds, near the limit every second.
  */
 final class Diagnoser {
 
   /**
-   * Facts for the diagnosis, beside snapshots.
+   * Facts that the diagnosis needs besides snapshots.
    *
    * @param sites the live bytes of call sites in the last hour
    * @param leaks the latest verdicts
@@ -83,14 +83,17 @@ final class Diagnoser {
     this.nanoTime = nanoTime;
   }
 
-  /** Begins anew, as after an attach: the next diagnosis is shown whatever it is. */
+  /**
+   * Forgets earlier diagnoses, for example after an attach. The next diagnosis is then shown at
+   * once, whatever it is.
+   */
   void reset() {
     held.reset();
   }
 
   /**
-   * Returns a snapshot with the diagnosis. A diagnosis that fails is logged, and the counters are
-   * shown with the latest one.
+   * Returns a snapshot with the diagnosis. If the diagnosis fails, the failure is logged, and the
+   * snapshot has the latest diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

@@ -96,8 +96,8 @@ public final class Engine {
             sources.threads(),
             options,
             measures,
-            // A cheap reader comes first: near the limit the next moment may be the last. Call
-            // sites are dropped after the profiles have them.
+            // Cheap readers come first, because a process near its limit may be killed at any
+            // moment. The call sites are dropped after the profiles have been written from them.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,
@@ -142,7 +142,7 @@ public final class Engine {
     return sources.clock();
   }
 
-  /** Returns the clock by which readings are paced. */
+  /** Returns the clock that decides when readings are due. */
   public LongSupplier nanoTime() {
     return sources.nanoTime();
   }
@@ -214,7 +214,7 @@ public final class Engine {
     return pools;
   }
 
-  /** Notes that the application starts, or has started. */
+  /** Receives that the application starts ({@code true}), or has started. */
   public void starting(boolean begins) {
     heldDiagnosis.starting(begins, sources.clock().instant());
   }

@@ -8,7 +8,7 @@ import io.mallometer.model.NativeCounters;
 import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
-/** Evaluates the call sites while allocations are counted. */
+/** Evaluates the call sites for leaks while allocations are counted. */
 final class LeakReader implements SnapshotReader {
 
   private final LeakWatch watch;

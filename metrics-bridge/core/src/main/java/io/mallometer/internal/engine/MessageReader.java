@@ -20,7 +20,7 @@ public final class MessageReader implements SnapshotReader {
   private final NativeLibrary library;
   private Optional<String> wanted = Optional.empty();
 
-  /** Whether the library was asked for the message, and answered. */
+  /** Whether the message was requested from the library, and the library answered. */
   private boolean asked;
 
   MessageReader(NativeLibrary library) {
@@ -68,9 +68,11 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns what the diagnosis says of this run, if it asks for something. The end of the previous
-   * run names threads, and is no cause of this one's. A diagnosis that is too early but continues a
-   * graver one names files, and has no actions.
+   * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
+   * kinds of sentences are replaced by the first such finding on this run. One describes the end of
+   * the previous run: it names threads, and does not explain the end of this run. The other belongs
+   * to a diagnosis that was made too early but continues a graver one: it names files, and has no
+   * actions.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -23,14 +23,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls every few seconds: lets each reader read if it is due, reads the counters, and publishes
- * the snapshot.
+ * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
+ * publishes the snapshot.
  *
  * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
- * daemon thread runs while there is a {@link Lease}. If neither the library nor the system's own
- * figures can be read, nothing can change, and there is no thread.
+ * daemon thread runs while there is a {@link Lease}. If neither the library nor the figures of the
+ * system can be read, no figure can change, so there is no thread.
  *
- * <p>Readers read only on the thread: {@link #poll()} reads the counters and shows the latest
+ * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
  * readings.
  *
  * <p>No exception ends the thread: a failed poll is logged once, the previous snapshot stays the
@@ -46,8 +46,8 @@ public final class Poller {
   public record Lease(Optional<MallometerOptions> options) {}
 
   /**
-   * Receives a snapshot after each poll. Only its first exception is logged: a broken one would
-   * fill the log at the pace of polling.
+   * Receives a snapshot after each poll. Only its first exception is logged, because a listener
+   * that fails at each poll would fill the log.
    */
   public static final class Subscriber {
     private final Consumer<Snapshot> listener;
@@ -69,7 +69,10 @@ public final class Poller {
     }
   }
 
-  /** The longest pause between two namings. A class that is unloaded earlier has no name. */
+  /**
+   * The longest pause between two requests for the names of new methods. Methods of a class that is
+   * unloaded earlier have no names.
+   */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
   private static final long LONGEST_END_MILLIS = 1_000;
@@ -94,7 +97,8 @@ public final class Poller {
   private boolean gapsTold;
 
   /**
-   * The permit to read: the thread has it during a reading, {@link #suspend} until {@link #resume}.
+   * The permit to read. The thread holds it during a reading, and {@link #suspend} holds it until
+   * {@link #resume}.
    */
   private final Semaphore reading = new Semaphore(1);
 
@@ -202,8 +206,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attach was complete until now. The status that the attach returned has gaps
-   * from its beginning.
+   * Returns whether this is the first snapshot with gaps of an attach that was complete before.
+   * Gaps from the beginning are in the status that the attach returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -220,7 +224,8 @@ public final class Poller {
   public Status attach() {
     Status status = library.attach();
     if (status.active()) {
-      // Call sites are recorded from here on; many would lack names at the next poll.
+      // Call sites are recorded from here on. Without this call many of them would lack names at
+      // the next poll.
       nameMethods();
       for (Part part : parts) {
         part.reader.attached();
@@ -273,7 +278,8 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      latest = shown(latest); // the options may state a version, and the first poll takes a moment
+      // The options may state a version, which must not be missing until the first poll.
+      latest = shown(latest);
       if (measures.getAsBoolean()) {
         thread = startThread();
       }
@@ -298,7 +304,10 @@ public final class Poller {
     }
   }
 
-  /** Applies the options, without the lock of the thread, which no logger or file may delay. */
+  /**
+   * Applies the options. Does not hold the lock of the thread, because loggers and files may take
+   * long.
+   */
   private void configure() {
     synchronized (configuring) {
       Optional<MallometerOptions> chosen = chosen();
@@ -391,7 +400,7 @@ public final class Poller {
     return thread;
   }
 
-  /** Returns the new thread; null if none can be started, which the next facade tries again. */
+  /** Returns the new thread; null if none can be started. The next facade tries again. */
   private @Nullable Thread startThread() {
     Runnable work =
         new Runnable() {
@@ -506,7 +515,8 @@ public final class Poller {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Some applications interrupt all threads; only the leases decide.
+        // Ignores interrupts, because some applications interrupt all threads. Only the leases end
+        // this thread.
         continue;
       }
     }

@@ -21,7 +21,10 @@ final class PoolReader implements SnapshotReader {
     return "The pools of other libraries cannot be read; the last reading stays";
   }
 
-  /** Returns 2: the first poll has the figures of the process soon after its start. */
+  /**
+   * Returns 2, so that this reader does not delay the first poll, which shows the figures of the
+   * process soon after its start.
+   */
   @Override
   public int firstPoll() {
     return 2;

@@ -55,7 +55,7 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /** Keeps the call sites if the snapshot is at such a moment. */
+  /** Keeps the call sites if one of the moments is reached. */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();
@@ -88,7 +88,10 @@ public final class ProfileKeeper implements SnapshotReader {
     }
   }
 
-  /** Notes a peak, so that one whose call sites cannot be read is not tried again at each poll. */
+  /**
+   * Stores that a peak was reached, so that a peak whose call sites cannot be read is not tried
+   * again at each poll.
+   */
   private synchronized void passed(List<KeptMoment> moments, double live) {
     if (moments.contains(KeptMoment.PEAK)) {
       peak = live;
@@ -116,7 +119,10 @@ public final class ProfileKeeper implements SnapshotReader {
     return read;
   }
 
-  /** Returns the call sites of a moment; without one none, with the reason. */
+  /**
+   * Returns the call sites of a moment. If the moment was not kept, the result has no sites and a
+   * reason.
+   */
   public CallSites at(KeptMoment moment) {
     @Nullable KeptSites sites;
     synchronized (this) {

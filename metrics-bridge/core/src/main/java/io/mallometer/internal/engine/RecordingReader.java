@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Begins the recording, reads the leaks of earlier runs, and records each snapshot. */
+/** Begins the recording, reads the leaks that earlier runs recorded, and records each snapshot. */
 final class RecordingReader implements SnapshotReader {
 
   private final Recorder recorder;
@@ -25,7 +25,7 @@ final class RecordingReader implements SnapshotReader {
    *
    * @param measures whether there is anything to poll in this process
    * @param earlierLeaks receives the leaks that earlier runs recorded
-   * @param leaks the leaks for the next run
+   * @param leaks returns the leaks that are recorded for the next run
    */
   RecordingReader(
       Recorder recorder,

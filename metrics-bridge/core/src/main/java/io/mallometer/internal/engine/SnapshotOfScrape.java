@@ -7,9 +7,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps one snapshot for each scrape, which is many calls for a figure each. The first snapshot
- * that a thread reads serves that thread until it has read none for {@link #IDLE}, for at most
- * {@link #LONGEST}. The next poll or the next new scrape drops it. Thread-safe.
+ * Keeps one snapshot for each scrape. A scrape is a series of calls, each of which reads one
+ * figure. The first snapshot that a thread reads serves that thread until it has read none for
+ * {@link #IDLE}, for at most {@link #LONGEST}. The next poll or the next new scrape drops it.
+ * Thread-safe.
  */
 final class SnapshotOfScrape {
 

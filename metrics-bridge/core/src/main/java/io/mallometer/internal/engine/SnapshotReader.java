@@ -5,9 +5,9 @@ import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
 /**
- * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. A
- * reader knows no other reader: it takes what it needs from the snapshot so far. A reader that
- * throws keeps its latest reading, and the others continue.
+ * Reads one part of a snapshot at its own pace. The poller's thread calls all readers in turn. No
+ * reader refers to another reader: a reader takes the figures that it needs from the snapshot so
+ * far. A reader that throws keeps its latest reading, and the others continue.
  */
 interface SnapshotReader {
 
@@ -26,7 +26,7 @@ interface SnapshotReader {
    */
   default void read(Snapshot soFar) throws Exception {}
 
-  /** Returns a snapshot with the latest reading. Called by any thread that polls. */
+  /** Returns a snapshot with the latest reading added. Any thread that polls calls this. */
   default Snapshot show(Snapshot snapshot) {
     return snapshot;
   }
@@ -41,7 +41,7 @@ interface SnapshotReader {
     return false;
   }
 
-  /** Uses a snapshot that was published. */
+  /** Processes a snapshot that was published. */
   default void published(Snapshot snapshot) throws Exception {}
 
   /** Returns whether a reading was requested since the last call; the thread then polls at once. */
@@ -52,12 +52,12 @@ interface SnapshotReader {
   /** Applies the options of the process; empty if no facade is open. */
   default void configure(Optional<MallometerOptions> options) {}
 
-  /** Begins with a library that has just been attached. */
+  /** Called after the library was attached. */
   default void attached() {}
 
   /** Closes files and ends observations until the next reading. */
   default void suspend() {}
 
-  /** Ends with the poller's thread. */
+  /** Called when the poller's thread ends. */
   default void end() {}
 }

@@ -13,12 +13,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.LongSupplier;
 
 /**
- * Sources of everything that an engine reads. Tests feed an engine through them.
+ * The sources of all figures that an engine reads. Tests replace them.
  *
  * @param library the library
  * @param memory the operating system's figures
  * @param clock the time of snapshots
- * @param nanoTime paces readings; the poller's thread sleeps by the system's own time
+ * @param nanoTime the time that decides when readings are due; the poller's thread sleeps by the
+ *     time of the system
  * @param threads makes the poller's thread
  * @param started when the process started
  * @param version the application's version, unless options state one

@@ -6,7 +6,10 @@ import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
-/** Shows the application's version: the one in the options, else the one that was found. */
+/**
+ * Shows the version of the application: the one in the options, or else the one that was found in
+ * the process.
+ */
 final class VersionReader implements SnapshotReader {
 
   private final Optional<String> found;

@@ -12,11 +12,12 @@ import java.util.function.ToDoubleFunction;
  * The end of a recorded run, in words, as far as it is known.
  *
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
- * stopped with the machine. If the kernel's count of kills is higher than in the last record, and
- * memory was near the limit or rose fast until the end, the kernel killed it for the limit. One of
- * the two makes that likely: the count is of all processes of the cgroup, and also of the time
- * until it is read. A share of the limit is stated only if it agrees with the cause: the last
- * record of a process that was killed may be older than the rise that killed it.
+ * stopped with the machine. The kernel killed the process because of the limit if two conditions
+ * hold: the kernel's count of kills is higher than in the last record, and memory was near the
+ * limit or rose fast until the end. One of the conditions alone makes such a kill likely, because
+ * the count covers all processes of the cgroup, and also the time after the end of this one. A
+ * share of the limit is stated only if it agrees with the cause: the last record of a process that
+ * was killed may be older than the rise that killed it.
  *
  * @param kind the kind of end
  * @param sentence what happened, without a final full stop
@@ -46,14 +47,17 @@ record ExitDiagnosis(Kind kind, String sentence) {
     UNKNOWN
   }
 
-  /** The share of the limit from which on the limit is the likely cause of such an end. */
+  /**
+   * The share of the limit from which on the limit is the likely cause of an end without an exit
+   * record.
+   */
   private static final double NEAR = 0.9;
 
   private static final String LIMIT = "the limit of ";
 
   private static final Duration WINDOW = Duration.ofHours(1);
 
-  /** Finds the end from the file and from the facts outside of it. */
+  /** Determines the end from the file and from facts outside of the file. */
   static ExitDiagnosis of(RecordedLife life, PostMortem aftermath) {
     if (life.empty()) {
       return aftermath.inUse()
@@ -88,7 +92,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : "exited with code " + (code & 0xff);
   }
 
-  /** Returns whether a person should look at it. */
+  /** Returns whether a person should look at this end. */
   boolean alarming() {
     return kind != Kind.EXITED && kind != Kind.RUNNING;
   }
@@ -160,7 +164,9 @@ record ExitDiagnosis(Kind kind, String sentence) {
             + memory);
   }
 
-  /** Returns a kill by the kernel, whose count rose. */
+  /**
+   * Returns the end by a kill because of the limit, for a run after which the kernel's count rose.
+   */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
     boolean sure = kind == Kind.KILLED_BY_LIMIT;
@@ -217,7 +223,10 @@ record ExitDiagnosis(Kind kind, String sentence) {
         .reduce(0, (before, after) -> after);
   }
 
-  /** Returns the share of the limit if it is near. */
+  /**
+   * Returns the share of the limit in words if it is at least {@link #NEAR}; otherwise an empty
+   * text.
+   */
   private static String nearLimit(RecordedLife life, String limit) {
     return shareOfLimit(life) >= NEAR ? at(life, limit) : "";
   }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Points in time, the younger the denser. Each level keeps points that are at least a step apart,
- * up to an age.
+ * Keeps points in time, recent ones at a finer resolution than old ones. Each level keeps points
+ * that are at least a step apart, up to an age.
  *
  * <p>Distances are measured by a monotonic clock, so that a jump of the wall clock neither drops
  * points nor lets too many stay. Not thread-safe.
@@ -49,8 +49,8 @@ public final class FallingResolution<T> {
   private final List<Level<T>> finestFirst;
 
   /**
-   * Creates levels, by growing steps. A point may be a quarter of the finest step early, because
-   * points do not come at full steps.
+   * Creates the levels, those with small steps first. A point may come a quarter of the finest step
+   * too early, because points do not come exactly at full steps.
    */
   public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;

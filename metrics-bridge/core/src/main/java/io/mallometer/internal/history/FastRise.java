@@ -15,12 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The latest fast rise of memory in a recording, which the library describes while it lasts.
+ * The latest fast rise of memory in a recording. The library writes a description of a rise while
+ * the rise lasts.
  *
  * @param time the time of the description
- * @param monotonicNanos the same by the monotonic clock
- * @param beginNanos the begin of the rise by the monotonic clock
- * @param beginBytes the charged bytes at the begin; without a limit the resident bytes
+ * @param monotonicNanos that time by the monotonic clock
+ * @param beginNanos the time when the rise began, by the monotonic clock
+ * @param beginBytes the charged bytes at that time; without a limit the resident bytes
  * @param chargedBytes the charged bytes at the time of the description
  * @param limitBytes the limit; {@code NaN} if there is none
  * @param sites the call sites that grew, most growth first; empty if the memory was freed again
@@ -34,19 +35,25 @@ record FastRise(
     double limitBytes,
     List<GrownSite> sites) {
 
-  /** The least growth of a line that is named. */
+  /** The smallest growth of a line of code that a sentence names. */
   private static final long LEAST_BYTES = 4 << 20;
 
-  /** The least part of the rise that a line must have to be named. */
+  /** The smallest share of the rise that a line of code must have to be named. */
   private static final double LEAST_SHARE = 0.25;
 
-  /** A rise that was described so long before the end has nothing to do with it. */
+  /**
+   * The longest time between the last description of a rise and the end of the run. An older rise
+   * has nothing to do with the end.
+   */
   private static final long LATEST_NANOS = 5_000_000_000L;
 
-  /** The time without a record of the rise from which on the rise had ended before the run. */
+  /**
+   * If the rise has no record in this time before the end of the run, the rise had ended before the
+   * run did.
+   */
   private static final long ENDED_NANOS = 1_000_000_000L;
 
-  /** The most lines of names that are read; those of a sound file are fewer. */
+  /** The most lines of names that are read. An undamaged file has fewer. */
   private static final int MOST_NAMES = 1_000;
 
   private static final SiteNaming NAMING = new SiteNaming(List.of());
@@ -63,7 +70,7 @@ record FastRise(
   /** The growth of all call sites of one name: the frame that names them, and their thread. */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 
-    /** Adds a site of the same name. Sites come in the order of their growth. */
+    /** Adds a site with this name. Sites are added in the order of their growth, most first. */
     GrownLine with(GrownSite site) {
       return new GrownLine(name, bytes + site.bytes(), frame, thread);
     }
@@ -90,7 +97,7 @@ record FastRise(
           frames.put(recorded, RecordedFrame.isCompiled(recorded) ? frame.asCompiled() : frame);
         }
       } catch (NumberFormatException e) {
-        // The line is of no frame.
+        // The line describes no frame.
       }
     }
     return frames;
@@ -125,7 +132,8 @@ record FastRise(
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
       if (frame == null) {
-        // A frame behind it would be blamed for what this one does.
+        // Frames after a frame without a name are left out, because they would be blamed for its
+        // allocations.
         break;
       }
       frames.add(frame);
@@ -154,8 +162,8 @@ record FastRise(
 
   /**
    * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
-   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before, with the time
-   * since then. Empty if no line has a notable part of it.
+   * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before the run, with the
+   * time in between. Empty if no line has a notable part of the rise.
    *
    * @param endNanos the time of the run's last record by the monotonic clock
    */

@@ -21,7 +21,7 @@ public final class KeptSites {
 
   static final int MOST_SITES = 2_048;
 
-  /** The numbers of a site: value and variance of each of four figures. */
+  /** The count of numbers that are kept for a site: value and variance of each of four figures. */
   private static final int FIGURES = 8;
 
   private final Instant time;

@@ -17,7 +17,7 @@ public final class LimitShares {
   /** Creates thresholds none of which is exceeded. */
   public LimitShares() {}
 
-  /** Returns whether a share newly exceeds a threshold, without noting it. */
+  /** Returns whether a share newly exceeds a threshold. Changes nothing. */
   boolean wouldExceed(double share) {
     for (int i = 0; i < PERCENT.length; i++) {
       if (share >= PERCENT[i] / 100.0 && !exceeded[i]) {

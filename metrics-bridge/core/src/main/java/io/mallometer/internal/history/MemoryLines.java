@@ -29,7 +29,10 @@ final class MemoryLines {
   /** The most huge requests that are recorded, in some 60 bytes each. */
   private static final int MOST_HUGE = 16;
 
-  /** The most libraries and sites, with at most some 220 characters each. */
+  /**
+   * The most libraries, and the most sites, that are recorded, with at most some 220 characters
+   * each.
+   */
   private static final int MOST_LIBRARIES = 10;
 
   private static final int MOST_SITES = 20;
@@ -68,7 +71,7 @@ final class MemoryLines {
     return text;
   }
 
-  /** Returns the JVM's version, without its command line, into which people write secrets. */
+  /** Returns the version of the JVM. Leaves out its command line, which may contain secrets. */
   static MemoryText ofThisJvm() {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     return new MemoryText()

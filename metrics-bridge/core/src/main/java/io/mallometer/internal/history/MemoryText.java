@@ -9,8 +9,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A text of Java's in the recording: lines of words that tabs separate; the first word names the
- * kind of line. Readers skip unknown lines, so later versions may write more.
+ * A text that Java writes into the recording. It consists of lines, each with words that tabs
+ * separate; the first word names the kind of line. Readers skip unknown lines, so later versions
+ * may write more.
  */
 final class MemoryText {
 

@@ -16,9 +16,10 @@ import java.util.regex.Pattern;
  * Facts about a recorded run from outside the file, at the time when the file is read.
  *
  * @param inUse whether a process still writes the file
- * @param machineRestarted whether the machine has started again since; false if that is unknown
- * @param oomKills how many processes of its cgroup the kernel has killed because of the limit so
- *     far; {@code NaN} unless it is still the same cgroup
+ * @param machineRestarted whether the machine was started again after the run; false if that is
+ *     unknown
+ * @param oomKills the number of processes of the run's cgroup that the kernel has killed because of
+ *     the limit; {@code NaN} if that cgroup no longer exists or cannot be read
  */
 record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
 
@@ -44,7 +45,10 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
     }
   }
 
-  /** Returns the kills in the run's cgroup: by its inode, because the name may be another's. */
+  /**
+   * Returns the kernel's count of kills in the run's cgroup. Compares the inode, because another
+   * cgroup may have the same name.
+   */
   private static double oomKills(RecordedLife life) {
     try {
       Path cgroup = Path.of(life.header().cgroup().directory());
@@ -64,7 +68,10 @@ record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
     }
   }
 
-  /** Reads a file whose path is from the recording: a pipe could block, a device never end. */
+  /**
+   * Reads a regular file. The path is from the recording, so it may name a pipe, which could block,
+   * or a device, which may never end.
+   */
   private static String text(Path file) {
     if (!Files.isRegularFile(file)) {
       return "";

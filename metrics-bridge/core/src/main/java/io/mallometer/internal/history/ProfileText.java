@@ -32,7 +32,9 @@ final class ProfileText {
 
   static final int MOST_SITES = 1_000;
 
-  /** The most bytes that are unzipped: a damaged or hostile file must not fill the heap. */
+  /**
+   * The most bytes that are decompressed, because a damaged or hostile file must not fill the heap.
+   */
   private static final int LONGEST = 16 << 20;
 
   private static final int SITE_WORDS = 15;
@@ -59,7 +61,7 @@ final class ProfileText {
     return zipped.toByteArray();
   }
 
-  /** Returns the sites of a reading that a profile can have at most. */
+  /** Returns the sites of a reading that a profile contains if there is room for all of them. */
   static Collection<CallSite> sites(CallSites read) {
     return sites(read, MOST_SITES);
   }
@@ -174,7 +176,7 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // An invalid frame is unknown, like one that is too short, and keeps its number.
+      // An invalid frame is unknown, like a frame whose line is too short. It keeps its number.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

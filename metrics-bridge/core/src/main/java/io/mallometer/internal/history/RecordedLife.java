@@ -29,10 +29,10 @@ import java.util.stream.Stream;
  * The recording of one run of a process.
  *
  * <p>The file may contain anything: a record counts only with its checksum, and each number of the
- * header is checked before it is used as a place or a size.
+ * header is checked before it is used as an offset or a size.
  *
  * @param header the process
- * @param samples in the order in which they were taken, finer towards the end; empty only if none
+ * @param samples in the order in which they were taken, denser towards the end; empty only if none
  *     was written
  * @param end the end of the run, as far as it was recorded
  * @param jvm the JVM, if Java took part
@@ -59,9 +59,9 @@ record RecordedLife(
    *
    * @param life a number that no other run has
    * @param started when recording began, with the process or with mallometer
-   * @param startedMonotonicNanos the same by the monotonic clock
+   * @param startedMonotonicNanos that time by the monotonic clock
    * @param pid the process id
-   * @param bootId the kernel's name for the machine's run
+   * @param bootId the kernel's id of the machine's boot
    * @param library mallometer's library
    * @param executable the program's name
    * @param cgroup the memory cgroup
@@ -105,7 +105,7 @@ record RecordedLife(
    * The parts of the memory in the course of a run.
    *
    * @param minutes each minute, oldest first
-   * @param exceeded whenever a share of the limit was exceeded
+   * @param exceeded one for each time that a threshold of the limit was exceeded
    */
   record Parts(List<RecordedText> minutes, List<RecordedText> exceeded) {
 
@@ -113,7 +113,7 @@ record RecordedLife(
       return Stream.concat(minutes.stream(), exceeded.stream());
     }
 
-    /** Returns the latest text, of a minute or of an exceeded share. */
+    /** Returns the latest text, whether of a minute or of an exceeded threshold. */
     Optional<RecordedText> latest() {
       return all().max(Comparator.comparingLong(RecordedText::monotonicNanos));
     }
@@ -285,7 +285,10 @@ record RecordedLife(
           new Damage(torn, file.capacity() < file.getLong(RecordingFormat.HEADER_FILE_BYTES)));
     }
 
-    /** Returns whether live bytes were unknown at the end: the flags of an exit are its status. */
+    /**
+     * Returns whether live bytes were unknown at the end. The exit record does not tell, because
+     * its flags are the exit status.
+     */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()
           && Double.isNaN(samples.lastEntry().getValue().malloc().liveBytes());
@@ -293,7 +296,7 @@ record RecordedLife(
 
     /**
      * Adds the bytes that were live before an attach, which a sample does not have. Java writes
-     * them with the parts of the memory; those nearest in time count.
+     * them with the parts of the memory; the text that is nearest in time counts.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {
@@ -360,7 +363,7 @@ record RecordedLife(
           MemoryText.parse(content(record)));
     }
 
-    /** Returns the text of a record behind its frame. */
+    /** Returns the text of a record, which follows the record's header. */
     private static String content(ByteBuffer record) {
       return new String(
           record.array(),

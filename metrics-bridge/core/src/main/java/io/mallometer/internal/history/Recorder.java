@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * process nothing is recorded, and the state of the recording says so. The recording begins when
  * the library is attached.
  *
- * <p>The poller's thread reads the file and calls the library. The first failure is logged and ends
- * Java's part. In a JVM with several class loaders the first of them takes part.
+ * <p>The poller's thread reads the file and calls the library. The first failure is logged, and
+ * Java writes nothing more. In a JVM with several class loaders only the first of them writes.
  */
 public final class Recorder {
 
-  /** The property of the JVM with the file's name, which all class loaders share. */
+  /** The system property with the file's name, by which all class loaders know who writes. */
   private static final String OWNER = "io.mallometer.recording";
 
   private static final String VARIABLE = "MALLOMETER_RECORDING";
@@ -46,7 +46,9 @@ public final class Recorder {
 
   private static final long MINUTE = 60_000_000_000L;
 
-  /** The time by which a poll may be early: polls do not come at full seconds. */
+  /**
+   * The time by which a poll may come too early, because polls do not come exactly at full seconds.
+   */
   private static final long TOLERANCE = 1_000_000_000L;
 
   private final NativeLibrary library;
@@ -75,7 +77,10 @@ public final class Recorder {
 
   private List<KnownLeak> lastLeaks = List.of();
 
-  /** Creates a recorder, which records if the environment, the library or {@link #want} says so. */
+  /**
+   * Creates a recorder. It records if the environment or {@link #want} requests a recording, or the
+   * library records already.
+   */
   public Recorder(NativeLibrary library, LongSupplier nanoTime) {
     this(library, nanoTime, environment());
   }
@@ -91,7 +96,7 @@ public final class Recorder {
     try {
       return System.getenv(VARIABLE);
     } catch (SecurityException e) {
-      // The status mentions the security manager.
+      // The status of the library mentions the security manager.
       return null;
     }
   }
@@ -216,7 +221,7 @@ public final class Recorder {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The JVM shuts down and runs the hook.
+        // The JVM is shutting down, and runs the hook.
         return;
       }
     }
@@ -257,7 +262,10 @@ public final class Recorder {
     }
   }
 
-  /** Reads the previous run from the file, which the library would rename. Records nothing. */
+  /**
+   * Reads the previous run from the file that the library would rename at its start. Records
+   * nothing.
+   */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
     if (!readWithoutLibrary) {
@@ -281,12 +289,12 @@ public final class Recorder {
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"));
     }
-    // If another writer began the file, it contains the leaks that writer knew.
+    // If another writer began the file, the file contains the leaks that this writer knew.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
     recording = library;
   }
 
-  /** Reads this run's file. */
+  /** Reads the file of this run. */
   private static RecordedLife own(Path path, long life) throws IOException {
     if (!RecordedLife.isOwn(path)) {
       throw new IOException(path + " does not exist any more");
@@ -300,7 +308,7 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous) {
     try {
-      // The file is unchecked without the library: it may be a pipe, which would block.
+      // The file is unchecked without the library. It may be a pipe, which would block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }
@@ -335,7 +343,10 @@ public final class Recorder {
     }
   }
 
-  /** Returns whether the process that wrote the file may still run: it began before the file. */
+  /**
+   * Returns whether the process that wrote the file may still run. A process with that id that
+   * started after the file is another one.
+   */
   private static boolean isOfALiveProcess(RecordedLife life) {
     return ProcessHandle.of(life.header().pid())
         .flatMap(process -> process.info().startInstant())
@@ -399,7 +410,7 @@ public final class Recorder {
 
   // ---- The end
 
-  /** Writes the shutdown record, without a report of failures. */
+  /** Writes the shutdown record. Failures are not reported. */
   private void sayGoodbye() {
     library.writeRecording(RecordingFormat.SHUTDOWN, 0, new byte[0]);
   }

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A ring of slots of one size.
+ * A region of the recording: a ring of slots of one size.
  *
  * @param kind the kind of records, by its number in {@link RecordingFormat}
- * @param slotBytes bytes of a slot, of which a record takes the first
+ * @param slotBytes the size of a slot; a record begins at the slot's first byte and may be shorter
  * @param offset the offset of the first slot
  * @param slots the number of slots
  * @param intervalNanos time between two records; 0 if it is not fixed

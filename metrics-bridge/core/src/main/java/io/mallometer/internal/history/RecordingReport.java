@@ -20,7 +20,10 @@ import java.util.stream.Collectors;
 /** A recording as text for people: the process, its end, and the figures before it. */
 public final class RecordingReport {
 
-  /** Resolution of the table by distance from the end; the last one holds for greater distances. */
+  /**
+   * The resolutions of the table by the distance from the end of the run. The last one is for all
+   * greater distances.
+   */
   private enum Resolution {
     SECONDS(Duration.ofMinutes(1), Duration.ofSeconds(1)),
     TENS(Duration.ofMinutes(10), Duration.ofSeconds(10)),
@@ -45,10 +48,13 @@ public final class RecordingReport {
     }
   }
 
-  /** The shift of the wall clock that means that it was set: slewing is less within a minute. */
+  /**
+   * The smallest shift between two samples that shows that the wall clock was set. Gradual
+   * correction shifts it by less within a minute.
+   */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
-  /** The delay after which Java is late: twice the time between two of its texts. */
+  /** The delay of Java's texts that is reported: twice the time between two of them. */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 
   private final RecordedLife life;
@@ -179,7 +185,10 @@ public final class RecordingReport {
     }
   }
 
-  /** Returns the rows at falling resolution from the end on, with the first and the last sample. */
+  /**
+   * Returns the samples that the table shows: dense near the end, sparse before, and always the
+   * first and the last.
+   */
   private List<Sample> rows() {
     List<Sample> rows = new ArrayList<>();
     List<Sample> all = new ArrayList<>(life.samples());
@@ -189,7 +198,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // Rows may be a tenth of the step early: samples are a little off the full second.
+      // A row may come a tenth of its step too early, because samples are not taken exactly at full
+      // seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);

@@ -22,10 +22,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The live memory of the call sites in the last hour: every 15 s for ten minutes, every minute
- * before, as the readings of the resident set. At most 92 moments of at most 4,096 sites and 24
- * bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites of a usual service. Stacks are not kept:
- * a site keeps its number. Thread-safe.
+ * The live memory of the call sites in the last hour: every 15 s in the latest ten minutes, which
+ * is how often the resident set is read, and every minute before. At most 92 moments of at most
+ * 4,096 sites and 24 bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites of a usual service.
+ * Stacks are not kept: a site keeps its number. Thread-safe.
  */
 public final class SiteHistory {
 
@@ -44,8 +44,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. Rates
-   * do not reach back beyond a reading without sites.
+   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. A
+   * reading without sites ends the time over which rates are computed.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -61,7 +61,7 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns a reading with the rates of its sites; rates that the source knows stay.
+   * Returns a reading with the rates of its sites. Keeps rates that the sites already have.
    *
    * @param nanoTime the time of the reading, by the clock of {@link #add}
    */

@@ -15,8 +15,8 @@ import java.util.function.ToDoubleFunction;
  * than {@value #MOST_SITES} sites, half are those with most live bytes and the rest those with most
  * allocated bytes.
  *
- * <p>A float is precise to a sixteen-millionth, which is less than the uncertainty of the
- * estimates.
+ * <p>The figures are floats. Their relative error of a sixteen-millionth is less than the
+ * uncertainty of the estimates.
  */
 final class SiteMoment {
 
@@ -80,17 +80,26 @@ final class SiteMoment {
     return figure(number, liveObjects);
   }
 
-  /** Returns the bytes that a site had allocated since the process started, likewise. */
+  /**
+   * Returns the bytes that a site had allocated since the process started; 0 if it was absent,
+   * {@code NaN} if it may be left out.
+   */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
   }
 
-  /** Returns the bytes of a site; 0 if it was left out, because it had less than the kept ones. */
+  /**
+   * Returns a number of bytes, with 0 in place of {@code NaN}: a site that was left out had less
+   * than the kept ones.
+   */
   static double orNone(double bytes) {
     return Double.isNaN(bytes) ? 0 : bytes;
   }
 
-  /** Returns the objects that a site had allocated since the process started, likewise. */
+  /**
+   * Returns the objects that a site had allocated since the process started; 0 if it was absent,
+   * {@code NaN} if it may be left out.
+   */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);
   }

@@ -14,7 +14,10 @@ import java.util.List;
  */
 final class SiteRates {
 
-  /** The fewest samples of a rate: if they stand for equal bytes, it is precise to within 40 %. */
+  /**
+   * The fewest samples for a rate. If all stand for the same number of bytes, the rate is precise
+   * to within 40 %.
+   */
   static final int ENOUGH_SAMPLES = 30;
 
   private static final List<Duration> WINDOWS =
@@ -27,7 +30,10 @@ final class SiteRates {
           Duration.ofMinutes(30),
           Duration.ofHours(1));
 
-  /** The time by which a moment may be younger than a window: moments do not come at full steps. */
+  /**
+   * The time by which a moment may be younger than a window, because moments do not come exactly at
+   * full steps.
+   */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
   private final List<Dated<SiteMoment>> youngestFirst = new ArrayList<>();

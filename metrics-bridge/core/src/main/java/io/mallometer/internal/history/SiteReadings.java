@@ -10,13 +10,13 @@ public interface SiteReadings {
   /** Returns the latest reading if it is younger than a second, else a new one. */
   CallSites callSites();
 
-  /** Returns a new reading, which includes the last second. */
+  /** Returns a new reading, which unlike {@link #callSites} is never up to a second old. */
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age}, else a new one, as far as its
-   * cost allows; a new one too if the latest was dropped. For the poller's thread, which drops it
-   * later.
+   * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost
+   * is allowed. If the latest reading was dropped, a new one is made at any cost. For the poller's
+   * thread, which drops the reading later.
    *
    * @param timeScale divides the pauses between readings
    */
@@ -30,7 +30,7 @@ public interface SiteReadings {
 
   /**
    * Returns the latest reading if it is younger than a second, else a new one; empty if that would
-   * cost too much. For the poller's thread, which drops it later.
+   * cost too much. For the poller's thread, which drops the reading later.
    *
    * @param urgent whether it must be a new one, at any cost
    */

@@ -60,7 +60,10 @@ public final class TopNames {
     return ranked(bytesByTag);
   }
 
-  /** Returns live bytes by site, most first; sites of HotSpot and mallometer are in the others. */
+  /**
+   * Returns live bytes by name of site, most first. The sites of HotSpot and mallometer, and sites
+   * without a stack, count under {@link SiteSummary#OTHER}.
+   */
   public static List<Share> rankedSites(List<CallSite> sites) {
     return ranked(sites, TopNames::nameOf);
   }

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope (what one piece of code allocates) without the native library: the difference of the
- * counters at its end and at its start. Its peak and its largest allocation are unknown.
+ * A scope that is measured without the scopes of the native library: the difference of the counters
+ * at its end and at its start. Its peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a walk over a Java heap: the longs that are addresses of native samples, and the
- * objects on the way from them to what keeps them.
+ * objects on the reference paths that keep them.
  *
- * @param samples the number of samples that were sought
- * @param freed the number of these that are no longer live
- * @param holds one for each long
- * @param objects by number
+ * @param samples the number of samples that the walk searched for
+ * @param freed the number of these samples that are no longer live
+ * @param holds one element for each long that was found
+ * @param objects the objects by their number
  */
 public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObject> objects) {
 
@@ -21,7 +21,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
    * A Java long that is the address of a sample.
    *
    * @param sample the sample's number
-   * @param freed whether it is no longer live
+   * @param freed whether the sample is no longer live
    * @param object the number of the object that has the long; {@link #NONE} for a static field
    * @param className the class of that object, or the class that has the static field
    * @param field the field's name; empty for an element of an array, or if unknown
@@ -30,7 +30,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   public record Hold(
       int sample, boolean freed, int object, String className, String field, int steps) {}
 
-  /** Kind of an object, as far as paths depend on it. */
+  /** Kind of an object. Only the kinds that a path treats differently are distinguished. */
   public enum Kind {
     OTHER,
     CLASS,
@@ -46,11 +46,11 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   /**
    * An object.
    *
-   * @param className for a class object, the class that it is
-   * @param followed whether its referrers are to be looked for, or were
-   * @param expanded whether they were
+   * @param className the class of the object; for a class object, the class that it represents
+   * @param followed whether its referrers were searched, or the next walk searches them
+   * @param expanded whether its referrers were searched
    * @param more whether it has more referrers than are listed
-   * @param reached whether anything refers to it; valid once referrers were looked for
+   * @param reached whether anything refers to it; valid after a search for referrers
    * @param referrers the references to it
    */
   public record HeapObject(
@@ -84,7 +84,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   /**
    * A reference.
    *
-   * @param referrer the number of the object that has it; {@link #NONE} for a root
+   * @param referrer the number of the object that has the reference; {@link #NONE} for a root
    * @param name the field's name, or that of the method with the local variable; null if unknown
    */
   public record Link(int referrer, Reference reference, @Nullable String name) {}

@@ -22,7 +22,7 @@ import java.util.Optional;
 
 /**
  * The interface to the library in this process; {@link AbsentLibrary} stands for an absent one.
- * Tests feed the facade through it. Implementations are thread-safe.
+ * Tests replace it. Implementations are thread-safe.
  */
 public interface NativeLibrary {
 
@@ -32,7 +32,7 @@ public interface NativeLibrary {
   /** The most call sites whose objects can be searched for at once. */
   int MOST_SEARCHED_SITES = 64;
 
-  /** Returns whether there is a library to poll. Once true, it stays true. */
+  /** Returns whether there is a library to poll. Never changes from true to false. */
   boolean present();
 
   /**
@@ -45,8 +45,8 @@ public interface NativeLibrary {
   Status detach();
 
   /**
-   * Attaches to libraries that were loaded since the attach; called at each poll, works at most
-   * every 5 s. Never throws.
+   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll; it
+   * does something at most every 5 s. Never throws.
    */
   void stayAttached();
 
@@ -103,9 +103,9 @@ public interface NativeLibrary {
   }
 
   /**
-   * Samples nearly every allocation from now on, at any cost, or again as few as before. Each call
-   * with true is undone by one with false. Does nothing if nothing is sampled, and if everything
-   * is. Never throws.
+   * Samples nearly every allocation from now on, at any cost, or as few as before. A call with
+   * false undoes one call with true. Does nothing if nothing is sampled, or everything is. Never
+   * throws.
    */
   void sampleClosely(boolean closely);
 
@@ -132,11 +132,11 @@ public interface NativeLibrary {
   Evidence evidence();
 
   /**
-   * Watches accesses to objects of these call sites from now on, in place of earlier ones. Never
-   * throws.
+   * Watches accesses to objects of these call sites from now on, in place of the call sites of
+   * earlier calls. Never throws.
    *
    * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends the watch
-   * @return why that is not possible; empty if it is
+   * @return the reason if that is not possible; otherwise empty
    */
   String watchUse(List<Integer> sites);
 
@@ -150,7 +150,7 @@ public interface NativeLibrary {
    *
    * @param sites their numbers, at most {@link #MOST_SEARCHED_SITES}
    * @param mostBytes the most memory that is read
-   * @return why no search has begun; empty if one has
+   * @return the reason why no search began; empty if one began
    */
   String searchMemory(List<Integer> sites, long mostBytes);
 
@@ -158,10 +158,10 @@ public interface NativeLibrary {
   MemorySearch memorySearch();
 
   /**
-   * Begins a search of the Java heap for the owners of the live samples of a call site; to be
-   * closed. Never throws.
+   * Begins a search of the Java heap for the owners of the live samples of a call site. The caller
+   * closes it. Never throws.
    *
-   * @param site its number
+   * @param site the call site's number
    */
   OwnerSearch searchOwners(int site);
 
@@ -173,33 +173,37 @@ public interface NativeLibrary {
   Optional<List<Class<?>>> initializedClasses(List<String> endings);
 
   /**
-   * Returns what the process mapped while call sites were recorded, with the stacks of the calls,
-   * ascending by address; empty if nothing is known. Never throws.
+   * Returns the ranges that the process mapped while call sites were recorded, with the stacks of
+   * the calls, ascending by address; empty if none is known. Never throws.
    */
   List<MappedRange> mappedRanges();
 
   /**
    * Returns the native stack of a huge request, innermost frame first, up to the first frame of
-   * compiled Java code; empty if the library has none, or only later ones. Never throws.
+   * compiled Java code; empty if the library has no stack of it, or keeps only later requests.
+   * Never throws.
    */
   List<StackFrame> stackOf(HugeAllocation request);
 
   /**
-   * Makes the library keep requests above a size from now on, of the thread of this number, or of
-   * all threads for 0; to be closed. Never throws.
+   * Makes the library keep requests above a size from now on: those of the thread with this number,
+   * or of all threads if it is 0. The caller closes the watch. Never throws.
    */
   RequestWatch watchRequests(long bytes, int thread);
 
   /**
-   * Starts or stops counting allocations by the sizes that the allocator hands out. Each call with
-   * true is undone by one with false. Meanwhile all events take the hook's longer path. Never
+   * Starts or stops counting allocations by the sizes that the allocator hands out. A call with
+   * false undoes one call with true. While it counts, all events take the hook's longer path. Never
    * throws.
    *
-   * @return why that is not possible; empty if it is
+   * @return the reason if that is not possible; otherwise empty
    */
   String countReturnedSizes(boolean counts);
 
-  /** Returns these counts since the first start; empty while nothing is counted. Never throws. */
+  /**
+   * Returns the allocations by the sizes that the allocator handed out, counted since the first
+   * start; empty while they are not counted. Never throws.
+   */
   Optional<SizeDistribution> returnedSizes();
 
   /** Returns whether the library records into a file. Never throws. */
@@ -217,13 +221,13 @@ public interface NativeLibrary {
    *
    * @param kind the kind of the record's region
    * @param percent for call sites the share of the limit, 0 for those of the peak; otherwise 0
-   * @return why nothing was written; empty if the record was
+   * @return the reason why nothing was written; empty if the record was written
    */
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Asks for the termination message in a file, unless there is one. Returns whether {@link
-   * #message} has the answer; without an answer the library does not count yet, or the file is
+   * Requests the termination message in a file, unless there is one. Returns whether {@link
+   * #message} has the result. Returns false while the library does not count yet, or the file is
    * locked or in use. Never throws.
    */
   boolean beginMessage(String path);
@@ -231,7 +235,7 @@ public interface NativeLibrary {
   /** Stores the sentence of the next termination messages. Never throws. */
   void prepareMessage(String sentence);
 
-  /** Empties the file of the termination message and leaves it. Never throws. */
+  /** Empties the file of the termination message, and writes no further message. Never throws. */
   void endMessage();
 
   /** Returns whether there may be a termination message, or why there is none. Never throws. */

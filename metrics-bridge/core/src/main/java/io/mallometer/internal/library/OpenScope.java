@@ -31,6 +31,6 @@ public interface OpenScope {
     return List.of();
   }
 
-  /** Ends the scope and returns what it measured. Called once. */
+  /** Ends the scope and returns its figures. Called once. */
   ScopeFigures close();
 }

@@ -26,7 +26,7 @@ public interface OwnerSearch extends AutoCloseable {
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects for the next {@link Step#REFERRERS}
    * @param nextClasses the number of their classes: 0, 1, or 2 for more
-   * @param walkSeconds how long the latest walk stopped the program
+   * @param walkSeconds the time for which the latest walk stopped the program
    */
   record Figures(
       String failure,
@@ -43,7 +43,10 @@ public interface OwnerSearch extends AutoCloseable {
     }
   }
 
-  /** Returns the figures at the beginning; if that failed, no other method may be called. */
+  /**
+   * Returns the figures at the beginning. If the beginning failed, only {@link #close} may be
+   * called.
+   */
   Figures begun();
 
   /** Does a step. */

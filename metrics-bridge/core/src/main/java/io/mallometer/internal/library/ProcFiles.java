@@ -21,7 +21,7 @@ public final class ProcFiles {
   }
 
   static Optional<String> text(String path) {
-    // A stream: the classes of a channel take a JVM some milliseconds to load.
+    // This is a stream, because the classes of a channel take a JVM some milliseconds to load.
     try (FileInputStream file = new FileInputStream(path)) {
       String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
       return text.isEmpty() ? Optional.empty() : Optional.of(text);

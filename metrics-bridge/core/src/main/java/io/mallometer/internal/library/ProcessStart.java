@@ -7,15 +7,18 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The start of a process by proc(5). The JDK's own methods would load a thread pool or the
- * management interface.
+ * The start of a process, read from the files of proc(5). The JDK's own methods would load a thread
+ * pool or the management interface.
  */
 public final class ProcessStart {
 
-  /** The nanoseconds of a tick; USER_HZ of Linux is 100. */
+  /** The nanoseconds of a clock tick, of which Linux has 100 in a second (USER_HZ). */
   private static final long TICK_NANOS = 10_000_000L;
 
-  /** The field of {@code /proc/self/stat}, counted from behind the second field's parenthesis. */
+  /**
+   * The index of the start time among the fields of {@code /proc/self/stat} that follow the second
+   * field's parenthesis.
+   */
   private static final int START_TICKS = 19;
 
   private static final String UNKNOWN = "-";
@@ -23,8 +26,9 @@ public final class ProcessStart {
   private ProcessStart() {}
 
   /**
-   * Returns two words that distinguish a process from others of the same id, which other containers
-   * may have: its start in ticks, and its PID namespace. An unreadable word is {@value #UNKNOWN}.
+   * Returns two words that distinguish a process from processes with the same id, such as those of
+   * other containers: its start in ticks, and its PID namespace. An unreadable word is {@value
+   * #UNKNOWN}.
    *
    * @param proc its directory in {@code /proc}
    */
@@ -38,7 +42,9 @@ public final class ProcessStart {
     }
   }
 
-  /** Returns whether two identities, by different readers, are of one process. */
+  /**
+   * Returns whether two identities, which different processes may have read, belong to one process.
+   */
   public static boolean isSame(String one, String other) {
     String[] ones = one.split(" ");
     String[] others = other.split(" ");
@@ -57,14 +63,15 @@ public final class ProcessStart {
         Instant.now());
   }
 
-  /** Returns the start by texts that were read at the given time. */
+  /** Returns the start, computed from the texts of two files that were read at the given time. */
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // The seconds without their point are hundredths, as ticks are.
+      // The number of seconds without its decimal point is a number of hundredths, which is what
+      // ticks are.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // Some containers have an uptime of their own beside the host's times.
+      // Containers may report their own uptime but the host's start times.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

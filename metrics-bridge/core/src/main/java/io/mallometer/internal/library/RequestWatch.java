@@ -31,12 +31,12 @@ public interface RequestWatch {
 
       @Override
       public void close() {
-        // Nothing is open.
+        // Does nothing, because nothing is open.
       }
     };
   }
 
-  /** Returns why nothing is kept; empty if requests are. */
+  /** Returns the reason why nothing is kept; empty if requests are kept. */
   String reason();
 
   /** Returns the first 64 requests since the last reading, oldest first; none once closed. */

@@ -42,7 +42,7 @@ public final class AutomaticTrim implements AutoCloseable {
     this.leastShare = leastShare;
   }
 
-  /** Starts the thread, if the system has one left. */
+  /** Starts the thread, unless the system refuses another one. */
   public synchronized void start() {
     Thread started = new Thread(null, this::run, THREAD, 0, false);
     started.setDaemon(true);
@@ -102,7 +102,7 @@ public final class AutomaticTrim implements AutoCloseable {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Only close() ends this thread.
+        // Ignores interrupts, because only close() ends this thread.
         continue;
       }
     }

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
  * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
- * allocations down: for a threshold those above it, for returned sizes all.
+ * allocations down: a threshold those above its size, counting returned sizes all allocations.
  */
 public final class BuiltInMonitors {
 
@@ -47,12 +47,18 @@ public final class BuiltInMonitors {
 
   /** A monitor, which is called with each snapshot until it is closed. */
   public interface RunningMonitor extends Consumer<Snapshot> {
-    /** Returns why it reports less than requested; empty if it reports all. */
+    /**
+     * Returns the reason why the monitor reports less than requested; empty if it reports
+     * everything.
+     */
     default String reason() {
       return "";
     }
 
-    /** Reports the rest of what was seen, and ends the library's work for it. Called once. */
+    /**
+     * Reports the requests that were not reported yet, and ends the library's work for this
+     * monitor. Called once.
+     */
     default void close() {}
   }
 
@@ -99,8 +105,8 @@ public final class BuiltInMonitors {
   // ---- Requests above a size
 
   /**
-   * Reports requests. The library watches them while it counts. A library that is too old for that,
-   * or has no free watch, at least records huge requests.
+   * Reports requests above a size. The library watches them while it counts. If the library is too
+   * old for that, or has no free watch, only huge requests are reported.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
@@ -198,7 +204,10 @@ public final class BuiltInMonitors {
       }
     }
 
-    /** Reports the rest, unless a listener blocks: it may wait for a lock of the closing thread. */
+    /**
+     * Reports the remaining requests, unless a listener still runs after a second: it may wait for
+     * a lock that the closing thread holds.
+     */
     private void reportLast() {
       try {
         if (reporting.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -302,7 +311,10 @@ public final class BuiltInMonitors {
       }
     }
 
-    /** Lets the next poll try again if no thread can be started. */
+    /**
+     * Forgets that the size was exceeded, so that the next poll tries again after no thread could
+     * be started.
+     */
     private synchronized void forget() {
       exceeded = false;
     }

@@ -32,7 +32,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
   /** The highest number that was reported. Written on the executor's one thread. */
   private volatile long latestReported;
 
-  /** The time of the latest call of the executor, and whether there was one; guarded by this. */
+  /** The time of the latest task for the executor; guarded by this, like the next field. */
   private long lastCall;
 
   private boolean called;
@@ -58,7 +58,7 @@ public final class HugeAllocationWatch implements Consumer<Snapshot> {
     }
   }
 
-  /** Ends all reports. */
+  /** Ends the reports. */
   public void close() {
     closed = true;
   }

@@ -19,12 +19,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the owners of samples in the result of a walk. A field counts if it has addresses of at
- * least two samples and of 30 % of them: fewer can be numbers that look like addresses.
+ * Finds the owners of samples in the result of a walk. A field counts as an owner if it contains
+ * the addresses of at least two samples, and of 30 % of all samples. Fewer equal numbers may be a
+ * coincidence.
  */
 public final class OwnerFinder {
 
-  /** The fewest samples of an answer: one address alone can be chance. */
+  /** The fewest samples of an answer, because a single equal number may be a coincidence. */
   public static final int FEWEST_SAMPLES = 2;
 
   private static final double LEAST_SHARE = 0.3;
@@ -32,7 +33,10 @@ public final class OwnerFinder {
   /** The 97.5 % quantile of the normal distribution, for intervals of 95 %. */
   private static final double NORMAL_QUANTILE = 1.96;
 
-  /** JNA's list of all its memory, which refers to it weakly: it does not own the memory. */
+  /**
+   * The class of JNA's list of all its memory. The list refers to the memory weakly, so it is not
+   * an owner.
+   */
   private static final String JNA_MEMORY_CLASS = "com.sun.jna.Memory";
 
   private static final String JNA_MEMORY_FIELD = "allocatedMemory";
@@ -43,7 +47,10 @@ public final class OwnerFinder {
   private record Field(String holder, boolean throughNative, boolean ofGarbage) {}
 
   private static final class HoldersOfField {
-    /** The objects that have the address of each sample; none for a static field. */
+    /**
+     * The numbers of the objects that contain the address of a sample, by sample; no number for a
+     * static field.
+     */
     final Map<Integer, Set<Integer>> samples = new HashMap<>();
 
     String holder = "";
@@ -83,7 +90,8 @@ public final class OwnerFinder {
             }
           }
         });
-    // A cleaner of an owner that is kept adds nothing, nor does a stale address.
+    // A sample that has an owner which is kept is not reported as garbage, although a cleaner or a
+    // stale address refers to it too.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -105,12 +113,18 @@ public final class OwnerFinder {
     return ways;
   }
 
-  /** Returns the length of the first path: of ways with as many holders the shorter comes first. */
+  /**
+   * Returns the length of the first path. Of two ways with equally many holders, the one with the
+   * shorter path comes first.
+   */
   private static int length(Way way) {
     return way.paths().isEmpty() ? 0 : way.paths().get(0).text().length();
   }
 
-  /** Returns whether nothing refers to the holder, which may have a stale, reused address. */
+  /**
+   * Returns whether nothing refers to the holder. Its long may be the address of an earlier object,
+   * which was freed and used again.
+   */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
       return false;
@@ -254,7 +268,9 @@ public final class OwnerFinder {
         .toList();
   }
 
-  /** Returns whether for all followed holders a root is known, or that there is none. */
+  /**
+   * Returns whether it is known for all followed holders which root keeps them, or that none does.
+   */
   public static boolean isConcluded(HeapGraph graph) {
     RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
     return graph.holds().stream()

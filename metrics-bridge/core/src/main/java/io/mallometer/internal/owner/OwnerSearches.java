@@ -31,7 +31,7 @@ public final class OwnerSearches {
   /** The most references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
-  /** The largest part of the memory left below the limit that a walk may take. */
+  /** The largest share of the memory left below the limit that a walk may use. */
   private static final double SHARE_OF_ROOM = 0.25;
 
   private static final String BUSY = "another search is under way";
@@ -61,7 +61,7 @@ public final class OwnerSearches {
   private volatile Optional<OwnerReport> latest = Optional.empty();
 
   /**
-   * Creates an object without a search.
+   * Creates an object that has searched nothing.
    *
    * @param isLost whether the search for lost memory proved that a call site's objects are lost
    */

@@ -17,7 +17,10 @@ final class PathText {
   private static final String ARROW = " <- ";
   private static final String ARRAY = "[]";
 
-  /** Classes of containers: {@code HashMap$Node[]} and {@code HashMap.table} are HashMap. */
+  /**
+   * Matches classes of containers and of their inner objects, such as {@code HashMap} and {@code
+   * HashMap$Node[]}, which a path shows as one {@code HashMap}.
+   */
   private static final Pattern CONTAINER =
       Pattern.compile("java\\.util\\.(?:concurrent\\.)?([A-Z]\\w*)(?:[$.\\[].*)?");
 

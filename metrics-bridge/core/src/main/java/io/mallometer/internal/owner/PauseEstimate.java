@@ -23,7 +23,10 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   private static final double ONE_CLASS_MARKING = 2.8;
   private static final double SEVERAL_CLASSES = 5;
 
-  /** The seconds until all threads stand still, and for work that does not depend on the heap. */
+  /**
+   * The seconds until all threads stand still, plus those for work that does not depend on the
+   * heap.
+   */
   private static final double LEAST_SECONDS = 0.02;
 
   /**

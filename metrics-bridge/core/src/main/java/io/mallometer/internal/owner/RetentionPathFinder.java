@@ -18,8 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Searches for what keeps an object: breadth first, over strong references alone, then over weaker
- * ones too. A weaker kind is only returned if no stronger path can have been missed.
+ * Searches for the path that keeps an object: breadth first, over strong references alone, then
+ * over weaker ones too. A path over weaker references is returned only if no stronger path can have
+ * been missed.
  */
 final class RetentionPathFinder {
 
@@ -28,14 +29,17 @@ final class RetentionPathFinder {
     STRONG,
     SOFT,
     LOCAL,
-    /** A cleaner's: it keeps the target only to free it, once no other object does. */
+    /**
+     * The reference of a cleaner. It keeps the target only to free it when no other object keeps
+     * it.
+     */
     CLEANER,
     WEAK,
     /** The referent of a phantom reference, which no code can get. */
     NONE
   }
 
-  /** A search over some kinds of references, and the result that a path means. */
+  /** A search over references of these strengths, and the holding that a path over them means. */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
   private static final List<Attempt> ATTEMPTS =
@@ -97,7 +101,7 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // The walk has reached the object, so something keeps the reference.
+            // The walk has reached the object, so something keeps this Reference object alive.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {

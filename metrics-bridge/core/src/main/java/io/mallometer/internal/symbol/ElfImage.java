@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
- * mapped it. The two differ in the position of an address of the object, and only files have
- * section headers and with them {@code .symtab}. Corrupt bytes cannot make reading long or large:
- * each count is bounded, and bytes outside the image are absent.
+ * mapped it. The two differ in the position at which an address of the object is found, and only
+ * files have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take
+ * long or much memory, because each count is bounded and bytes outside the image are absent.
  */
 final class ElfImage {
 
@@ -116,7 +116,10 @@ final class ElfImage {
         : null;
   }
 
-  /** Returns whether the image is the module's: another library may be mapped at its addresses. */
+  /**
+   * Returns whether this is the image of the module. Another library may be mapped at its addresses
+   * by now.
+   */
   private boolean isAt(RecordedModule module) {
     if (!module.buildId().isEmpty()) {
       return module.buildId().equals(buildId());
@@ -193,7 +196,7 @@ final class ElfImage {
   /** Returns a string; empty if it has no end. */
   private String text(long position) {
     byte[] text = new byte[MOST_NAME_BYTES];
-    // The string may be the last in a file or mapping.
+    // The string may be the last one in a file or mapping, so a shorter length is tried too.
     int length = MOST_NAME_BYTES;
     while (length > 0 && !bytes.read(position, text, length)) {
       length /= 2;
@@ -206,7 +209,7 @@ final class ElfImage {
     return "";
   }
 
-  /** Adds the functions of all symbol tables, as far as the table needs them. */
+  /** Adds the functions of all symbol tables that the table needs. */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
       addSections(table);
@@ -280,8 +283,8 @@ final class ElfImage {
   }
 
   /**
-   * Adds a symbol. This is a method of its own, because the JVM compiles it long before it compiles
-   * the loop around it. A few tests of the array leave nearly all symbols out.
+   * Adds a symbol. This is a separate method, because the JVM compiles it long before it compiles
+   * the loop around it. A few tests of the array exclude nearly all symbols.
    */
   private static void addSymbol(
       byte[] symbols, ByteBuffer fields, int at, SymbolTable.Builder table) {
@@ -315,7 +318,7 @@ final class ElfImage {
     return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
 
-  /** Returns the number of symbols, which only the hash tables tell. */
+  /** Returns the number of symbols, which only the hash tables contain. */
   private long symbolCount(Dynamic dynamic) {
     if (dynamic.hash() >= 0) {
       return Math.max(0, word(dynamic.hash() + 4));
@@ -323,7 +326,10 @@ final class ElfImage {
     return dynamic.gnuHash() >= 0 ? symbolCount(dynamic.gnuHash()) : 0;
   }
 
-  /** Returns the end of the last chain, which the lowest bit of a hash marks. */
+  /**
+   * Returns the number of symbols by the GNU hash table: the end of its last chain, which the
+   * lowest bit of a hash marks.
+   */
   private long symbolCount(long gnuHash) {
     long buckets = word(gnuHash);
     long firstSymbol = word(gnuHash + 4);

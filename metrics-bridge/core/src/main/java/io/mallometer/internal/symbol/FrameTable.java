@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Named frames by their recorded form: an open-addressing table without an object for each entry.
+ * Maps recorded frames to named frames, in an open-addressing table without an object for each
+ * entry.
  */
 final class FrameTable {
 

@@ -16,7 +16,8 @@ import java.util.Optional;
  * {@code f::{lambda#1}}. Template arguments are read only to find their end and to count the
  * substitutions in them, so names stay short however nested the references are.
  *
- * <p>One pass without a step back takes linear time; depth and length are bounded.
+ * <p>The symbol is read in one pass without backtracking, which takes linear time. Depth and length
+ * are bounded.
  */
 final class ItaniumName extends MangledName {
 
@@ -47,7 +48,10 @@ final class ItaniumName extends MangledName {
               + " auto Dc decltype(auto) Dn decltype(nullptr) Di char32_t Ds char16_t Du char8_t Dd"
               + " decimal64 De decimal128 Df decimal32 Dh half");
 
-  /** Names for {@code Sa}, {@code Ss} and the others: the short one, then that of the template. */
+  /**
+   * The names for {@code Sa}, {@code Ss} and other abbreviations: the short name, then the name of
+   * the template.
+   */
   private static final Map<Character, String[]> ABBREVIATIONS =
       Map.of(
           'a', new String[] {"allocator", "allocator"},
@@ -316,7 +320,7 @@ final class ItaniumName extends MangledName {
     if (peek() == 'I') {
       return resolved(prefix, templateArguments());
     }
-    // The scope of an initializer, in front of a lambda in it.
+    // The mark of the scope of an initializer, before a lambda in it.
     skip('M');
     return unqualified(prefix.last()).in(prefix.text());
   }
@@ -353,7 +357,7 @@ final class ItaniumName extends MangledName {
    * @param scope the name of constructors here
    */
   private Name unqualified(String scope) {
-    // A friend that is defined in its class.
+    // The mark of a friend function that is defined in its class.
     skip('F');
     char c = peek();
     Name name;
@@ -595,7 +599,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a type, which becomes a substitution unless it is built in.
    *
-   * @param takesArguments whether template arguments behind a template parameter belong to it
+   * @param takesArguments whether template arguments after a template parameter belong to it
    */
   private Name type(boolean takesArguments) {
     enter();
@@ -754,7 +758,7 @@ final class ItaniumName extends MangledName {
     return type().followedBy(" []");
   }
 
-  /** Reads {@code const} and the like, and returns them as they are written behind a type. */
+  /** Reads {@code const} and the like, and returns them as they are written after a type. */
   private String qualifiers() {
     String text = "";
     for (; isOneOf(peek(), "rVK"); at++) {
@@ -895,7 +899,7 @@ final class ItaniumName extends MangledName {
           simpleName();
         }
       } else if (isDigit(peek())) {
-        // Levels and their end, or one type, as older compilers write it.
+        // Newer compilers write levels and an end mark; older ones write one type.
         type();
         while (isDigit(peek()) && !skip('E')) {
           simpleName();

@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
  *   <tr><td>{@code lambda$render$0}, {@code lambda$render$1a2b$1} <td>{@code lambda$render}
  * </table>
  *
- * <p>Numbers of the compiler, as in {@code Foo$1}, stay. A stable name does not change again.
+ * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A stable name is the stable name of
+ * itself.
  */
 public final class JavaNames {
 
@@ -68,7 +69,7 @@ public final class JavaNames {
     return hasMark(stable) ? withoutNumbers(stable) : stable;
   }
 
-  /** Returns a name without {@code /0x7f00}, which a hidden class has behind its name. */
+  /** Returns a name without {@code /0x7f00}, which follows the name of a hidden class. */
   private static String withoutAddress(String name) {
     for (int at = name.indexOf("0x", 1); at > 0; at = name.indexOf("0x", at + 1)) {
       boolean separate = "/.+".indexOf(name.charAt(at - 1)) >= 0;

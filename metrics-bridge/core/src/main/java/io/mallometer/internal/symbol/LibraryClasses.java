@@ -16,10 +16,11 @@ import java.util.jar.JarFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells classes of libraries from those of the application, by the place of their class files.
- * Those of a directory, of the jar with the main class, of packages that share two names with the
- * main class, and those outside of any class path, such as scripts, are the application's. Other
- * jars of the class path, {@code BOOT-INF/lib} and {@code WEB-INF/lib} are libraries.
+ * Distinguishes classes of libraries from classes of the application, by the place of their class
+ * files. A class belongs to the application if its file is in a directory, in the jar with the main
+ * class, or outside of any class path, such as the class of a script, or if its package has the
+ * first two names of the main class's package. Classes in other jars of the class path, in {@code
+ * BOOT-INF/lib} or in {@code WEB-INF/lib} belong to libraries.
  *
  * <p>Loads no class. Thread-safe.
  */
@@ -105,7 +106,7 @@ final class LibraryClasses implements Predicate<String> {
       URL other = others.apply(file(className));
       return other != null && isLibrary(other.toString(), false);
     } catch (RuntimeException | LinkageError e) {
-      return false; // a class loader of the application failed
+      return false; // A class loader of the application has failed.
     }
   }
 
@@ -126,7 +127,7 @@ final class LibraryClasses implements Predicate<String> {
     return className.replace('.', '/') + ".class";
   }
 
-  /** Returns the jar of a place in it. */
+  /** Returns the path of the jar that contains a place. */
   private static String jar(String place) {
     int end = place.indexOf('!');
     return place.startsWith("jar:") && end > 0 ? place.substring("jar:file:".length(), end) : "-";

@@ -15,7 +15,10 @@ abstract class MangledName {
 
   final String symbol;
 
-  /** The index of the next character, at first behind the two that all symbols begin with. */
+  /**
+   * The index of the next character. At first it is the index after the two characters with which
+   * all symbols begin.
+   */
   int at = 2;
 
   int depth;
@@ -34,12 +37,12 @@ abstract class MangledName {
     return peek(0);
   }
 
-  /** Returns a character further on; 0 behind the end. */
+  /** Returns the character this many places ahead; 0 after the end. */
   final char peek(int ahead) {
     return at + ahead < symbol.length() ? symbol.charAt(at + ahead) : 0;
   }
 
-  /** Returns the next character and moves on; 0 behind the end. */
+  /** Returns the next character and moves past it; 0 after the end. */
   final char next() {
     char c = peek();
     at++;

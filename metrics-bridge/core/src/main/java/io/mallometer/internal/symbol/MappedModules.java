@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The modules of this process by its mappings, for glibc before 2.35, where the native library
- * cannot note modules while it records stacks. Modules that were unloaded before the reading are
- * missing.
+ * Finds the modules of this process by its mappings. Needed with glibc before 2.35, where the
+ * native library cannot record modules together with stacks. Modules that were unloaded before the
+ * reading are missing.
  */
 public final class MappedModules {
 
@@ -29,7 +29,8 @@ public final class MappedModules {
   }
 
   /**
-   * Returns each file that is mapped from its beginning and has code, with its mappings behind.
+   * Returns each file that is mapped from its beginning and has code, with the range of its
+   * mappings.
    *
    * @param maps {@code /proc/self/maps}; a line that cannot be parsed is skipped
    */
@@ -54,7 +55,7 @@ public final class MappedModules {
     String[] fields = line.split(" +", 6);
     int dash = fields[0].indexOf('-');
     if (fields.length < 6 || dash < 0 || !fields[5].startsWith("/")) {
-      return; // memory without a file, also between the mappings of a file
+      return; // memory without a file, which may also lie between the mappings of a file
     }
     try {
       long start = Long.parseUnsignedLong(fields[0].substring(0, dash), 16);

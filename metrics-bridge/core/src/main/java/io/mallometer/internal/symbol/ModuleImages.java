@@ -2,12 +2,12 @@ package io.mallometer.internal.symbol;
 
 import java.util.Optional;
 
-/** The sources of the bytes of modules. Tests feed {@link Symbolizer} through it. */
+/** The sources of the bytes of modules. Tests of {@link Symbolizer} replace them. */
 public interface ModuleImages {
 
   /**
-   * Returns the file that a module was loaded from; empty if none is known. Its contents show
-   * whether it is still that file.
+   * Returns the file that a module was loaded from; empty if none is known. The caller checks by
+   * its contents whether it is still that file.
    */
   default Optional<String> file(RecordedModule module) {
     return Optional.empty();

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The library names of modules and the symbols of addresses, read at the first request. One pass
- * over a module's symbols serves all addresses of a request and keeps only the functions that
- * contain one: a JVM has a hundred thousand, of which its stacks need a few hundred. If the tables
- * become too large together, those that were not used for longest are dropped.
+ * over a module's symbols serves all addresses of a request, and keeps only the functions that
+ * contain one of them: a JVM has a hundred thousand functions, of which its stacks need a few
+ * hundred. If all tables together become too large, the least recently used ones are dropped.
  *
  * <p>A file is used only if it is the mapped object: it has the recorded build id or, without one,
  * the program headers in memory. A library may have been replaced by a newer one under the same
@@ -82,7 +82,7 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // A library that was unloaded meanwhile keeps the name of its SONAME.
+    // A library that was unloaded meanwhile keeps the name by its SONAME.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read
@@ -92,7 +92,10 @@ final class ModuleSymbols {
     return entry;
   }
 
-  /** Drops tables, then names, in the order of their last use; never those of the latest module. */
+  /**
+   * Drops tables, then names, the least recently used ones first, but never those of the latest
+   * module.
+   */
   private void shrink() {
     long bytes = bytes();
     Iterator<Map.Entry<RecordedModule, Entry>> eldest = entries.entrySet().iterator();
@@ -113,7 +116,7 @@ final class ModuleSymbols {
 
   private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
-    // The path of an executable may be known from the file only.
+    // The path of an executable may only be known from its file.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {
@@ -183,7 +186,7 @@ final class ModuleSymbols {
         asked.length > 0 ? functions.build() : EMPTY);
   }
 
-  /** Returns an entry without functions, which answers all addresses. */
+  /** Returns an entry without functions, for which every address is unknown. */
   private static Entry unread(String path) {
     return new Entry(
         LibraryName.of(Optional.empty(), path), false, new SymbolTable.Builder(0).build());

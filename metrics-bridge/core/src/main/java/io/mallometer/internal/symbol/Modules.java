@@ -2,7 +2,7 @@ package io.mallometer.internal.symbol;
 
 import java.util.Optional;
 
-/** The executable and the libraries of a process. Tests feed {@link Symbolizer} through it. */
+/** The executable and the libraries of a process. Tests of {@link Symbolizer} replace it. */
 @FunctionalInterface
 public interface Modules {
 

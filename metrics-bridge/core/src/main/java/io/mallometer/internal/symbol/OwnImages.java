@@ -11,9 +11,9 @@ import java.util.Optional;
 
 /**
  * The modules of this process. A mapped file that was deleted or replaced remains in {@code
- * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} has its
- * mapped part, and every process may read it. A read of an address that is not mapped fails there
- * without a fault.
+ * /proc/self/map_files}, which only privileged processes may open. {@code /proc/self/mem} contains
+ * its mapped part, and every process may read that file. A read of an address that is not mapped
+ * fails there without a fault.
  */
 final class OwnImages implements ModuleImages {
 
@@ -46,7 +46,10 @@ final class OwnImages implements ModuleImages {
     }
   }
 
-  /** Returns the directory's name for the mapping that begins at an address; empty if none. */
+  /**
+   * Returns the name, in that directory, of the mapping that begins at an address; empty if there
+   * is none.
+   */
   private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";
     Path maps = Path.of(MAPPINGS);
@@ -65,7 +68,7 @@ final class OwnImages implements ModuleImages {
   @Override
   public Optional<Bytes> open(String file) {
     try {
-      // A pipe or a device could block the reader.
+      // Opens regular files only, because a pipe or a device could block the reader.
       return Files.isRegularFile(Path.of(file)) ? opened(file) : Optional.empty();
     } catch (InvalidPathException | SecurityException e) {
       return Optional.empty();
@@ -106,7 +109,7 @@ final class OwnImages implements ModuleImages {
       try {
         file.close();
       } catch (IOException e) {
-        return; // it was only read
+        return; // A failed close is harmless, because the file was only read.
       }
     }
   }

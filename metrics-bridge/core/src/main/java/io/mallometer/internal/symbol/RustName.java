@@ -85,7 +85,7 @@ final class RustName extends MangledName {
     return left(path);
   }
 
-  /** Skips the place of an implementation, which is not part of its name. */
+  /** Skips the location of an implementation, which is not part of its name. */
   private void implementation() {
     if (peek() == 's') {
       disambiguator();
@@ -136,7 +136,7 @@ final class RustName extends MangledName {
     }
     long value = 0;
     while (peek() != '_') {
-      // The numbers that distinguish crates are hashes and may overflow.
+      // Numbers may overflow, because those that distinguish crates are hashes.
       value = value * 62 + digit(next());
     }
     at++;

@@ -49,7 +49,10 @@ public final class SiteNaming {
   private static final String CUT = "...";
   private static final String UNKNOWN = "[unknown]";
 
-  /** The library of memory that Java code requests without native code before the allocator. */
+  /**
+   * The library name of memory that Java code requests from the allocator directly, without native
+   * code in between.
+   */
   static final String JAVA = "[java]";
 
   private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
@@ -187,7 +190,9 @@ public final class SiteNaming {
     return naming == null ? firstOfJava(frames, frame -> !isPlumbing(frame)) : naming;
   }
 
-  /** Returns whether main is the only frame of the application, and has other code do the work. */
+  /**
+   * Returns whether main is the only frame of the application, and frames of other code allocate.
+   */
   private boolean isStartUp(StackFrame naming, List<StackFrame> frames) {
     if (naming.kind() != StackFrame.Kind.JAVA || !naming.name().equals(MAIN)) {
       return false;

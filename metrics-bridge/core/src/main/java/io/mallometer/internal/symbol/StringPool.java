@@ -3,8 +3,8 @@ package io.mallometer.internal.symbol;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one string of each group of equal ones: an open-addressing table without an object for each
- * entry. Used by one thread at a time.
+ * Keeps one string of each group of equal strings, in an open-addressing table without an object
+ * for each entry. Used by one thread at a time.
  */
 public final class StringPool {
 

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 final class SymbolName {
 
-  /** Words behind the dot of a clone's suffix; another dot and more may follow. */
+  /** Words after the dot of a clone's suffix; another dot and more may follow. */
   private static final Set<String> CLONES =
       Set.of(
           "constprop",
@@ -30,7 +30,7 @@ final class SymbolName {
           "sse4_2",
           "default");
 
-  /** The beginning of a clone's suffix that goes on with the name of an architecture. */
+  /** The beginning of a clone's suffix; the name of an architecture follows. */
   private static final String CLONE_OF_ARCHITECTURE = "arch_";
 
   /** Patterns, compiled for the first symbol that may be of Rust's older scheme. */

@@ -9,18 +9,23 @@ import org.jspecify.annotations.Nullable;
  * Functions of a module by their addresses, in 12 bytes each and their names: all functions, or
  * those that contain a requested address. Immutable.
  *
- * <p>Of several symbols at one address the most familiar is kept: exported before local, with a
- * size before without, fewer underscores in front, then the shorter one.
+ * <p>Of several symbols at one address the most readable is kept: an exported one before a local
+ * one, one with a size before one without, one with fewer leading underscores, then the shorter
+ * one.
  */
 final class SymbolTable {
 
-  /** A function's symbol and its first address, without what the loader added. */
+  /**
+   * A function's symbol and its first address in the file, without the bias that the loader added.
+   */
   record Symbol(String name, long address) {}
 
   /** The most bytes that a function without a size reaches. */
   private static final int PAGE_BYTES = 4_096;
 
-  /** The most functions to step back to a larger one that contains others. */
+  /**
+   * The most functions to step back in order to find a larger function that contains the address.
+   */
   private static final int MOST_STEPS_BACK = 16;
 
   private final int[] starts;
@@ -106,7 +111,10 @@ final class SymbolTable {
 
     private static final int WINDOW_BYTES = 1 << 16;
 
-    /** The most windows, 256 MiB of names: names without an end would be read again and again. */
+    /**
+     * The most windows that are read, which is 256 MiB of names. Without a limit, names without an
+     * end would be read again and again.
+     */
     private static final int MOST_WINDOWS = 4_096;
 
     private final int mostNamesBytes;
@@ -115,7 +123,10 @@ final class SymbolTable {
     /** The last start of a function between each requested address and the previous one. */
     private final long[] nearest;
 
-    /** Whether each page or the next has a requested address. Null for all functions. */
+    /**
+     * Whether a page or the next one has a requested address, by page. Null if all functions are
+     * requested.
+     */
     private final boolean @Nullable [] near;
 
     private boolean hasFunctions;
@@ -187,7 +198,7 @@ final class SymbolTable {
       return near == null || page < near.length && near[page];
     }
 
-    /** Notes that there is a function, which need not be added. */
+    /** Records that the table has a function, even if it is not added. */
     void noteFunction() {
       hasFunctions = true;
     }

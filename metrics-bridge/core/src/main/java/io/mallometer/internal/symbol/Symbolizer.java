@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Names recorded frames. A native frame is a return address, which may be the first of the next
  * function if the call never returns; so the function is looked up one byte before it. Named frames
- * are kept: a known stack costs a look-up for each frame.
+ * are kept, so a known stack takes only a look-up for each frame.
  *
  * <p>Thread-safe. Never throws for what the modules contain.
  */
@@ -24,7 +24,10 @@ public final class Symbolizer {
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
-  /** The most frames, about 3 MiB. With more, which one request may bring, all are dropped. */
+  /**
+   * The most frames that are kept, about 3 MiB. If one request exceeds this, all frames are
+   * dropped.
+   */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;
@@ -64,8 +67,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>A loop of its own names new frames. In one loop with the look-ups the JVM's compiler treats
-   * both as hot and inlines all code of naming, which took it seconds.
+   * <p>New frames are named in a separate loop. In one loop with the look-ups, the JVM's compiler
+   * would treat both as hot and inline all code of naming, which takes it seconds.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -145,7 +148,7 @@ public final class Symbolizer {
     }
   }
 
-  /** Returns whether an address is in a module: a later module may overlap an earlier one. */
+  /** Returns whether an address belongs to a module. A later module may overlap an earlier one. */
   private boolean isIn(RecordedModule module, long address) {
     return module.equals(modules.at(address).orElse(null));
   }
@@ -176,7 +179,7 @@ public final class Symbolizer {
     return Arrays.copyOf(unknown, count);
   }
 
-  /** Returns whether a frame has a final name: a method without a name may get one later. */
+  /** Returns whether a frame has a final name. A method without a name may get one later. */
   private boolean isKnown(long recorded) {
     StackFrame named = known.get(recorded);
     return named != null && named != UNNAMED;

@@ -1,8 +1,9 @@
 /**
  * Turns addresses and method numbers into names: library, symbol, Java method and line.
  *
- * <p>Code that every process runs has no streams or lambdas, and few regular expressions: the JVM
- * makes a class for each lambda at its first use, which takes most of a millisecond of CPU time.
+ * <p>Code that every process runs uses no streams or lambdas, and few regular expressions, because
+ * the JVM generates a class for each lambda at its first use, which takes most of a millisecond of
+ * CPU time.
  */
 @NullMarked
 package io.mallometer.internal.symbol;

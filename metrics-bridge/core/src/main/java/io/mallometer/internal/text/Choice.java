@@ -4,13 +4,16 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Finds things by the name that people write in addresses, operations and options. */
+/**
+ * Finds things, such as constants of an enum, by the name that users write in URLs, operations and
+ * options.
+ */
 public final class Choice {
 
   private Choice() {}
 
   /**
-   * Returns the thing of a name.
+   * Returns the thing with this name.
    *
    * @param what the kind of thing, for the message
    * @param all all things

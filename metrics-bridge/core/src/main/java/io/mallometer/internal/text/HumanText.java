@@ -50,8 +50,9 @@ public final class HumanText {
   }
 
   /**
-   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval of fewer than about
-   * three samples reaches beyond {@value #WIDEST} times the estimate and is of no use.
+   * Returns a 95 % interval, such as {@code 12.0 MiB to 31.0 MiB}. An interval that reaches beyond
+   * {@value #WIDEST} times the estimate comes from fewer than about three samples; the result then
+   * says "too few samples".
    */
   public static String interval(double estimate, double low, double high) {
     return high > WIDEST * estimate ? "too few samples" : bytes(low) + " to " + bytes(high);
@@ -95,7 +96,7 @@ public final class HumanText {
         : hours / 24 + " d " + hours % 24 + " h";
   }
 
-  /** Returns a predicted duration, such as {@code about 7 h}, in few digits. */
+  /** Returns a predicted duration, rounded to few digits, such as {@code about 7 h}. */
   public static String roughly(Duration duration) {
     long minutes = Math.round(duration.toSeconds() / 60.0);
     if (minutes < 2) {

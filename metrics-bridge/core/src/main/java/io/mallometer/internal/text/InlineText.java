@@ -8,8 +8,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
 /**
- * A style or a script inside an HTML page, and its source in the page's policy: a policy that names
- * only hashes admits nothing else.
+ * A style or a script inside an HTML page, and its source expression in the page's Content Security
+ * Policy. A policy that lists only hashes admits no other style or script.
  *
  * @param text the text between the tags
  */

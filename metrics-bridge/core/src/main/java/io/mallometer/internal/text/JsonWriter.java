@@ -225,7 +225,9 @@ public final class JsonWriter {
         || (Character.isSurrogate(c) && isAlone(text, index));
   }
 
-  /** Returns whether a surrogate is not one of a pair: half a pair has no encoding in UTF-8. */
+  /**
+   * Returns whether a surrogate is not part of a pair. Such a surrogate has no encoding in UTF-8.
+   */
   private static boolean isAlone(String text, int index) {
     char c = text.charAt(index);
     if (Character.isHighSurrogate(c)) {

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that it ends no thread of mallometer. It looks the JDK's logger up
- * at the first message: that starts the JDK's logging, which takes 10 ms, and which a server may
- * want to set up first. Thread-safe.
+ * A logger that never throws, so that it ends no thread of mallometer. It looks up the JDK's logger
+ * at the first message only. The look-up starts the JDK's logging, which takes 10 ms, and which a
+ * server may have to configure first. Thread-safe.
  */
 public final class Log {
 
-  /** The log of everything that belongs to no face. */
+  /** The log of all code that belongs to no face. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;
@@ -40,7 +40,7 @@ public final class Log {
     log(Level.INFO, message, null);
   }
 
-  /** Logs a message for a search for faults, at level DEBUG. */
+  /** Logs a message that helps to find faults, at level DEBUG. */
   public void debug(String message, @Nullable Throwable cause) {
     log(Level.DEBUG, message, cause);
   }
@@ -59,7 +59,10 @@ public final class Log {
     return new Once(this);
   }
 
-  /** A warning that is logged only once: a failure in each second would fill the log. */
+  /**
+   * A warning that is logged only once, because a failure that repeats each second would fill the
+   * log.
+   */
   public static final class Once {
 
     private final Log log;

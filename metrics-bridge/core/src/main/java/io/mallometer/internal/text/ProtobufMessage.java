@@ -58,7 +58,7 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** Writes the fields so far and forgets them. */
+  /** Writes the fields so far, and empties the message. */
   public void moveTo(OutputStream out) throws IOException {
     bytes.writeTo(out);
     bytes.reset();

@@ -2,7 +2,10 @@ package io.mallometer.internal.text;
 
 import java.util.function.LongSupplier;
 
-/** {@link System#nanoTime()} as an object, without the lambda that the JVM would have to make. */
+/**
+ * Supplies {@link System#nanoTime()}. A method reference would make the JVM generate a class at
+ * start-up.
+ */
 public final class SystemTime implements LongSupplier {
 
   public static final SystemTime NANOS = new SystemTime();

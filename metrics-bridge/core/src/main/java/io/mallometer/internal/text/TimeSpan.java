@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. A number
  * without a unit is refused, except {@code 0}: some tools mean seconds by it, others milliseconds.
  *
- * <p>It uses no regular expression: every start of the agent reads durations.
+ * <p>It uses no regular expression, because every start of the agent reads durations.
  */
 public final class TimeSpan {
 

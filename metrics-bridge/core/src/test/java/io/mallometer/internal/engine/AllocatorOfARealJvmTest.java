@@ -116,7 +116,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The event names call sites that are known when it is made. It may come before the sample.
+    // The first allocation makes the call site known. An event names only call sites that are known
+    // by then, and may come before the sample of its own request.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =
@@ -137,7 +138,7 @@ class AllocatorOfARealJvmTest {
       Map<MonitorOptions.Kind, MonitorEvent> events = new EnumMap<>(MonitorOptions.Kind.class);
       while (events.size() < 2) {
         MonitorEvent event = told.poll(60, TimeUnit.SECONDS);
-        assertThat(event).as("another event beside " + events).isNotNull();
+        assertThat(event).as("a further event after " + events).isNotNull();
         events.put(event.monitor().kind(), event);
       }
       MonitorEvent request = events.get(MonitorOptions.Kind.THRESHOLD);

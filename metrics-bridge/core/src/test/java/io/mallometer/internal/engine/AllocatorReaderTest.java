@@ -134,7 +134,7 @@ class AllocatorReaderTest {
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
-  /** Live bytes then include glibc's size words, like the allocator's own figures. */
+  /** Live bytes include glibc's size words after an attach, as the allocator's own figures do. */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
     library.setStatus(Status.counting(SelfReport.ATTACHED));

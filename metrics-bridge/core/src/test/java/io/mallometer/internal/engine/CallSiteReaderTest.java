@@ -419,7 +419,7 @@ class CallSiteReaderTest {
     return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
   }
 
-  /** Moves a site directly behind another. */
+  /** Moves a site to the place directly after another. */
   private static void overtake(CallSite[] sites, int number, int behind) {
     sites[number] = site(number, 10_000 - 100 * behind - 50);
   }

@@ -36,7 +36,7 @@ class MessageReaderTest {
               + " 223 MiB on http-8; Cart.zip had grown",
           "");
 
-  /** A library that notes calls, and answers only if it counts. */
+  /** A library that records its calls, and answers only while it counts. */
   private final class Library extends SilentLibrary {
 
     Library() {
@@ -113,7 +113,9 @@ class MessageReaderTest {
         .isEmpty();
   }
 
-  /** Its end names threads. */
+  /**
+   * The sentence on the end of the previous run names threads, so the message must not contain it.
+   */
   @Test
   void thePreviousRunIsNotInTheSentence() {
     Finding previous = new Finding("previous", Diagnosis.State.WATCH, KILLED.sentence());
@@ -131,7 +133,10 @@ class MessageReaderTest {
         .isEqualTo("Cart.zip leaks");
   }
 
-  /** It names files, such as one that cannot be read. */
+  /**
+   * The sentence of such a diagnosis names files, such as one that cannot be read, so the message
+   * must not contain it.
+   */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
     Finding growth = new Finding("growth", Diagnosis.State.TOO_EARLY, "Growth of /proc/self/smaps");
@@ -182,7 +187,10 @@ class MessageReaderTest {
             "begin /message", "Cart.zip leaks", "end", "begin /message", "Cart.zip leaks", "end");
   }
 
-  /** A checkpoint that asks while a snapshot is published waits, and then ends the message. */
+  /**
+   * A checkpoint that begins while a snapshot is published waits for that, and then ends the
+   * message.
+   */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {
     CountDownLatch begins = new CountDownLatch(1);

@@ -209,7 +209,10 @@ class ExitDiagnosisTest {
         .doesNotContain("Buffers");
   }
 
-  /** Writes a rise by 595 MB up to the limit, of which two sites have the given bytes and more. */
+  /**
+   * Writes a fast rise by 595 MB up to the limit, which two call sites explain: one with the given
+   * bytes, one with more.
+   */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
     long grab = RecordedFrame.ofJava(2, 7);
@@ -307,7 +310,7 @@ class ExitDiagnosisTest {
   }
 
   @Test
-  void aShutdownThatWasCutShortIsToldWithItsLength() throws Exception {
+  void aShutdownThatWasCutShortIsReportedWithItsLength() throws Exception {
     shutdown(Recordings.figures(1e6, 2e6, 4e6, 1e9));
     ExitDiagnosis ending = ExitDiagnosis.of(RecordedLife.read(path), NOTHING_MORE);
 
@@ -317,7 +320,7 @@ class ExitDiagnosisTest {
             "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
-  /** Writes the begin of a shutdown and a sample 30 s later. */
+  /** Writes the beginning of a shutdown, and a sample 30 s later. */
   private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
@@ -347,7 +350,7 @@ class ExitDiagnosisTest {
     assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
   }
 
-  /** Returns a run on this machine since its boot. */
+  /** Returns a run that is recorded as one of this machine's present boot. */
   private static RecordedLife lifeIn(Path cgroup) throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reads files that are whole, torn, cut off or foreign. */
+/** Tests the reading of files that are complete, torn, truncated or no recordings. */
 @Tag("any-jdk")
 class RecordedLifeTest {
 
@@ -153,7 +153,7 @@ class RecordedLifeTest {
         whole, "written in format 1 by another version of mallometer; this version reads format 3");
   }
 
-  /** The header is sealed again, so that the nonsense passes the checksum. */
+  /** The checksum of the header is computed again, so that the invalid values pass it. */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
     Random random = new Random(1);

@@ -55,8 +55,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until nobody reads the output, and marks that by a file. A dump of all threads then
-   * waits for a reader too, and all threads of the JVM wait for the dump.
+   * Prints until the output blocks because nobody reads it, and then changes a file. A thread dump
+   * that is requested now blocks as well, and all threads of the JVM wait for the dump.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -188,7 +188,9 @@ class RecorderTest {
         .containsPattern("a\\.B\\.m19 +3\\.0 MiB +\\+2\\.0 MiB");
   }
 
-  /** A number without its last digits would be a different number. */
+  /**
+   * A line is cut as a whole, because a number without its last digits would be a different number.
+   */
   @Test
   void namesThatDoNotFitAreLeftOutWhole() throws Exception {
     start();
@@ -268,7 +270,7 @@ class RecorderTest {
                 + " of the limit, at 95 % of the limit");
   }
 
-  /** The process may be killed before the next poll. */
+  /** The call sites are written at once, because the process may be killed before the next poll. */
   @Test
   void callSitesOfAnExceededShareAreWrittenAtOnce() throws Exception {
     start();

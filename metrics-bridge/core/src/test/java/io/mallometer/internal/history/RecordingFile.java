@@ -47,7 +47,7 @@ final class RecordingFile implements Closeable {
     write(kind, 0, time, monotonicNanos, text.toString().getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes the same record as {@code mallometer_recording_write}. */
+  /** Writes the record that {@code mallometer_recording_write} writes for these arguments. */
   void write(int kind, int percent, Instant time, long monotonicNanos, byte[] content)
       throws IOException {
     int index = indexOf(kind);

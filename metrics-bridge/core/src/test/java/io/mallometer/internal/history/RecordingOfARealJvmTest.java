@@ -145,7 +145,10 @@ class RecordingOfARealJvmTest {
     assertThat(recording).doesNotExist();
   }
 
-  /** All Java threads stand still, with mallometer's poller, but the counters continue. */
+  /**
+   * The library still records the counters while all Java threads stand still, including
+   * mallometer's poller.
+   */
   @Test
   void aJvmThatHangsIsRecordedOn() throws Exception {
     Path heartbeat = Files.createFile(directory.resolve("heartbeat"));
@@ -161,7 +164,10 @@ class RecordingOfARealJvmTest {
         .isEqualTo(Kind.WITHOUT_GOODBYE);
   }
 
-  /** Returns the number of samples since the heartbeat's pace after the last heartbeat. */
+  /**
+   * Returns the number of samples that were written after the next heartbeat was due and did not
+   * come.
+   */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
       Instant latest = Files.getLastModifiedTime(heartbeat).toInstant().plusMillis(500);

@@ -18,7 +18,10 @@ class ReportedMemoryTest {
 
   @TempDir private Path directory;
 
-  /** A process that exceeds its limit is seldom killed right after a minute was written. */
+  /**
+   * The latest text on memory may be that of an exceeded threshold, because a process is seldom
+   * killed right after the text of a minute.
+   */
   @Test
   void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
     assertThat(report(90))
@@ -36,7 +39,9 @@ class ReportedMemoryTest {
         .contains("verdict at 66");
   }
 
-  /** Expensive splits are rarer than the minutes that are written. */
+  /**
+   * The split may be older than the text, because expensive splits are rarer than once a minute.
+   */
   @Test
   void anOldSplitIsTold() throws Exception {
     assertThat(report(60)).contains("  resident, split at 11:59:50\n");
@@ -78,11 +83,14 @@ class ReportedMemoryTest {
 
     assertThat(RecordingReport.of(path))
         .containsPattern("Leaks\n  com.shop.Report.render keeps memory  a leak since .*\n\n")
-        .as("somebody said that it is fine")
+        .as("a report without the acknowledged call site")
         .doesNotContain("com.shop.Cart.zip");
   }
 
-  /** Returns the report of a process with minutes at 10 and 70 s and with one exceeded share. */
+  /**
+   * Returns the report of a process with texts of minutes at 10 and 70 s, and with one of an
+   * exceeded threshold.
+   */
   private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");
     try (RecordingFile file = Recordings.open(path)) {

@@ -89,7 +89,7 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // The span is at least half of the requested one, and never empty.
+    // The time between the moments is at least half of the requested one, and never zero.
     assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }
@@ -166,7 +166,7 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /** Old moments alone could only say that nothing changed. */
+  /** Old moments without the present reading could only show that nothing changed. */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();

@@ -22,7 +22,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Each huge request is reported once and in order. Gaps are counted, and reports are limited. */
+/**
+ * Tests that each huge request is reported once and in order, that gaps are counted, and that
+ * reports are limited.
+ */
 class HugeAllocationWatchTest {
 
   private final List<String> told = new ArrayList<>();

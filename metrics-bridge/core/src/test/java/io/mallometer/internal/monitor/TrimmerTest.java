@@ -22,7 +22,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** A trim reports the bytes that were returned. Trims are limited to one a minute. */
+/** Tests that a trim reports the returned bytes, and that there is at most one trim a minute. */
 class TrimmerTest {
 
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");

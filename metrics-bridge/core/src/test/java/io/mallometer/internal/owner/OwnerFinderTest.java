@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the words for holders and references: no word claims more than is known. */
+/** Tests the words for holders and references. No word may claim more than is known. */
 class OwnerFinderTest {
 
   private static final int SAMPLES = 10;

@@ -67,7 +67,10 @@ class OwnerSearchesTest {
           site -> site == LOST,
           Clock.systemUTC());
 
-  /** A search of four samples that one object holds, and whose referrers are never all known. */
+  /**
+   * A search for four samples that one object holds. The referrers of that object are never all
+   * known.
+   */
   private static final class Simulated implements OwnerSearch {
     final List<Step> done = new ArrayList<>();
     double walkSeconds = 0.1;
@@ -132,7 +135,7 @@ class OwnerSearchesTest {
     assertThat(searches.latest()).contains(report);
   }
 
-  /** A walk over the heap cannot find addresses in native code. */
+  /** A walk over the Java heap finds no addresses that native memory holds. */
   @Test
   void whatNoJavaLongHoldsIsLostOnlyIfSearchesOfTheProcessSaySo() {
     search.held = 0;

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Reads a real library that is cut off or changed anywhere, as a file and in memory. */
+/**
+ * Tests that a real library that is truncated or changed at random is read without harm, from a
+ * file and in memory.
+ */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class GarbledLibrariesTest {

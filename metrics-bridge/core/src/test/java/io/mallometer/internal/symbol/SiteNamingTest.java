@@ -28,7 +28,10 @@ class SiteNamingTest {
     assertThat(naming.name(frames)).isEqualTo("io.library.Compressor.open");
   }
 
-  /** The line of an application that uses a driver may be in the tenth frame. */
+  /**
+   * The line of the application may be ten frames away from the allocation, for example below a
+   * driver.
+   */
   @Test
   void theFirstFrameOfNoLibraryNamesTheSiteWhateverItsDepth() {
     SiteNaming detects = new SiteNaming(List.of(), owner -> !owner.startsWith("com.acme."));
@@ -83,7 +86,7 @@ class SiteNamingTest {
                     "java.nio.DirectByteBuffer.<init>",
                     "com.acme.Main.main")))
         .isEqualTo("com.acme.Main.main");
-    // A thread calls the main method of a tool, which is not the program's.
+    // The main method of a tool that a thread calls is not the program's main method.
     assertThat(
             ofAcme.name(
                 frames("libz.so!deflate", "io.x.A.a", "com.acme.Tool.main", "io.x.Runner.run")))

@@ -125,7 +125,7 @@ class SymbolTableTest {
   }
 
   @Test
-  void ofAddressesThatAreAskedForTheFunctionsAreTheSame() {
+  void aTableForSomeAddressesHasTheSameFunctions() {
     SymbolTable.Builder asking =
         new SymbolTable.Builder(1 << 16, new long[] {0x0fff, 0x1018, 0x1020, 0x2080, 0x3008});
     String text = "\0outer\0inner\0assembled\0small\0far\0";

@@ -90,7 +90,7 @@ class SymbolizerTest {
     assertThat(frame(recorded).function()).isEqualTo("com.acme.Foo.bar");
   }
 
-  /** The stacks are more than the cache keeps, and more than its first capacity. */
+  /** The number of stacks exceeds the cache, and its first capacity. */
   @Test
   void thousandsOfStacksAreNamedAsOneIs() {
     int count = 40_000;

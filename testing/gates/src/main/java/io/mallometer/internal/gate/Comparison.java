@@ -21,7 +21,10 @@ import java.util.TreeSet;
  */
 public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet<Key> added) {
 
-  /** The beginning of units of rates: more is better. With all other units less is better. */
+  /**
+   * The beginning of the units of rates, for which more is better. For all other units less is
+   * better.
+   */
   private static final String RATE = "ops/";
 
   /**

@@ -27,7 +27,7 @@ public enum Format {
     return report.apply(comparison);
   }
 
-  /** Returns its name in options. */
+  /** Returns the name of this format in options. */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -6,9 +6,9 @@ import java.util.Locale;
 public enum Outcome {
   /** No figure differs by more than allowed. */
   EQUAL(0, 0),
-  /** At least one figure is worse. */
+  /** A figure is worse. */
   WORSE(2, 1),
-  /** At least one figure is better and none is worse. */
+  /** A figure is better, and none is worse. */
   BETTER(4, 0),
   /**
    * No figure is worse, but an expected metric was not measured, has another unit, or has no

@@ -25,7 +25,7 @@ class ComparisonTest {
 
   @TempDir private Path directory;
 
-  /** With the nearest rank, p25 of 10 samples is the third and p99 the tenth. */
+  /** A percentile is a sample: of ten, p25 is the third and p99 the tenth. */
   @Test
   void percentilesAreSamplesByTheNearestRank() {
     List<Double> samples = Arrays.asList(10.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 8.0, 7.0);
@@ -130,7 +130,7 @@ class ComparisonTest {
             new Comparison.Problem(
                 new Key("T.gone", "native.y"), "it was expected and not measured"));
     assertThat(Comparison.of(before, results("2.json", "B", List.of(99)), DEFAULT).outcome())
-        .as("worse is worse, whatever else is missing")
+        .as("the outcome if one figure is worse and another is missing")
         .isEqualTo(Outcome.WORSE);
   }
 

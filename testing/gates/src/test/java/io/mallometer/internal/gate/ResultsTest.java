@@ -61,7 +61,7 @@ class ResultsTest {
 
     assertThat(
             Results.read(List.of(file), new Selection(List.of(), List.of("gc.count"))).expected())
-        .as("with the mark of older versions, too")
+        .as("metrics whose names begin with the mark of older JMH versions")
         .containsOnlyKeys(
             new Key("io.example.Codec.deflate[level=1] ss", "gc.count"),
             new Key("io.example.Codec.deflate[level=1] thrpt", "gc.count"));

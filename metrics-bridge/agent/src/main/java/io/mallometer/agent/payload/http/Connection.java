@@ -33,7 +33,7 @@ final class Connection {
   private static final int NOT_UNDERSTOOD = 400;
   private static final int HEAD_TOO_LARGE = 431;
 
-  /** The unsent bytes above which the answering thread waits for the client. */
+  /** The number of unsent bytes above which the answering thread waits for the client. */
   private static final int ROOM = 64 * 1024;
 
   private static final long END_NANOS = 1_000_000_000;
@@ -46,13 +46,16 @@ final class Connection {
   private Phase phase = Phase.REQUEST;
   private long since = System.nanoTime();
 
-  /** The time that the client may still lag behind while it takes an answer, in nanoseconds. */
+  /**
+   * The time, in nanoseconds, for which the client may still keep the server waiting while it takes
+   * an answer.
+   */
   private long credit;
 
   private byte[] head = new byte[FIRST_HEAD];
   private int headLength;
 
-  /** The index before which the head does not end. */
+  /** The index up to which the received bytes were searched for the end of the head. */
   private int looked;
 
   private @Nullable Exchange exchange;
@@ -216,7 +219,7 @@ final class Connection {
     }
   }
 
-  /** Credits a client with the time that it may take for these bytes. */
+  /** Adds to the client's credit the time in which it has to take these bytes. */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
     credit = Math.min(patience, credit + nanos);
@@ -290,7 +293,10 @@ final class Connection {
     }
   }
 
-  /** Returns how long the client has kept the server waiting, in nanoseconds; below 0 if not. */
+  /**
+   * Returns for how many nanoseconds the client has kept the server waiting; below 0 if it does
+   * not.
+   */
   long waited(long now) {
     if (!waitsForClient()) {
       return -1;

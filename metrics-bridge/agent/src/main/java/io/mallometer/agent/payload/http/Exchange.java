@@ -65,7 +65,7 @@ public final class Exchange {
   }
 
   private void run(Work work) {
-    // A client that has gone gets no answer.
+    // A client that has closed its connection gets no answer.
     if (waits.compareAndSet(true, false) && !connection.isClosed()) {
       try {
         work.run();

@@ -80,7 +80,8 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // Older work belongs mostly to closed connections; an open one that loses its turn times out.
+    // The latest handshakes come first, because older ones mostly belong to closed connections. An
+    // open connection whose handshake is dropped reaches its time limit.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -135,7 +136,7 @@ public final class HttpListener implements AutoCloseable {
       try {
         turn();
       } catch (IOException | RuntimeException | Error e) {
-        // Memory may be short for a moment.
+        // Memory may be short for a moment, so the thread continues after a pause.
         pause();
       }
     }
@@ -156,7 +157,8 @@ public final class HttpListener implements AutoCloseable {
       comes = false;
       accept();
     }
-    // Runs only the present tasks: each may add another, and connections have to be checked too.
+    // Runs only the tasks that are present now. Each may add another one, and the connections have
+    // to be checked too.
     for (int left = tasks.size(); left > 0; left--) {
       @Nullable Runnable task = tasks.poll();
       if (task != null) {
@@ -168,7 +170,7 @@ public final class HttpListener implements AutoCloseable {
       // If this thread was late or slept, the clients are not charged for that time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
-      // A copy, because closed connections are removed.
+      // The loop needs a copy, because a check may close a connection and remove it from the set.
       new ArrayList<>(connections).forEach(connection -> connection.check(now, passed));
       accepting.interestOps(SelectionKey.OP_ACCEPT);
     }
@@ -189,7 +191,7 @@ public final class HttpListener implements AutoCloseable {
 
   private void ready(SelectionKey key) {
     if (key == accepting) {
-      // Accepted after the events of existing connections.
+      // New connections are accepted after the events of existing connections.
       comes = true;
     } else {
       guarded((Connection) key.attachment());
@@ -225,11 +227,14 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Returns false if no client keeps the server waiting. */
+  /**
+   * Closes the connection that has kept the server waiting for the longest time. Returns false if
+   * none keeps it waiting.
+   */
   private boolean closeWhoWaitedLongest() {
     long now = System.nanoTime();
     Optional<Connection> longest = longest(now);
-    // Its input may have just arrived.
+    // The client's input may have just arrived, so it is read before the connection is closed.
     longest.ifPresent(this::guarded);
     while (longest.isPresent() && longest.get().waited(now) < 0) {
       longest = longest(now);

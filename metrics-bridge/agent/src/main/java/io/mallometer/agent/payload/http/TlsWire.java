@@ -23,7 +23,10 @@ final class TlsWire implements Transport {
   /** Buffers for records, shared by all connections of one thread. */
   record Buffers(ByteBuffer received, ByteBuffer unsent) {
 
-    /** Creates buffers for the rest of a record and another one. */
+    /**
+     * Creates buffers for records of this size. The first buffer has room for the rest of a record
+     * and for another one.
+     */
     static Buffers forRecordsOf(int bytes) {
       return new Buffers(ByteBuffer.allocate(2 * bytes), ByteBuffer.allocate(bytes));
     }

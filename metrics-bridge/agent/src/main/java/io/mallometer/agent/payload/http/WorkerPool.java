@@ -7,7 +7,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Daemon threads for one kind of work. They start with the work and end after 10 s without any. */
+/**
+ * Daemon threads for one kind of work. They start when there is work, and end after 10 s without
+ * work.
+ */
 public final class WorkerPool implements AutoCloseable {
 
   private static final int IDLE_SECONDS = 10;

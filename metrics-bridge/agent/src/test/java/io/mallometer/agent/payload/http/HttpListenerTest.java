@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Checks what clients may do, and for how long, by the bytes on the connection. */
+/** Tests the limits for clients, by the bytes that the tests send and receive. */
 @Timeout(120)
 @Tag("any-jdk")
 class HttpListenerTest {
@@ -96,7 +96,10 @@ class HttpListenerTest {
     assertThat(answer("GET /small HTTP/1.0\r\n\r\n")).contains("200 ").endsWith("\r\n\r\nsmall");
   }
 
-  /** The body is not read, so the connection has to end. The client still gets the answer. */
+  /**
+   * The server does not read bodies, so it has to close the connection. The client still gets the
+   * answer.
+   */
   @Test
   void aRequestWithABodyIsAnswered() throws Exception {
     start(PATIENT);
@@ -203,7 +206,7 @@ class HttpListenerTest {
   }
 
   @Test
-  void whoWaitsTooLongForAThreadIsToldToComeAgain() throws Exception {
+  void aClientThatWaitsTooLongForAThreadIsToldToTryAgain() throws Exception {
     start(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
@@ -217,12 +220,13 @@ class HttpListenerTest {
   }
 
   @Test
-  void whoIsTooManyForALaneIsToldToComeAgainAtOnce() throws Exception {
+  void aClientTooManyForALaneIsToldAtOnceToTryAgain() throws Exception {
     start(PATIENT);
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
       begun.await();
-      // The lane holds one of the two requests back. The server decides which one comes first.
+      // The worker pool holds one of the two requests back. The server decides which one comes
+      // first.
       try (Socket second = asking("GET /small HTTP/1.0\r\n\r\n");
           Socket third = asking("GET /small HTTP/1.0\r\n\r\n")) {
         List<CompletableFuture<String>> answers =
@@ -238,7 +242,10 @@ class HttpListenerTest {
     }
   }
 
-  /** Closes the connection that has kept the server waiting longest, but none being answered. */
+  /**
+   * The server closes, at the limit, the connection that has kept it waiting longest, but none that
+   * it is answering.
+   */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 3));
@@ -257,9 +264,9 @@ class HttpListenerTest {
     }
   }
 
-  /** No connection is closed if none keeps the server waiting. The new one is served later. */
+  /** If no connection keeps the server waiting, none is closed, and the new one is served later. */
   @Test
-  void whereAllAreBeingAnsweredOthersWait() throws Exception {
+  void newClientsWaitWhileAllConnectionsAreBeingAnswered() throws Exception {
     start(new ClientLimits(LONG, LONG, ANY_SPEED, 1));
 
     try (Socket first = asking("GET /later HTTP/1.0\r\n\r\n")) {
@@ -422,7 +429,10 @@ class HttpListenerTest {
         read -> new Thread(read).start());
   }
 
-  /** Returns how long the server listens to a client that sends words again and again. */
+  /**
+   * Returns how long the server keeps the connection of a client that sends the same text again and
+   * again.
+   */
   private static Duration whileSaying(Socket client, String first, String then) throws Exception {
     long began = System.nanoTime();
     say(client, first);

@@ -3,9 +3,10 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.model.SelfReport.Sampling;
 
 /**
- * Samples nearly every allocation for a time. At an interval of 2 bytes an object of 24 bytes is
- * sampled with a probability of 1 - e^-12; the library takes an interval of 1 only at its start.
- * The overhead target is off meanwhile, because it would skip most allocations.
+ * Samples nearly every allocation for a time. The interval is 2 bytes, with which an object of 24
+ * bytes is sampled with a probability of 1 - e^-12; the library accepts an interval of 1 only at
+ * its start. Meanwhile the overhead target is off, because it would make the sampler skip most
+ * allocations.
  */
 final class CloseSampling {
 
@@ -18,9 +19,9 @@ final class CloseSampling {
   private Sampling before = Sampling.OFF;
 
   /**
-   * Begins, unless already begun.
+   * Begins the sampling, unless it has begun already.
    *
-   * @param sampling the present sampling
+   * @param sampling the sampling to return to at the end
    */
   synchronized void begin(Sampling sampling) {
     if (begun++ == 0) {
@@ -32,7 +33,7 @@ final class CloseSampling {
     }
   }
 
-  /** Ends the sampling after as many calls as it was begun. */
+  /** Ends the sampling when it was called as often as {@link #begin}. */
   synchronized void end() {
     if (begun > 0 && --begun == 0 && isChanged()) {
       LibraryFunctions.mallometer_configure(SAMPLE_INTERVAL, Math.round(before.intervalBytes()));
@@ -42,12 +43,15 @@ final class CloseSampling {
     }
   }
 
-  /** Returns whether it is on. Then there are too many live samples to read their ages. */
+  /**
+   * Returns whether it is on. The ages of live samples are then not read, because there are too
+   * many.
+   */
   synchronized boolean isOn() {
     return begun > 0;
   }
 
-  /** Returns whether the interval changes; false if nothing is sampled. */
+  /** Returns whether close sampling changes the interval; false if nothing is sampled. */
   private boolean isChanged() {
     return before.intervalBytes() > CLOSE_BYTES;
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DirectCalls {
 
-  /** The answer of a method that cannot be called. */
+  /** The result of a method that cannot be called. */
   public static final long NOT_LINKED = Long.MIN_VALUE;
 
   private static volatile boolean linked;
@@ -52,7 +52,8 @@ public final class DirectCalls {
   }
 
   /**
-   * Prepares {@link #call} for addresses that JNA found. If that fails, JNA calls.
+   * Prepares {@link #call} for function addresses that JNA found. If that fails, JNA calls the
+   * functions.
    *
    * @param library the file that JNA has opened
    */
@@ -65,7 +66,7 @@ public final class DirectCalls {
       function(0); // throws unless the library has the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Another class loader has loaded the library, or its file is missing.
+      // Another class loader has loaded the library, or its file is missing. JNA calls then.
     }
   }
 
@@ -92,7 +93,7 @@ public final class DirectCalls {
     try {
       return Optional.ofNullable(stacks(threads));
     } catch (LinkageError e) {
-      return Optional.empty(); // the library that counts is another build
+      return Optional.empty(); // the library that counts is of another build and lacks the method
     }
   }
 
@@ -109,7 +110,7 @@ public final class DirectCalls {
     try {
       return cached(descriptor, begin, bytes);
     } catch (LinkageError e) {
-      return NOT_LINKED; // the library that counts is another build
+      return NOT_LINKED; // the library that counts is of another build and lacks the method
     }
   }
 

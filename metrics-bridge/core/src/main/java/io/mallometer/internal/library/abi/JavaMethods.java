@@ -17,12 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class JavaMethods {
 
-  /** ESRCH and ENODATA as the library returns them. */
+  /** ESRCH as the library returns it. */
   static final int GONE = -3;
 
   static final int NOT_NOW = -61;
 
-  /** The number of methods without any name after which the JVM counts as one that has none. */
+  /**
+   * If the first methods, of this number, all have no name, the JVM is considered one that returns
+   * no names.
+   */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */
@@ -89,8 +92,8 @@ final class JavaMethods {
   }
 
   /**
-   * Returns whether the names of all methods of a stack were requested. The name of a method that
-   * the library is just noting is not available, nor are those behind it.
+   * Returns whether the names of all methods of a stack were requested. A method that the library
+   * is just recording has no name yet, nor have methods with higher numbers.
    */
   synchronized boolean askedForAllOf(long[] stack) {
     for (long frame : stack) {
@@ -101,7 +104,10 @@ final class JavaMethods {
     return true;
   }
 
-  /** Returns whether this JVM returns no names, as one may that is newer than those tested. */
+  /**
+   * Returns whether this JVM returns no names. A JVM that is newer than the tested ones may be like
+   * that.
+   */
   synchronized boolean noneHasName() {
     return withName == 0 && known.size() >= ENOUGH;
   }

@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The library as the dynamic loader has it: there is at most one in a process.
+ * Finds or opens the library. A process has at most one.
  *
  * <p>A preloaded library is found like any function of the process; its file may be deleted. A
  * library that was opened for an attach is found by its path only, because its functions must not
@@ -71,13 +71,14 @@ public final class LibraryHandle {
    * @return the dynamic loader's error; empty if the library is open
    */
   public static Optional<String> open(Path library) {
-    NativeLibrary.getProcess(); // what is wrong with JNA is not wrong with the library
+    // A failure of JNA itself must not be reported as a failure of the library.
+    NativeLibrary.getProcess();
     try {
       NativeLibrary.getInstance(library.toString(), openOptions());
       opened = library.toString();
       return Optional.empty();
     } catch (UnsatisfiedLinkError e) {
-      // JNA's second line has the loader's error; the first names the attempt.
+      // The second line of JNA's message is the loader's error. The first line names the attempt.
       String[] lines = String.valueOf(e.getMessage()).split("\n");
       return Optional.of(lines[Math.min(1, lines.length - 1)]);
     }
@@ -91,7 +92,7 @@ public final class LibraryHandle {
     return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);
   }
 
-  /** Leaves the path for other class loaders, if this one has opened the library. */
+  /** Publishes the path for other class loaders, if this one has opened the library. */
   public static void tellOthers() {
     @Nullable String path = opened;
     if (path != null) {
@@ -127,7 +128,7 @@ public final class LibraryHandle {
         : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
   }
 
-  /** Returns the last line that ends in the library; empty if there is none. Most lie before it. */
+  /** Returns the last line that ends in the library's name; empty if there is none. */
   public static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
     for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {

@@ -26,7 +26,10 @@ final class LibraryMonitors {
 
   private static final long NANOS = 1_000_000_000L;
 
-  /** Counts by class that the library increments. They stay: a late callback may write to them. */
+  /**
+   * Counts by size class, which the library increments. The memory is never freed, because a late
+   * callback may write to it.
+   */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
 
   /** The users of the counts. Guarded by this, as is the number of the monitor in the library. */
@@ -36,7 +39,8 @@ final class LibraryMonitors {
 
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
-    // Allocated before the watch opens, so that mallometer requests nothing while it reads.
+    // The buffer is allocated before the watch opens, so that a reading makes no request of its
+    // own.
     ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {

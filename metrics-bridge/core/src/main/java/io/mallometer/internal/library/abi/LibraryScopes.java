@@ -18,8 +18,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The scopes that the library measures. All are read into one buffer, so that a scope mallocs
- * nothing; waiting for the buffer takes less time than allocating another.
+ * The scopes that the library measures. All scopes are read into one buffer, so that reading a
+ * scope allocates no native memory. Waiting for the buffer takes less time than allocating another
+ * one.
  */
 final class LibraryScopes {
 

@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the library that is in this process.
  *
- * <p>The structs live in direct buffers that are allocated once: a reading mallocs nothing, so it
- * does not count itself, and its only garbage is the record that it returns. The texts of the
- * self-report rarely change and are decoded again only when their bytes change.
+ * <p>The structs are in direct buffers that are allocated once. A reading allocates no native
+ * memory, so it does not count itself; on the heap it allocates only the record that it returns.
+ * The texts of the self-report rarely change and are decoded again only when their bytes change.
  */
 public final class LoadedLibrary implements NativeLibrary {
 
@@ -97,7 +97,7 @@ public final class LoadedLibrary implements NativeLibrary {
   private final long eventsAddress = Structs.address(events);
   private final LibraryAllocator allocator = new LibraryAllocator();
 
-  /** The bytes of {@link #self} from which {@link #texts} were decoded. */
+  /** A copy of the bytes of {@link #self} from which {@link #texts} were decoded. */
   private final ByteBuffer decoded =
       ByteBuffer.allocate(Abi.Report.BYTES).order(ByteOrder.nativeOrder());
 
@@ -114,12 +114,15 @@ public final class LoadedLibrary implements NativeLibrary {
 
   private long checked = System.nanoTime();
 
-  /** The time at which counting began, and the library's own time of that. */
+  /** The time at which counting began, and the library's own time at that moment. */
   private Optional<Instant> since = Optional.empty();
 
   private long sinceNanos = -1;
 
-  /** The huge requests when there had been {@link #knownHuge} of them. */
+  /**
+   * The latest huge requests, as of the time at which the process had made {@link #knownHuge} of
+   * them.
+   */
   private List<HugeAllocation> hugeAllocations = List.of();
 
   private long knownHuge;
@@ -165,7 +168,9 @@ public final class LoadedLibrary implements NativeLibrary {
     return currentStatus();
   }
 
-  /** Repeats a call while another thread or class loader does the same, or a thread forks. */
+  /**
+   * Repeats a call while another thread or class loader attaches or detaches, or a thread forks.
+   */
   private static int untilNotBusy(IntSupplier act) {
     long began = System.nanoTime();
     int result = act.getAsInt();
@@ -446,7 +451,10 @@ public final class LoadedLibrary implements NativeLibrary {
     return Structs.allocate(encoded.length + 1).put(encoded);
   }
 
-  /** Reads all events again if one is new: an entry that is being written is complete next time. */
+  /**
+   * Reads all kept requests again if there is a new one. A request that is being written now is
+   * complete at the next reading.
+   */
   private void readHugeAllocations(NativeCounters counters) {
     if (counters.hugeAllocations() == knownHuge) {
       return;
@@ -547,7 +555,10 @@ public final class LoadedLibrary implements NativeLibrary {
     };
   }
 
-  /** Returns the active status, the same object while it does not change. */
+  /**
+   * Returns the status of a library that counts. Returns the same object while the status does not
+   * change.
+   */
   private Status activeStatus() {
     Optional<Attachment> attachment = LibraryReport.attachment(self);
     Status now = Status.counting(mode(), attachment.isPresent() ? attachment.get().gaps() : "");
@@ -561,7 +572,10 @@ public final class LoadedLibrary implements NativeLibrary {
     return attached ? SelfReport.ATTACHED : SelfReport.PRELOADED;
   }
 
-  /** Returns the status, kept while the library's reason is the same: the remedy reads files. */
+  /**
+   * Returns the status of a library that does not count. It is computed only when the library's
+   * reason changes, because the remedy reads files.
+   */
   private Status notCounting() {
     String explanation = texts().reason();
     if (notCounting == null || !explanation.equals(notCountingBecause)) {
@@ -610,7 +624,10 @@ public final class LoadedLibrary implements NativeLibrary {
         current.reason());
   }
 
-  /** Returns when counting began, computed once for each attach, so that all readings agree. */
+  /**
+   * Returns when counting began. It is computed once for each attach, so that all readings have the
+   * same time.
+   */
   private Optional<Instant> since(Instant time) {
     long nanos = attached ? self.sinceNs() : 0;
     if (nanos != sinceNanos) {

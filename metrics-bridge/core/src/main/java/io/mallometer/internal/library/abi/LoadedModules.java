@@ -11,11 +11,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The executable and the libraries in stacks, in the order in which the library noted them. If
- * another library was loaded at the address of an unloaded one, the later one is found. That rarely
- * matters: a stack is named once, within seconds of its first sample.
+ * The executable and the libraries in stacks, in the order in which the library recorded them. If a
+ * library was loaded at the address of an unloaded one, an address there belongs to the later
+ * library. That rarely matters, because a stack is named once, within seconds of its first sample.
  *
- * <p>The library notes no modules over glibc before 2.35. The modules are then those that are
+ * <p>On glibc before 2.35, the library records no modules. The modules are then those that are
  * mapped when a stack is named.
  */
 final class LoadedModules implements Modules {
@@ -28,10 +28,10 @@ final class LoadedModules implements Modules {
 
   private List<RecordedModule> mapped = List.of();
 
-  /** The noted module that was found last: the next frame is often in the same. */
+  /** The module that was found last, because the next frame is often in the same module. */
   private Optional<RecordedModule> found = Optional.empty();
 
-  /** Whether a module was noted at addresses of another, so that an address may be in both. */
+  /** Whether two of the modules overlap, so that an address may be in both. */
   private boolean replaced;
 
   private int changes;
@@ -68,7 +68,7 @@ final class LoadedModules implements Modules {
     return known.stream().anyMatch(other -> overlap(other, module));
   }
 
-  /** Returns all noted modules; if none can be noted, those that were mapped. */
+  /** Returns all recorded modules; if none can be recorded, those that were mapped. */
   synchronized List<RecordedModule> all() {
     return List.copyOf(known.isEmpty() ? mapped : known);
   }

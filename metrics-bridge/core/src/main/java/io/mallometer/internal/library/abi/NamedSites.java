@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The stacks and names of call sites, by the number of the site. Every full garbage collection
- * marks thousands of them, so each site has only one object, its stack. A site replaces the
- * forgotten one that had its place. Not thread-safe.
+ * marks these thousands of objects, so each site has only one: its stack. A new site takes the
+ * place of a site that the library has forgotten. Not thread-safe.
  */
 final class NamedSites {
 
@@ -61,7 +61,7 @@ final class NamedSites {
     libraries[place] = pool.shared(naming.library(stack));
   }
 
-  /** Names all sites by another rule. */
+  /** Names all sites again by another rule. */
   void nameBy(SiteNaming naming) {
     pool.clear();
     for (int place = 0; place < stacks.length; place++) {

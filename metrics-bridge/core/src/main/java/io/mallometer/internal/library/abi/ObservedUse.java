@@ -35,10 +35,12 @@ final class ObservedUse {
   private static final int MOST_CLEANED = 4_096;
   private static final int OLD_COLLECTIONS = 3;
 
-  /** The most readings of samples until no old collection begins between them and the counts. */
+  /**
+   * The most attempts to read the samples and the counts without an old collection between them.
+   */
   private static final int READINGS = 3;
 
-  /** The library's defaults, and the smallest value that it takes for either. */
+  /** The library's default length of an epoch. */
   private static final long EPOCH_MILLIS = 5_000;
 
   private static final long EPOCH_OVER_COST = 1_000;
@@ -76,7 +78,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // Epochs under a time scale are too short for a reading to take only a thousandth of them.
+    // Under a time scale the epochs are so short that clearing accessed bits takes more than a
+    // thousandth of them.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

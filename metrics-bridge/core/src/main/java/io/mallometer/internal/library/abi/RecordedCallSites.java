@@ -61,7 +61,9 @@ final class RecordedCallSites {
   private static final int MODULES_AT_ONCE = 16;
   private static final int RANGES_AT_ONCE = 512;
 
-  /** The most times that a reading of ranges meets a change that takes a millisecond. */
+  /**
+   * The most attempts at reading ranges, each of which may find that another thread changes them.
+   */
   private static final int MOST_RETRIES = 100;
 
   private static final int MOST_OBJECTS = 65_536;
@@ -72,12 +74,15 @@ final class RecordedCallSites {
    */
   private static final int METHODS_AT_ONCE = 4_096;
 
-  /** The most sites that a reading newly names, unless it is whole: those with most bytes. */
+  /**
+   * The most sites that a reading newly names, unless it is whole. The sites with most bytes come
+   * first.
+   */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that are named in between, at each fifth call for names, which come once a
-   * second. All sites of the library's table are named in two minutes.
+   * The most sites that are named at each fifth call of {@link #nameMethods}, which comes once a
+   * second. So all sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -131,12 +136,12 @@ final class RecordedCallSites {
 
   private final NamedSites named = new NamedSites();
 
-  /** The sites before this number are named; -1 before the first reading. */
+  /** The number below which all sites are named; -1 before the first reading. */
   private int namedUpTo = -1;
 
   private int callsInBetween;
 
-  /** Whether all sites had names once. Later ones are few. */
+  /** Whether at some time all sites had names. Only few sites are added later. */
   private boolean allNamed;
 
   /** Sites whose modules or methods were not all known. */
@@ -167,7 +172,8 @@ final class RecordedCallSites {
   }
 
   private void attach() {
-    // The sampler may be switched on later, and agents start before there is a JVM to be found.
+    // A later attempt may succeed: the sampler may be switched on later, and agents start before
+    // the library can find the JVM.
     if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
@@ -177,8 +183,8 @@ final class RecordedCallSites {
    * Reads all sites.
    *
    * @param report the library's report of this moment
-   * @param whole whether all must have names, which takes seconds of CPU time if there are many and
-   *     the naming code is not compiled yet
+   * @param whole whether all sites must have names. That takes seconds of CPU time if there are
+   *     many and the JVM has not compiled the naming code yet
    */
   synchronized CallSites read(
       Instant time, List<String> applicationPackages, Report report, boolean whole) {
@@ -234,7 +240,10 @@ final class RecordedCallSites {
       ByteUnit byteUnit,
       String reason) {}
 
-  /** Returns why call sites are not recorded, by the library's reason if that names a limit. */
+  /**
+   * Returns why call sites are not recorded. If the library's reason names a limit, this is that
+   * reason.
+   */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
     return begin < 0 ? SWITCHED_OFF : reasonOfLibrary.substring(begin);
@@ -308,7 +317,7 @@ final class RecordedCallSites {
     return found <= NAMED_AT_ONCE ? 0 : Math.nextUp(unnamed[found - NAMED_AT_ONCE]);
   }
 
-  /** Names those of the sites just read that are new and have enough live bytes. */
+  /** Names the sites of the latest reading that are new and have enough live bytes. */
   private void nameNew(int count, double least) {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
@@ -329,7 +338,7 @@ final class RecordedCallSites {
   }
 
   private void nameAll(List<Integer> numbers, List<long[]> stacks) {
-    // Modules are read after the stacks, which contain none that is noted later.
+    // Modules are read after the stacks, so that they include every module in these stacks.
     boolean complete = addNewModules();
     List<List<StackFrame>> frames = symbolized(stacks);
     for (int i = 0; i < frames.size(); i++) {
@@ -447,8 +456,9 @@ final class RecordedCallSites {
   }
 
   /**
-   * Adds new modules; the library notes those of a stack before it shows the site. Returns false if
-   * one is being written: names must then be looked up again at the next reading.
+   * Adds new modules. The library records the modules of a stack before it publishes the site.
+   * Returns false if a module is just being written; names must then be looked up again at the next
+   * reading.
    */
   private boolean addNewModules() {
     boolean complete = true;

@@ -14,11 +14,15 @@ final class SampledAges {
 
   private static final double NANOS = 1e9;
 
-  /** The bits of an index, for 65,536 objects; ages above it reach 278 years in milliseconds. */
+  /**
+   * The bits of an index, for up to 1,048,576 objects. The bits above hold an age in milliseconds,
+   * for up to 278 years.
+   */
   private static final int INDEX_BITS = 20;
 
   /**
-   * Medians by the place of the site. Of the sites with the same place only one has live samples.
+   * The median ages by the row of the site. Of all sites that had the same row, only one has live
+   * samples.
    */
   private final double[] median;
 
@@ -42,7 +46,8 @@ final class SampledAges {
     long[] youngestFirst = new long[count];
     int sites = 0;
     for (int i = 0; i < count; i++) {
-      // The age in milliseconds is above the index, so one number sorts both.
+      // The number has the age in milliseconds in its upper bits and the index of the object in its
+      // lower bits, so that sorting the numbers sorts the objects by age.
       youngestFirst[i] = age(objects, i, now) / 1_000_000 << INDEX_BITS | i;
       sites = Math.max(sites, 1 + site(objects, i));
     }
@@ -70,7 +75,7 @@ final class SampledAges {
         : CallSite.Ages.UNKNOWN;
   }
 
-  /** Notes that {@code passed} of a site's live bytes, which may be none, are at most that old. */
+  /** Records that {@code passed} of a site's {@code total} live bytes are at most that old. */
   private void pass(int site, double passed, double total, double age) {
     if (passed >= 0.5 * total && Double.isNaN(median[site])) {
       median[site] = age;

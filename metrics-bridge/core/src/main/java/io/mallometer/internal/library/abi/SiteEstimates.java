@@ -6,8 +6,8 @@ import io.mallometer.model.Estimate;
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
  * <p>The library's variance covers the samples only. Allocations since the last sample may be
- * missing, so the square of a mean sample is added. Large samples reduce this term, because no
- * allocation of their size is left out.
+ * missing, so the square of a mean sample is added. The term is smaller for large samples, because
+ * no allocation of their size is left out.
  */
 final class SiteEstimates {
 
@@ -78,7 +78,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // Objects can have 0 bytes with headers.
+    // Objects can have 0 bytes with accounting by headers.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Finds the library in this process, or the reason why it cannot be read and the remedy.
  *
  * <p>JNA is loaded only if the library seems to be there: loading JNA makes newer JDKs print a
- * warning, and a program without preload must run as if mallometer were absent. The mappings of the
- * process decide. {@code LD_PRELOAD} decides only if {@code /proc} is hidden, because a launcher
- * may clear the variable, and the loader may ignore its libraries.
+ * warning, and a program without the library must run as if mallometer were absent. The mappings of
+ * the process show whether the library is there. {@code LD_PRELOAD} decides only if {@code /proc}
+ * is hidden, because a launcher may clear the variable, and the loader may ignore its libraries.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.
@@ -149,7 +149,7 @@ final class Availability {
   }
 
   /**
-   * Returns whether the dynamic linker may have the library.
+   * Returns whether the dynamic linker may have loaded the library.
    *
    * @param maps the text of {@code /proc/self/maps}; empty if it cannot be read
    * @param preload the value of {@code LD_PRELOAD}
@@ -247,7 +247,10 @@ final class Availability {
     return notPreloaded(platform, hasMaps);
   }
 
-  /** Returns the status without preload; musl cannot open these thread-local variables late. */
+  /**
+   * Returns the status of a process without preload. On musl the library has to be preloaded,
+   * because musl cannot load its thread-local variables later.
+   */
   static Status notPreloaded(Platform platform, boolean hasMaps) {
     return platform.musl()
         ? unavailable(
@@ -280,7 +283,7 @@ final class Availability {
     return unavailable("a security manager forbids it: " + failure.getMessage(), Remedy.permit());
   }
 
-  /** Returns why JNA could not be used, or does not find the function. */
+  /** Returns the status if JNA cannot be used, or does not find a function of the library. */
   static Status unreachable(Throwable failure) {
     if (hasCause(failure, SecurityException.class)) {
       return forbidden(failure);
@@ -308,7 +311,7 @@ final class Availability {
     return jnaCannotLoad(reason(failure).toString());
   }
 
-  /** Returns the cause of a class initialization that failed, which itself has no message. */
+  /** Returns the cause of a failed class initialization, whose own exception has no message. */
   private static Throwable reason(Throwable failure) {
     return failure instanceof ExceptionInInitializerError && failure.getCause() != null
         ? failure.getCause()

@@ -114,7 +114,10 @@ public final class BundledLibrary {
     return place(library, versioned);
   }
 
-  /** Writes the file into a directory, verified, by atomic rename, if it can be mapped there. */
+  /**
+   * Writes the file into a directory from which it can be mapped, by an atomic rename, and verifies
+   * it.
+   */
   private static Path place(byte[] library, Path directory) throws IOException {
     refuseUnusable(directory);
     Path file = directory.resolve(FILE_NAME);
@@ -164,7 +167,10 @@ public final class BundledLibrary {
     }
   }
 
-  /** Refuses a directory of another user, by the owner of a new file: users may have no name. */
+  /**
+   * Refuses a directory of another user. Compares the owner with that of a new file, because a user
+   * may have no name.
+   */
   private static void refuseForeignOwner(Path directory) throws IOException {
     Path probe = Files.createTempFile(directory, "owner", ".tmp");
     try {
@@ -178,7 +184,10 @@ public final class BundledLibrary {
     }
   }
 
-  /** Refuses a parent in which all users may rename directories and so exchange this one. */
+  /**
+   * Refuses a parent directory in which all users may rename directories, because they could
+   * replace this one.
+   */
   private static void refuseForeignParent(Path parent) throws IOException {
     int mode = (int) Files.getAttribute(parent, "unix:mode");
     if ((mode & WRITABLE_BY_OTHERS) != 0 && (mode & STICKY) == 0) {

@@ -26,7 +26,7 @@ final class JnaDirectory {
         : Optional.empty();
   }
 
-  /** Returns whether JNA unpacks itself, without another place to look first. */
+  /** Returns whether JNA unpacks its native part, because no other place is configured. */
   private static boolean unpacks(Properties properties) {
     return properties.getProperty("jna.boot.library.path") == null
         && properties.getProperty("jna.nosys", "true").equalsIgnoreCase("true")

@@ -13,8 +13,8 @@ final class Remedy {
   private Remedy() {}
 
   /**
-   * Returns how to count from now on, or from the start after a restart. It names no process id,
-   * which differs outside a container, and no path to the command line.
+   * Returns instructions to count from now on, or from the start after a restart. They name no
+   * process id, because it differs outside a container, and no path to the command line.
    */
   static String attach() {
     return preload(
@@ -24,12 +24,15 @@ final class Remedy {
                 "mallometer's command line (attach PID) starts counting; to count from the start: "));
   }
 
-  /** Returns how to start with the library, which this method unpacks. */
+  /** Returns instructions to start with the library, which this method unpacks. */
   static String preload() {
     return preload("");
   }
 
-  /** Returns the variable; a library that cannot be unpacked cannot be attached either. */
+  /**
+   * Returns a text followed by the variable that preloads the library. If there is no lasting place
+   * for the library, returns instructions to unpack it.
+   */
   private static String preload(String before) {
     try {
       Path library = BundledLibrary.extract();
@@ -60,7 +63,10 @@ final class Remedy {
     return "Set XDG_CACHE_HOME to " + SUITABLE;
   }
 
-  /** Returns the variable. Other libraries come after ours: the first malloc in it is called. */
+  /**
+   * Returns the variable that preloads the library. Its name comes before those of other libraries,
+   * because the program calls the first library's malloc.
+   */
   static String preload(Path library, String preloaded) {
     StringJoiner list =
         new StringJoiner(":", BundledLibrary.preloadVariable() + "=", "").add(library.toString());
@@ -76,7 +82,10 @@ final class Remedy {
     return option("--enable-native-access=ALL-UNNAMED");
   }
 
-  /** Returns JNA's option with the library's directory, which also serves JNA's native part. */
+  /**
+   * Returns JNA's option for the directory of its native part, with the directory of the library as
+   * the value.
+   */
   static String unpackJna() {
     try {
       return option("-Djna.tmpdir=" + BundledLibrary.extract().getParent());

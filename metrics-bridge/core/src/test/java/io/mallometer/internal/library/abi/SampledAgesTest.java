@@ -59,7 +59,7 @@ class SampledAgesTest {
     assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
-  /** Requests for no bytes have this size if objects have headers. */
+  /** An object of a request for no bytes has the size 0 with accounting by headers. */
   @Test
   void objectsOfNoBytesHaveAges() {
     add(1, 0, 1, Duration.ofSeconds(3));

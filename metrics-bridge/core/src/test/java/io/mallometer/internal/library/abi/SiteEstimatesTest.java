@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have probability 1/10 and 524,288 / 4 bytes. A quarter of such objects become
-   * samples for their size alone.
+   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. By their size alone, a
+   * quarter of such objects become samples.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
@@ -57,7 +57,7 @@ class SiteEstimatesTest {
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
   }
 
-  /** Bytes are requested bytes if objects have headers. */
+  /** Bytes are requested bytes with accounting by headers. */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
     sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);
