@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x4d5f2c7bu
+#define MALLOMETER_ABI_VERSION 0x1f5a4ebfu
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 

@@ -324,7 +324,8 @@ final class AccountTable {
         row.upperPerSecond(),
         true,
         row.plateau(),
-        Double.NaN);
+        Double.NaN,
+        0);
   }
 
   private void addSites(List<Row> rows, Part live) {

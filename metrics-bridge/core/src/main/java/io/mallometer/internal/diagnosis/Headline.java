@@ -41,7 +41,8 @@ final class Headline {
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
 
   /** The rows whose names begin with a capital letter inside a sentence, too. */
-  private static final List<Kind> PROPER_NAMES = List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
+  private static final List<Kind> PROPER_NAMES =
+      List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
   /** Rows that name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);

@@ -14,8 +14,7 @@ import java.util.List;
  * @param name the name of the call site
  * @param owner whose memory it is
  */
-public record MappedRange(
-    long start, long end, List<StackFrame> frames, String name, Owner owner) {
+public record MappedRange(long start, long end, List<StackFrame> frames, String name, Owner owner) {
 
   private static final String LIBRARY_OF_JVM = "libjvm.";
 

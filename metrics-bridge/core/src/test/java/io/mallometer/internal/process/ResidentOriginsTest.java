@@ -44,7 +44,8 @@ class ResidentOriginsTest {
     assertThat(
             lines(
                 List.of(
-                    new MappedRange(0x100000, 0x200000, STACK, "com.shop.Index.open", Owner.PROGRAM),
+                    new MappedRange(
+                        0x100000, 0x200000, STACK, "com.shop.Index.open", Owner.PROGRAM),
                     new MappedRange(0x600000, 0x700000, List.of(), "", Owner.PROGRAM)),
                 List.of(),
                 true,
@@ -61,7 +62,9 @@ class ResidentOriginsTest {
   void aRangeMayBePartOfAMapping() {
     assertThat(
             lines(
-                List.of(new MappedRange(0x100000, 0x120000, STACK, "com.shop.Index.open", Owner.PROGRAM)),
+                List.of(
+                    new MappedRange(
+                        0x100000, 0x120000, STACK, "com.shop.Index.open", Owner.PROGRAM)),
                 List.of(),
                 true,
                 false))
@@ -128,7 +131,8 @@ class ResidentOriginsTest {
   /** The rest is then no memory of the library's, whatever its footprint may be. */
   @Test
   void theLibraryTellsItsOwnRanges() {
-    List<MappedRange> own = List.of(new MappedRange(0x600000, 0x700000, List.of(), "", Owner.LIBRARY));
+    List<MappedRange> own =
+        List.of(new MappedRange(0x600000, 0x700000, List.of(), "", Owner.LIBRARY));
     MallocFacts facts = new MallocFacts(OptionalLong.empty(), 1024 * KIB, 0, SlotPages.NONE, true);
 
     assertThat(lines(own, List.of(), facts, false))

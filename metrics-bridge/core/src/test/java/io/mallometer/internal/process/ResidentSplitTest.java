@@ -291,7 +291,8 @@ class ResidentSplitTest {
                 List.of(StackFrame.ofLibrary("libjvm.so", "os::commit_memory", 1)),
                 "libjvm.so!os::commit_memory",
                 MappedRange.Owner.PROGRAM),
-            new MappedRange(4096 + 30 * MIB, 4096 + 40 * MIB, List.of(), "", MappedRange.Owner.ALLOCATOR),
+            new MappedRange(
+                4096 + 30 * MIB, 4096 + 40 * MIB, List.of(), "", MappedRange.Owner.ALLOCATOR),
             mappedBy("com.shop.Pool", 4096 + 63 * MIB, 4096 + 70 * MIB));
 
     ResidentSplit split = divide(unknown, ranges, true);
