@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0x1f5a4ebfu
+#define MALLOMETER_ABI_VERSION 0xeaed8a69u
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -433,7 +433,9 @@ struct mallometer_object {
    * access; 0 if unknown. No access followed until mallometer_observation.epoch_end_ns. Both times are accurate to some
    * ten milliseconds. */
   uint64_t last_access_ns;
-  uint64_t address;
+  /* The address with all bits inverted. A copy of the address itself would keep mallometer_search_start() from
+   * finding that no address of the object exists. */
+  uint64_t inverted_address;
 };
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */

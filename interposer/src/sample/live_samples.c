@@ -200,7 +200,7 @@ void live_samples_remove_all(void (*removed)(struct live_sample sample)) {
 uint32_t live_samples_count(void) { return __atomic_load_n(&samples, __ATOMIC_RELAXED); }
 
 struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample) {
-  return (struct mallometer_object){.address = (uintptr_t)object,
+  return (struct mallometer_object){.inverted_address = ~(uint64_t)(uintptr_t)object,
                                     .bytes = sample->bytes,
                                     .probability = sample->probability,
                                     .born_ns = sample->born * BIRTH_UNIT,

@@ -1061,6 +1061,7 @@ class DiagnosisTest {
             .with("Netty (pooled) chunks", 0, second -> 8 * second / 60.0)
             .with("com.acme.Other.keep", 0, second -> second / 60.0);
     kept.live = second -> 100 + 9 * second / 60.0;
+    kept.parts.put(ResidentPart.MALLOC_LIVE, kept.live);
     kept.pools = Optional.of(FaceContract.pools(16 * MIB, 1_800));
 
     Diagnosis diagnosis = kept.diagnosis();

@@ -93,7 +93,7 @@ final class ResidentShares {
     for (int i = 0; i < count && length < chosen.length; i++) {
       Abi.Object object = Abi.Object.row(objects, i);
       if (visited[SampledObject.arrayIndex(object.site())]++ < most) {
-        chosen[length++] = object.address() >>> 4 << INDEX_BITS | i;
+        chosen[length++] = address(object) >>> 4 << INDEX_BITS | i;
       }
     }
     chosen = Arrays.copyOf(chosen, length);
@@ -139,12 +139,16 @@ final class ResidentShares {
     }
   }
 
+  private static long address(Abi.Object object) {
+    return ~object.invertedAddress();
+  }
+
   private static double residentBytes(Abi.Object object, PageTable pages, long mostPages)
       throws IOException {
     if (object.placement() > 0 && object.bytes() < SINGLY_MAPPED) {
       return object.bytes();
     }
-    long begin = object.address();
+    long begin = address(object);
     long end = begin + object.bytes();
     long first = begin / PageTable.PAGE;
     long behind = (end + PageTable.PAGE - 1) / PageTable.PAGE;

@@ -193,7 +193,7 @@ class ResidentSharesTest {
     objects.putLong(at + Abi.Object.BYTES_AT, bytes);
     objects.putDouble(at + Abi.Object.PROBABILITY_AT, probability);
     objects.putInt(at + Abi.Object.SITE_AT, site);
-    objects.putLong(at + Abi.Object.ADDRESS_AT, address);
+    objects.putLong(at + Abi.Object.INVERTED_ADDRESS_AT, ~address);
     objects.putDouble(at + Abi.Object.PLACEMENT_AT, placement);
   }
 }
