@@ -495,6 +495,7 @@ final class RecordedCallSites {
 
   private SampledAges ages(int liveSamples) {
     if (liveSamples == 0) {
+      resident.read(objects, 0);
       return SampledAges.of(objects, 0, 0);
     }
     int capacity = Math.min(MOST_OBJECTS, liveSamples + liveSamples / 4 + 64);

@@ -69,6 +69,16 @@ class ResidentSharesTest {
     assertThat(shares.share(2)).isZero();
   }
 
+  /** The library copies the samples in slots before all others. */
+  @Test
+  void ofVeryManySamplesThoseInSlotsAreVisitedNoMoreOftenThanOthers() throws IOException {
+    for (int i = 0; i < 12_000; i++) {
+      add(1, (20L + i) * PAGE, PAGE, 1, i < 6_000 ? 0.5 : 0);
+    }
+
+    assertThat(read().share(1)).isEqualTo(0.5, within(0.01));
+  }
+
   @Test
   void aSiteWithoutAVisitedSampleHasTheShareOfAll() throws IOException {
     present(10, 11);
@@ -135,6 +145,17 @@ class ResidentSharesTest {
     shares.read(objects, count);
 
     assertThat(shares.share(1)).isEqualTo(1);
+  }
+
+  @Test
+  void withoutSamplesAnEarlierShareIsForgotten() throws IOException {
+    present(10, 11);
+    add(1, 10 * PAGE, PAGE, 1);
+    ResidentShares shares = read();
+
+    shares.read(objects, 0);
+
+    assertThat(shares.share(1)).isNaN();
   }
 
   @Test
