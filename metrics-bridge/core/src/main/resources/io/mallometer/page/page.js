@@ -498,7 +498,7 @@
     }
     const largest = Math.max(...account.rows.map(({growthBytes}) => Math.abs(growthBytes)));
     const rows = account.rows.filter(row => Math.abs(row.growthBytes) >= Math.max(LEAST_GROWTH, LEAST_SHARE * largest));
-    const inHour = row => (row.kind === 'total' ? hour.total : hour.rows.find(({kind, name}) => kind === row.kind && name === row.name))?.growthBytes;
+    const inHour = row => (row.kind === 'total' ? hour.total : hour.rows.find(({kind, name, place}) => kind === row.kind && name === row.name && (kind !== 'mapped' || place === row.place)))?.growthBytes;
     const named = ({kind, name, place}) => kind === 'total' ? 'Total' : kind === 'mapped' ? `mapped by ${name}${place ? ` (${place})` : ''}` : kind === 'site' ? `${name}${place ? ` (${place})` : ''}` : `${name}${place ? `, by ${place}` : ''}`;
     const garbage = ({garbagePerSecond: waits}) => waits > 0 ? `, of which an old garbage collection frees ${bytes(60 * waits)}/min` : '';
     const hasHour = moment(hour.from, minuteTime) !== moment(account.from, minuteTime);

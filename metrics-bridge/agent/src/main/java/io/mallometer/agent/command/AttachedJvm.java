@@ -269,14 +269,17 @@ final class AttachedJvm implements Source {
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();
     Path request = theirs.resolve(REQUEST + process.pid());
-    try (ForwardingSocket socket =
-        ForwardingSocket.open(MEETING_PLACE.resolve(name), theirs.resolve(name))) {
-      leftBehind.add(socket);
+    ForwardingSocket socket =
+        ForwardingSocket.open(MEETING_PLACE.resolve(name), theirs.resolve(name));
+    leftBehind.add(socket);
+    try (socket) {
       if (!Files.exists(request)) {
         Files.createFile(request);
         leftBehind.add(() -> Files.deleteIfExists(request));
       }
       attach();
+    } finally {
+      leftBehind.remove(socket);
     }
   }
 

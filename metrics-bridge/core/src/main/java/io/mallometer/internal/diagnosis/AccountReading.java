@@ -50,7 +50,7 @@ public record AccountReading(
   /** The fewest bytes of a site that maps, and the most sites. Others are of no site. */
   private static final long LEAST_MAPPED_BYTES = 1 << 20;
 
-  private static final int MOST_MAPPING_SITES = 20;
+  private static final int MOST_MAPPING_SITES = 100;
 
   /**
    * The resident set.

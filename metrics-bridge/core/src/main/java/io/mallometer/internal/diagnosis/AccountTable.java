@@ -24,11 +24,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoublePredicate;
 import java.util.function.Function;
@@ -294,10 +293,20 @@ final class AccountTable {
   /** Adds the anonymous memory outside malloc: a row for each site that maps, and the rest. */
   private void addMapped() {
     double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
-    Set<MappingSite> known = new LinkedHashSet<>();
+    Map<MappingSite, Long> most = new HashMap<>();
     readings.forEach(
-        reading -> reading.mapped().map(Map::keySet).orElse(Set.of()).forEach(known::add));
-    for (MappingSite site : known) {
+        reading ->
+            reading
+                .mapped()
+                .orElse(Map.of())
+                .forEach((site, bytes) -> most.merge(site, bytes, Math::max)));
+    List<MappingSite> largest =
+        most.entrySet().stream()
+            .sorted(Map.Entry.<MappingSite, Long>comparingByValue().reversed())
+            .limit(MOST_SITES)
+            .map(Map.Entry::getKey)
+            .toList();
+    for (MappingSite site : largest) {
       double[] bytes =
           known(
               reading -> reading.mapped().map(sites -> sites.getOrDefault(site, 0L)).orElse(null));

@@ -951,7 +951,12 @@ public final class DiagnosisRules {
 
   private void reportUnexplained() {
     Optional<ResidentMemory> split = snapshot.memory().resident();
+    long mapped =
+        split.flatMap(ResidentMemory::mapped).orElse(List.of()).stream()
+            .mapToLong(ResidentMemory.Mapped::bytes)
+            .sum();
     part(ResidentPart.UNEXPLAINED)
+        .map(bytes -> bytes - mapped)
         .filter(bytes -> bytes >= UNEXPLAINED_BYTES)
         .filter(bytes -> bytes >= UNEXPLAINED_SHARE * split.orElseThrow().totalBytes())
         .ifPresent(

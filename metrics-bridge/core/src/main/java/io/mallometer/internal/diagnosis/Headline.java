@@ -173,9 +173,11 @@ final class Headline {
 
   /** Returns the account's row of the same name if it grew, else the row itself. */
   private Row accountRow(Row row) {
-    return account
-        .flatMap(table -> table.row(row.kind(), row.name()))
+    return account.map(Account::rows).orElse(List.of()).stream()
+        .filter(found -> found.kind() == row.kind() && found.name().equals(row.name()))
+        .filter(found -> row.kind() != Kind.MAPPED || found.place().equals(row.place()))
         .filter(found -> found.growthBytes() > 0)
+        .findFirst()
         .orElse(row);
   }
 

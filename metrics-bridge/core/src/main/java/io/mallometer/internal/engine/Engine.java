@@ -87,7 +87,11 @@ public final class Engine {
     this.heldDiagnosis = new HeldDiagnosis(sources.started());
     this.loaders =
         LoaderStatistics.ofThisJvm(
-            clock, () -> callSites.notOlderThan(Duration.ofSeconds(30), 1).sites());
+            clock,
+            () ->
+                callSites.isAffordable(1)
+                    ? callSites.notOlderThan(Duration.ofSeconds(30), 1).sites()
+                    : List.of());
     BooleanSupplier measures = () -> library.present() || memory.present();
     this.poller =
         new Poller(

@@ -1,7 +1,9 @@
 package io.mallometer.internal.engine;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.process.MemorySource;
+import io.mallometer.internal.text.Log;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Setting;
@@ -20,6 +22,7 @@ final class MemoryReader implements SnapshotReader {
   private final MemorySource source;
   private final NativeLibrary library;
   private final Clock clock;
+  private final Log.Once rangesFailure = Log.MALLOMETER.once();
   private volatile ProcessMemory latest = ProcessMemory.unknown();
   private volatile Optional<Long> limit = Optional.empty();
 
@@ -41,7 +44,17 @@ final class MemoryReader implements SnapshotReader {
         source.read(
             () -> library.read(clock.instant()),
             stated.isPresent() ? OptionalLong.of(stated.get()) : OptionalLong.empty(),
-            () -> soFar.status().active() ? library.mappedRanges() : List.of());
+            () -> soFar.status().active() ? ranges() : List.of());
+  }
+
+  /** Returns the ranges that the program mapped; none if they cannot be read. */
+  private List<MappedRange> ranges() {
+    try {
+      return library.mappedRanges();
+    } catch (RuntimeException | LinkageError e) {
+      rangesFailure.warn("The code that mapped memory cannot be named", e);
+      return List.of();
+    }
   }
 
   /** Shows the figures, unless a test sets its own in the library. */

@@ -218,7 +218,6 @@ public final class PoolWatch {
       List<CallSite> found =
           sites.notOlderThan(Duration.ofMinutes(1), 1).sites().stream()
               .filter(site -> site.frames().stream().anyMatch(one -> isOfChunk(one, chunkClasses)))
-              .filter(site -> site.liveBytes().value() > 0)
               .toList();
       chunkSites.put(chunkClasses, ChunkSites.of(found));
     }

@@ -202,7 +202,7 @@ final class ProcessMemorySource implements MemorySource {
             huge,
             threads,
             pageCache,
-            splits > 0 ? Optional.of(split.mapped()) : Optional.empty()));
+            named.isEmpty() ? Optional.empty() : Optional.of(split.mapped())));
   }
 
   private static Optional<HugePages> hugePages(ResidentSplit split, List<Mapping> mappings) {
@@ -231,7 +231,7 @@ final class ProcessMemorySource implements MemorySource {
     MallocFacts malloc = malloc(mappings, counted);
     try (OwnMemory memory = new OwnMemory()) {
       return ResidentSplit.of(mappings, jvm, malloc, memory, searched, ranges);
-    } catch (IOException e) {
+    } catch (IOException | SecurityException e) {
       return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched, ranges);
     }
   }
@@ -267,7 +267,7 @@ final class ProcessMemorySource implements MemorySource {
     try (OwnMemory memory = new OwnMemory()) {
       return ResidentSplit.origins(
           mappings, HotSpot.facts(), malloc, memory, ranges, sites.sites(), attached);
-    } catch (IOException e) {
+    } catch (IOException | SecurityException e) {
       AddressSpace unreadable = AddressSpace.unreadable();
       return ResidentSplit.origins(
           mappings, HotSpot.facts(), malloc, unreadable, ranges, sites.sites(), attached);

@@ -296,7 +296,8 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      assertThat(pool.sites()).containsExactly(7);
+      // The memory of a line whose chunks are all freed may have moved to another line of the pool.
+      assertThat(pool.sites()).containsExactly(7, 9);
       assertThat(pool.siteBytes()).isEqualTo(4_000);
       Reference.reachabilityFence(use);
     }

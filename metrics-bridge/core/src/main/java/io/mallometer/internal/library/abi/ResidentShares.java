@@ -76,7 +76,7 @@ final class ResidentShares {
   void read(ByteBuffer objects, int count) {
     try (PageTable pages = new PageTable(path)) {
       visit(objects, chosen(objects, count), pages);
-    } catch (IOException e) {
+    } catch (IOException | SecurityException e) {
       Arrays.fill(shares, Double.NaN);
       mean = Double.NaN;
     }
