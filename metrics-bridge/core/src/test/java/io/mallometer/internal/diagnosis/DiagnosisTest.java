@@ -251,6 +251,21 @@ class DiagnosisTest {
     return grows.diagnosis();
   }
 
+  @Test
+  void memoryThatANamedLineMappedIsNotUnexplained() {
+    Situation maps = new Situation(HALF_AN_HOUR, second -> 400);
+    maps.parts.put(ResidentPart.UNEXPLAINED, second -> 200);
+    assertThat(maps.diagnosis().findings())
+        .filteredOn(finding -> finding.topic().equals("unexplained"))
+        .extracting(Finding::text)
+        .containsExactly("200 MiB of the resident set is unexplained");
+
+    maps.mapped.put("a.Mapper.map", second -> 190);
+
+    assertThat(maps.diagnosis().findings())
+        .noneMatch(finding -> finding.topic().equals("unexplained"));
+  }
+
   /** About 20 MiB a minute: at the slowest the limit is more than half an hour away. */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {

@@ -214,6 +214,12 @@ class Situation {
     return Optional.of(sites);
   }
 
+  private static List<ResidentMemory.Mapped> inModel(Map<MappingSite, Long> sites) {
+    return sites.keySet().stream()
+        .map(site -> new ResidentMemory.Mapped(site.name(), site.place(), sites.get(site)))
+        .toList();
+  }
+
   SiteTrends trends() {
     List<Instant> times = new ArrayList<>();
     for (long second = 0; second <= age.toSeconds(); second += 15) {
@@ -265,8 +271,24 @@ class Situation {
     parts.forEach((part, figure) -> bytes.put(part, bytes(figure, second)));
     bytes.put(ResidentPart.JAVA_HEAP, bytes(heap, second));
     bytes.put(ResidentPart.MAPPED_FILES, bytes(pageCache, second));
+    ResidentMemory split =
+        new ResidentMemory(
+            START.plusSeconds(second), bytes(used, second), bytes, 0, 0, false, 10, 0.01);
     return new ResidentMemory(
-        START.plusSeconds(second), bytes(used, second), bytes, 0, 0, false, 10, 0.01);
+        split.time(),
+        split.totalBytes(),
+        split.parts(),
+        split.presumedBytes(),
+        split.copiedFileBytes(),
+        split.nativeMemoryTracking(),
+        split.mappings(),
+        split.costSeconds(),
+        split.mallocBytes(),
+        split.mappedFiles(),
+        split.hugePages(),
+        split.threadStacks(),
+        split.pageCache(),
+        mapped(second).map(Situation::inModel));
   }
 
   private ProcessMemory memory(long second) {
