@@ -189,7 +189,7 @@ static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes
 static bool has_address(const void *object) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   for (int i = 0; i < count; i++) {
-    if (objects[i].address == (uintptr_t)object) return true;
+    if (objects[i].inverted_address == ~(uint64_t)(uintptr_t)object) return true;
   }
   return false;
 }
