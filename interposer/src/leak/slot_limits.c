@@ -9,7 +9,7 @@
 #include "platform/memory.h"
 #include "platform/page_use.h"
 
-#ifndef MOST_MAPPINGS /* tests build a library with a lower limit */
+#ifndef MOST_MAPPINGS /* some tests build a library with a lower limit */
 #define MOST_MAPPINGS SIZE_MAX
 #endif
 #define MAPPINGS_OF_A_SLOT 2u
@@ -43,7 +43,7 @@ const char *slot_limits_check(uint32_t times_cost) {
     return "the process locks its memory (mlockall): no further objects are observed until munlockall";
   }
   if (!crowded) return NULL;
-  slots_merge(); /* not in a locked process: the merged pages would be locked and resident */
+  slots_merge(); /* not while memory is locked: the merged pages would be locked and resident */
   return "the process has most of the mappings it may have (vm.max_map_count): no further objects are observed until "
          "it has less than half";
 }
