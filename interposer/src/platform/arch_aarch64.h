@@ -136,7 +136,7 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* This is assembly, because the compiler does not use that 63 minus the number of zeros often cancels out. */
+/* This is assembly, because the compiler cannot use a multiple of the builtin's value. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
