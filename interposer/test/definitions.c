@@ -50,7 +50,7 @@ int main(void) {
   expect((struct expected){"realloc that fails", 0, 0, 1, 0});
 
   object = realloc(object, nothing);
-  if (object) { /* mimalloc */
+  if (object) { /* mimalloc returns an object here */
     new_size = (int64_t)unit_size(object);
     expect((struct expected){"realloc to zero that gives an object", 1, 1, 0, new_size - size});
     free(object);
@@ -78,7 +78,7 @@ int main(void) {
   CHECK(failed == NULL);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
 
-  /* Functions that are free under other names; the hook ignores the arguments after the first. */
+  /* These functions are free under other names; the hook ignores the arguments after the first. */
   static const char *const names[] = {
       "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
       "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};
