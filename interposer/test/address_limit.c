@@ -12,7 +12,7 @@ enum { CHUNK = 1 << 20, MAXIMUM = 4096 };
 static void *chunks[MAXIMUM];
 
 static void *work(void *unused) {
-  /* These allocations may fail. */
+  /* Allocations may fail here. */
   for (size_t i = 0; i < 100; i++) free(malloc(i * 1000));
   return unused;
 }

@@ -339,8 +339,8 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* With glibc.cpu.plt_rewrite, calls of programs that are linked with -z mark-plt do not read their words. The report
- * must say so. */
+/* Attaches with glibc.cpu.plt_rewrite, with which calls of programs that are linked with -z mark-plt do not read their
+ * words. The report must say so. */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -819,7 +819,7 @@ static int live_samples_placed(void) {
   return found;
 }
 
-/* After the detach, the C library itself frees and moves objects that are in slots. */
+/* Detaches while objects are in slots. The C library itself then frees and moves them. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -866,7 +866,8 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Nothing may be placed in slots under libc_malloc_debug, whose checks would treat an object in a slot as corrupt. */
+/* Checks that nothing is placed in slots under libc_malloc_debug, whose checks would treat an object in a slot as
+ * corrupt. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
@@ -1081,7 +1082,7 @@ static void sums_are_right_under_load(void) {
     walks += check_walks();
     usleep(10000);
   }
-  CHECK(walks >= 18); /* two successive walks may take exactly the same time */
+  CHECK(walks >= 18); /* successive walks may take exactly the same time */
   stop = true;
   for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
   struct mallometer_counters end = counters();

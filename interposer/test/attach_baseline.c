@@ -140,7 +140,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* some readings may fail on a busy machine */
+  CHECK(small >= ROUNDS / 2); /* readings may fail on a busy machine */
 }
 
 /* ---- Free chunks --------------------------------------------------------------------------------------- */

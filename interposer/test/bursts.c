@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* with this limit, the smallest rise is 64 MiB */
+#define LIMIT (1024 * MIB) /* the least rise is then 64 MiB */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -225,7 +225,7 @@ static void later_sites_find_room(void) {
   quiet_seconds(2);
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(0));
-  first_method = 1000; /* other methods: as if other sites had grown more */
+  first_method = 1000; /* simulates that other sites have grown more */
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(1000) && has_name_of(1020));
   CHECK(!has_name_of(0));

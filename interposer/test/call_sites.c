@@ -242,7 +242,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* they fit if freed entries are used again */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* fits only if freed entries are used again */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

@@ -333,7 +333,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* these are the sites of the test and of the JVM itself */
+  CHECK(before > 0 && before < 100); /* sites of the test and of the JVM itself */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 

@@ -60,7 +60,7 @@ int main(void) {
     for (size_t less = 4080; less <= 4097; less++) every_function(ends[i] - less, kept);
     every_function(ends[i] - ((size_t)1 << 20), kept);
   }
-  /* These products overflow, some of them to small numbers. */
+  /* Products that overflow, some of them to small numbers. */
   volatile size_t half = SIZE_MAX / 2 + 1;
   size_t big = half;
   bool otherwise = allocator_sets_errno;

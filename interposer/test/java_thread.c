@@ -56,10 +56,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* how many wakes come while the thread works */
+static int wakes_at_work; /* the number of wakes that come while the thread works */
 
 static void work(void) {
-  cpu_ns = 1000; /* each thread has used this CPU time */
+  cpu_ns = 1000; /* the CPU time that each thread has used */
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
@@ -83,7 +83,7 @@ static void works_again_after_each_wake(void) {
   java_thread_wake();
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 4; i++) usleep(100);
   CHECK_EQUAL(works, 4);
-  java_thread_wake(); /* at this time the thread rests */
+  java_thread_wake(); /* the thread rests at this time */
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 5; i++) usleep(100);
   CHECK_EQUAL(works, 5);
   end();

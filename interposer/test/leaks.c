@@ -672,8 +672,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* Only the library's own tables may become resident, some 32 MiB. The address range of the slots is 20 times as
-   * large. */
+  /* The library's own tables, some 32 MiB, are all that may become resident. The address range of the slots is 20 times
+   * as large. */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();

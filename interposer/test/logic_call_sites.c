@@ -87,7 +87,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* as if the gate were open and had returned this handle */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* as from an open gate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -116,7 +116,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
   given_monotonic_ns += 3000000000u;
-  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* at this time the collection marks */
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* the collection marks at this time */
   pauses++;                                       /* the first pause of the next cycle */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
@@ -622,7 +622,7 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* All stale sites can be forgotten, which shows that no site and no node was lost. */
+  /* Stale sites can all be forgotten, which shows that no site and no node was lost. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-/* These macros define no pairs for dyld, and no functions that may be absent. */
+/* Macros that define no pairs for dyld, and no functions that may be absent. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"

@@ -185,7 +185,7 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* These are volatile because they change within malloc, which the compiler assumes to change nothing in this file. */
+/* Volatile, because they change within malloc, which the compiler assumes to change nothing in this file. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {

@@ -97,7 +97,7 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(dlclose(library), 0);
   CHECK(object_table_refresh());
   CHECK(!object_table_find(inside, &object));
-  CHECK_EQUAL(mapped, 2); /* one is the table, the other the paths */
+  CHECK_EQUAL(mapped, 2); /* the table and the paths */
 }
 
 /* Refreshes the table while objects cannot be read. They are not in the table, and are tried again. */

@@ -622,7 +622,7 @@ static void killed(void) {
 static void killed_while_writing(void) {
   int torn = 0, whole = 0;
   struct handed record;
-  /* On a busy machine, few records of a run are incomplete, so runs are repeated. */
+  /* Runs are repeated, because few records of a run are incomplete on a busy machine. */
   for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
     unlink(path); /* otherwise the samples are those of the previous run */
     pid_t child = start_child("writes");

@@ -263,7 +263,7 @@ static NOINLINE void smashed(void) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
     for (unsigned i = 0; i < 40; i++) {
       garbage = garbage * 6364136223846793005u + 1442695040888963407u;
-      /* These words are random, near, misaligned, in code, or 0. */
+      /* Words that are random, near, misaligned, in code, or 0. */
       uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
                           (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
       above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);

@@ -283,7 +283,7 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* The same structure then belongs to a compiler thread. */
+  /* Gives the structure to a compiler thread. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));

@@ -59,7 +59,7 @@ int request_watch_remove(uint32_t number);
  * time. */
 int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total);
 
-/* In the child of a fork, repairs the rings: no other thread is writing an entry or changing a watch there. */
+/* Repairs the rings in the child of a fork, where no other thread is writing an entry or changing a watch. */
 void huge_requests_forked(void);
 
 /* Returns whether a watch also records requests up to LARGEST_FAST_REQUEST, which the fast path does not compare. */

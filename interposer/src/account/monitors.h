@@ -43,7 +43,7 @@ int monitor_add(const struct mallometer_monitor *monitor);
  * try again after -EBUSY. */
 int monitor_remove(uint32_t number);
 
-/* In the child of a fork, ends all calls: no other thread is in a callback there. */
+/* Ends all calls in the child of a fork, where no other thread is in a callback. */
 void monitors_forked(void);
 
 #endif

@@ -442,7 +442,7 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* These two are read before the other counters, so that no difference below is negative if events come meanwhile. */
+  /* Reads these two before the other counters, so that no difference below is negative if events come meanwhile. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -628,7 +628,7 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
-/* In the child of a fork, frees a scope that a thread of the parent was closing. */
+/* Frees, in the child of a fork, a scope that a thread of the parent was closing. */
 static void free_closing_record(struct scope *scope, uint64_t word) {
   if (!scope->block) peak_window_close(scope->window);
   if (scope->block != own_block()) {

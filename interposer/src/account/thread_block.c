@@ -13,7 +13,7 @@
 #include "platform/libc.h"
 #include "platform/memory.h"
 
-#ifndef MAXIMUM_BLOCKS /* some tests build a library with fewer blocks */
+#ifndef MAXIMUM_BLOCKS /* tests build a library with fewer blocks */
 #define MAXIMUM_BLOCKS 65536u
 #endif
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)

@@ -86,7 +86,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* For each of the sampler's buckets, the allocations until its next visit. */
+  /* The allocations until the next visit, for each of the sampler's buckets. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -379,7 +379,7 @@ uint64_t threads_without_block(void);
 /* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);
 
-/* In the child of a fork, makes the blocks of threads that do not exist there available. */
+/* Makes the blocks of threads that do not exist in the child of a fork available there. */
 void thread_blocks_forked(void);
 
 #endif

@@ -101,8 +101,8 @@ uint64_t peak_so_far(void);
 uint64_t peak_error(void);
 
 /*
- * In the child of a fork, repairs the estimate: sums of the parent's other threads never end there, and their blocks
- * are not flushed.
+ * Repairs the estimate in the child of a fork: sums of the parent's other threads never end there, and their blocks are
+ * not flushed.
  */
 void totals_forked(void);
 

@@ -9,7 +9,7 @@
 #include "platform/memory.h"
 #include "platform/page_use.h"
 
-#ifndef MOST_MAPPINGS /* some tests build a library with a lower limit */
+#ifndef MOST_MAPPINGS /* tests build a library with a lower limit */
 #define MOST_MAPPINGS SIZE_MAX
 #endif
 #define MAPPINGS_OF_A_SLOT 2u

@@ -53,7 +53,7 @@ struct slot {
   struct live_sample sample;
   uint32_t opened; /* the accessible bytes from the slot's beginning */
   uint32_t taken;  /* the bytes of the object's whole pages */
-  uint32_t excess; /* those of `taken` beyond the object's size */
+  uint32_t excess; /* bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
   uint32_t unseen;   /* the generation's lowest bits if accesses to its object cannot be seen */

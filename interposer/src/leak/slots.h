@@ -111,7 +111,7 @@ struct slot_object {
   uint64_t generation;
   struct live_sample sample;
   double placement;
-  /* Both times are in units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
+  /* Times in units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
   uint64_t last_access;
   uint64_t born;
   /* Whether accesses to the object cannot be seen; slot_show() changes this. */

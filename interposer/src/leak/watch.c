@@ -133,7 +133,7 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 /* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * In threads that have an alternate stack, handlers run on it. A program that sets one may run on stacks that have no
+ * Handlers run on the alternate stack of threads that have one. A program that sets one may run on stacks that have no
  * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB on the stack, or more
  * on processors with more registers, and ends the program if that does not fit. The program may already be in a handler
  * of its own, so the stack must have room for two.

@@ -146,7 +146,7 @@
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 
-/* On Apple's processors frame records are the same; only the registers in signal contexts have different names. */
+/* Frame records are the same on Apple's processors; only the registers in signal contexts have different names. */
 #if defined(__APPLE__) && defined(__x86_64__)
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__rip = (pc), (context)->__ss.__rsp = (sp), (context)->__ss.__rbp = (fp)
@@ -155,7 +155,7 @@
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__pc = (pc), (context)->__ss.__sp = (sp), (context)->__ss.__fp = (fp)
 #include "platform/arch_darwin.h"
-#elif defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* some tests build a library with PORTABLE_PROCESSOR */
+#elif defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library with PORTABLE_PROCESSOR */
 #include "platform/arch_x86_64.h"
 #elif defined(__aarch64__) && !defined(PORTABLE_PROCESSOR)
 #include "platform/arch_aarch64.h"

@@ -115,8 +115,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* These variables are in .data, because the zeroed section has the tables of call sites and samples and extends beyond
- * 1 MiB. */
+/* Puts these variables into .data, because the zeroed section has the tables of call sites and samples and extends
+ * beyond 1 MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
 /* Jumps by x16, because a landing pad for calls may be reached by a jump only from two registers, of which x16 is

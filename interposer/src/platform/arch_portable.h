@@ -160,7 +160,7 @@ static inline bool is_tagged(const void *object) {
   return false;
 }
 
-#ifndef GLIBC_CHUNKS_ARE_KNOWN /* some tests build a library that takes the fast path, with its marks */
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that takes the fast path, with its marks */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
 #define PROBES_ARE_KNOWN false

@@ -9,7 +9,7 @@
 
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
-/* None of these needs a lock prefix or a fence, because this processor makes stores visible in program order. */
+/* This processor makes stores visible in program order, so that none of these needs a lock prefix or a fence. */
 
 static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");

@@ -51,8 +51,8 @@ bool dlopen_depends_on_caller(void) { return !libc_is_musl(); }
 
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
-/* On glibc, pthread_atfork is linked statically and calls __register_atfork; on musl, pthread_atfork is found by its
- * name. */
+/* Registers handlers by pthread_atfork's own ways: glibc's is linked statically and calls __register_atfork; musl's is
+ * found by its name. */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   int (*register_handlers)(void (*)(void), void (*)(void), void (*)(void));
   if (__register_atfork) {

@@ -24,7 +24,7 @@ static int (*find_object)(void *address, struct answer *answer);
 static bool has_table;
 static struct loaded_object own;
 
-#ifndef FIND_OBJECT /* some tests build a library that does not find the function */
+#ifndef FIND_OBJECT /* tests build a library that does not find the function */
 #define FIND_OBJECT "_dl_find_object"
 #endif
 

@@ -9,7 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* These are volatile because dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
+/* Volatile, because dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct own_stack {
-  uintptr_t begin; /* below it is a guard page or other memory */
+  uintptr_t begin; /* a guard page or other memory lies below it */
   uintptr_t end;   /* the memory from the stack pointer up to here can be read */
 };
 

@@ -84,7 +84,7 @@ bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
     length = call_read(file, piece_of_file, sizeof piece_of_file);
   } while (length > 0 && feed(&reader, piece_of_file, (size_t)length));
   int error = errno;
-  if (length >= 0 || error != EBADF) call_close(file); /* with EBADF, the program has closed the descriptor */
+  if (length >= 0 || error != EBADF) call_close(file); /* EBADF: the program has closed the descriptor */
   errno = error;
   return length >= 0;
 }

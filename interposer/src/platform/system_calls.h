@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __APPLE__ /* on macOS mappings have no hooks */
+#ifdef __APPLE__ /* mappings have no hooks on macOS */
 #define call_mmap mmap
 #define call_munmap munmap
 #else

@@ -18,9 +18,9 @@
 #include "platform/arch.h"
 #include "platform/visibility.h"
 
-#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* some tests build the logic with keys */
+#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* tests build the logic with keys */
 
-/* Each pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
+/* A pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
 /* The model is repeated here, because the file with the definition would otherwise call the loader for the variable. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \

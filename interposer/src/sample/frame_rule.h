@@ -1,5 +1,5 @@
 /*
- * How to get from a function's frame to its caller's frame: the call frame information of DWARF (.eh_frame; LSB Core,
+ * The step from a function's frame to its caller's frame: the call frame information of DWARF (.eh_frame; LSB Core,
  * "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
  *
  * Only the stack pointer and the frame pointer are followed, because compilers compute frames from these two only. The

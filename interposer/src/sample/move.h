@@ -1,5 +1,5 @@
-/* How a sampled object may be moved into a slot, where its accesses are observed (src/leak), before the program
- * receives its address. */
+/* The conditions for moving a sampled object into a slot, where its accesses are observed (src/leak), before the
+ * program receives its address. */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H
 

@@ -1,6 +1,6 @@
 /*
- * Where the program called an allocation function. The hook reads it at its first instruction. Samples walk the stack
- * from here, and the sampler distinguishes call paths by it.
+ * The place where the program called an allocation function. The hook reads it at its first instruction. Samples walk
+ * the stack from here, and the sampler distinguishes call paths by it.
  */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H
