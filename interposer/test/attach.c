@@ -435,8 +435,8 @@ static void global_copies_are_told_apart(const char *own_path, const char *other
   nothing_differs();
 }
 
-/* Attaching is refused beside a library of another version. That library must not be asked for its report, because its
- * structs may differ. */
+/* Attaches beside a library of another version, which is refused. No report may be requested from that library, because
+ * its structs may differ. */
 static void is_refused_beside_another_version(const char *path) {
   CHECK(dlopen(path, RTLD_NOW | RTLD_LOCAL));
   is_refused_beside_another_copy();
@@ -761,7 +761,7 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some addresses are those of earlier objects */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some addresses are used again */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);

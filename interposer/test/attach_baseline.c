@@ -1,6 +1,7 @@
 /*
  * Compares the live bytes after mallometer_attach() with those that glibc reports after all threads with caches have
- * ended. Also tests a process in which the library must not ask glibc, because glibc would lock an arena for too long.
+ * ended. Also tests a process in which the library must not request these bytes from glibc, because glibc would lock an
+ * arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */

@@ -40,7 +40,7 @@ static void *work(void *argument) {
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
-  pthread_barrier_wait(&barrier); /* all threads have had their first event */
+  pthread_barrier_wait(&barrier); /* after this, each thread has had its first event */
   struct mallometer_counters own = {0};
   int result = mallometer_thread_snapshot(&own);
   CHECK(result == 0 || result == -EAGAIN);

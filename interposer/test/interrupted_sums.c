@@ -71,7 +71,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* so that each attempt of the sum is interrupted */
+  reads_until_interruption = 70; /* this interrupts each attempt of the sum */
 }
 
 static void takes_a_snapshot(void) {

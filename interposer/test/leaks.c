@@ -380,7 +380,7 @@ static void made_smaller_past_the_hook(void) {
     CHECK(libc_realloc(slots[i], small) == slots[i]);
     CHECK(malloc_usable_size(slots[i]) >= small && malloc_usable_size(slots[i]) < 3 * page_size);
   }
-  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* these accesses fall into some epochs */
+  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* spreads the accesses over several epochs */
   CHECK_EQUAL(observed().void_epochs, 0);
   for (unsigned i = 0; i < COUNT; i++) {
     memset(slots[i], (int)i, small);

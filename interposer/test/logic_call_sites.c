@@ -87,7 +87,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* as from an open gate */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* stands for a word that came from an open gate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -149,7 +149,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   collections_set(&counters);
   allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
   allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
-  given_monotonic_ns += 3000000000u; /* so that no collection marks yet */
+  given_monotonic_ns += 3000000000u; /* makes the objects older than the marking of the next collection */
   full++;
   become_cleaner();
   CHECK(deallocate(OBJECT_1));

@@ -456,7 +456,8 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* Accesses an object while readings fail. The epoch continues meanwhile, and the access is seen when it ends. */
+/* Accesses an object while readings fail. The epoch continues until a reading succeeds, and the access is found
+ * then. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);

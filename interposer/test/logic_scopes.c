@@ -151,7 +151,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Closes scopes in a handler at any point. Nothing of them is left behind. */
+/* Closes scopes in a handler at any point. No part of them remains. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);

@@ -134,7 +134,7 @@ static void reallocs(void) {
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* other allocators return an object of 0 bytes */
+  if (nothing) { /* some allocators return an object of 0 bytes */
     end(2);
     free(nothing);
   } else {
@@ -388,7 +388,7 @@ static void unregistered_twice(void) {
     __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
     while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
     struct sums second = {0};
-    number = registered(&second, sums_allocated, NULL); /* no other thread knows this one */
+    number = registered(&second, sums_allocated, NULL); /* other threads do not know this number */
     free(malloc(20));
     CHECK(second.allocations >= 1);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);

@@ -28,7 +28,7 @@ void *memory_map(void *wish, size_t bytes) {
 
 void memory_unmap(void *memory, size_t bytes) {
   mapped--;
-  memset(memory, 0xa5, bytes); /* so that a late reader would read invalid values */
+  memset(memory, 0xa5, bytes); /* a late reader would read invalid values */
   free(memory);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Calls the functions that search for owners in a program without a JVM. Each refuses with its reason and leaves
- * nothing behind. OwnersOfARealJvmTest tests searches of a heap.
+ * Calls the functions that search for owners in a program without a JVM. Each refuses with its reason and keeps no
+ * memory. OwnersOfARealJvmTest tests searches of a heap.
  */
 #include <errno.h>
 #include <stdbool.h>

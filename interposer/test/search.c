@@ -332,7 +332,7 @@ static void held_by_registers(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_held(THREADS_WITH_REGISTERS * REGISTERS + EACH);
-  /* Threads in a read, and this thread, have registers that the search does not know. */
+  /* Threads in a read, and this thread, have registers that the search cannot read. */
   CHECK_EQUAL(found.unread_threads, EACH + 1);
   for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&thread, NULL, runs_for_ever, NULL), 0);
   search((const void *)(uintptr_t)held);

@@ -1,5 +1,5 @@
 /*
- * Allocates on unusual stacks. The hook needs little room, and does not ask where the stack begins or ends. Signal
+ * Allocates on unusual stacks. The hook needs little room, and does not look up where the stack begins or ends. Signal
  * handlers on an alternate stack of the minimal size, threads with the smallest stack and with 64 KiB, and stacks made
  * by hand all allocate, also on the slow path, and are counted.
  */

@@ -117,7 +117,7 @@ static void nothing_is_lost_to_signals(void) {
   struct mallometer_counters start = thread_snapshot();
   uint64_t failures = 0;
   volatile size_t too_much = SIZE_MAX;
-  wanted = 1; /* from here on signals are handled */
+  wanted = 1; /* the handler acts from here on */
   while (!done) {
     USE(reallocarray(NULL, too_much, 2));
     failures++;

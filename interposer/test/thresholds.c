@@ -162,7 +162,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* it has no events of the earlier threshold in its place */
+  CHECK_EQUAL(requests(again), 1); /* the new threshold has no events of the earlier one in its place */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);

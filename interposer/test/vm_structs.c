@@ -287,7 +287,7 @@ static void check_other_threads(void) {
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  /* Newer versions of the JVM shorten the name like this. */
+  /* Newer versions of the JVM shorten the thread's name in this way. */
   name_of_thread = "C2 Comp..hread0";
   number_of_thread = 4;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
@@ -314,7 +314,7 @@ static void check_many_threads(void) {
       CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
     }
   }
-  for (uint32_t sample = 0; sample < 4; sample++) { /* these threads use half of the places at the same time */
+  for (uint32_t sample = 0; sample < 4; sample++) { /* samples threads that use half of the places at the same time */
     for (uint32_t i = 0; i < 32; i++) {
       number_of_thread = 1000 + i;
       set_number_of_task(3000 + i);

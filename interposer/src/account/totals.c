@@ -298,7 +298,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* so that no thread has headroom from frees before the window */
+  flush_all(); /* withdraws headroom that stems from frees before the window */
   return number;
 }
 

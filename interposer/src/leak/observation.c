@@ -49,7 +49,7 @@ static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
 static int state = MALLOMETER_LEAKS_OFF;
-static bool rests; /* whether the thread rests because nobody wants evidence */
+static bool rests; /* whether the thread rests because no caller requests evidence */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *no_room;    /* why nothing is put into slots at present; NULL if objects are */
@@ -204,7 +204,7 @@ static void sleep_until(uint64_t end, uint32_t seen_changes) {
   if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
-/* Waits for the end of the epoch. Returns false as soon as nobody wants evidence any more. */
+/* Waits for the end of the epoch. Returns false as soon as no caller requests evidence any more. */
 static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
@@ -290,7 +290,7 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until evidence is wanted again. Ends watching that was requested meanwhile. */
+/* Rests until a caller requests evidence again. Stops watching, even if it is requested during the rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);

@@ -59,7 +59,7 @@ static bool is_recurring(struct share *share) {
 static uint32_t samples_of(struct share *share, uint32_t site) {
   uint32_t now = load(&epoch), since = now - load(&share->epoch);
   if (since > 0) {
-    store(&share->kept, call_sites_live_samples(site) - 1); /* without this sample */
+    store(&share->kept, call_sites_live_samples(site) - 1); /* excludes this sample */
     store(&share->before, since == 1 ? load(&share->samples) : 0);
     store(&share->samples, 0);
     store(&share->epoch, now);

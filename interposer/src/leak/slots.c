@@ -60,7 +60,7 @@ struct slot {
   uint32_t disowned; /* the generation's lowest bits if its sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own, by the kernel's advice */
   bool to_merge;     /* set while slots_merge() has the slot */
-  uint64_t born;     /* in the unit of `access` */
+  uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
 
 uintptr_t slots_begin;

@@ -15,7 +15,7 @@ struct live {
   size_t bytes;
   double probability;
   uint32_t site;
-  uint32_t born; /* in units of BIRTH_UNIT */
+  uint32_t born; /* the time of the allocation, in units of BIRTH_UNIT */
   struct collections before;
 };
 
