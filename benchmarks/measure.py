@@ -1,8 +1,8 @@
-"""What all benchmarks share: how to run a command, compare paired samples, and print tables.
+"""Functions that all benchmarks share: they run commands, compare paired samples, and print tables.
 
-The machines at hand are shared and their speed drifts, so nothing here trusts a single time. Variants run in turn
-(A B C A B C ...), every sample is divided by the reference sample of its own round, and the median of those ratios is
-reported with its quartiles. A reference that runs a second time in each round shows what the noise alone looks like.
+The machines are shared and their speed drifts, so no result depends on a single time. Variants run in turn (A B C A B C ...), every sample
+is divided by the reference sample of its own round, and the median of these ratios is reported with its quartiles. A reference that runs a
+second time in each round shows the noise alone.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ ROOT = HERE.parent
 TARGET = HERE / "target"
 LIBRARY = ROOT / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = ROOT / "metrics-bridge/agent/target/mallometer-agent.jar"
-# The output of build().
+# The directories with the output of build().
 CLASSES, LIBRARIES = TARGET / "classes", TARGET / "lib"
 CLASS_PATH = f"{CLASSES}:{LIBRARIES}/*"
 ASYNC_PROFILER_VERSION = "4.6"
@@ -38,12 +38,12 @@ CONFIDENCE = 0.95
 
 
 class Unavailable(Exception):
-    """A variant cannot be measured here; the message says why."""
+    """Says that a variant cannot be measured here; the message has the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Spread:
-    """A median between the quartiles of the same samples."""
+    """A median and the quartiles of the same samples."""
 
     median: float
     low: float
@@ -61,13 +61,13 @@ def spread(samples):
 
 
 def clean_environment(extra):
-    """The caller's own preloads and settings must not reach what is measured."""
+    """Returns the environment without the caller's preloads and settings, which must not reach the measured program."""
     keep = ("PATH", "HOME", "LANG", "TMPDIR")
     return {name: os.environ[name] for name in keep if name in os.environ} | extra
 
 
 def run(command, environment, directory, timeout=300, threads=None):
-    """Runs a command; returns its standard output and its standard error. ThreadTimes look at it if there are any."""
+    """Runs a command; returns its standard output and its standard error. `threads` are ThreadTimes that observe it, if there are any."""
     with subprocess.Popen(
         [str(part) for part in command],
         env=clean_environment(environment),
@@ -90,7 +90,7 @@ def run(command, environment, directory, timeout=300, threads=None):
 
 
 class ThreadTimes:
-    """Processor seconds of a process's threads by name, as of the last fifth of a second in which each was there."""
+    """The CPU seconds of a process's threads by name, each as of the last fifth of a second of its life."""
 
     PAUSE = 0.2
 
@@ -123,7 +123,7 @@ class ThreadTimes:
 
 
 class ThreadShares(ThreadTimes):
-    """A measurement that also has the share of a processor that the threads of each name took in each whole minute."""
+    """A measurement that also has, by thread name, the share of a processor in each whole minute."""
 
     PAUSE = 1
 
@@ -170,13 +170,13 @@ def compile_c(source, output, *options):
 
 
 def build():
-    """Compiles the Java programs that pom.xml names, with what they need of the project."""
+    """Compiles the Java programs that pom.xml names, with the parts of the project that they need."""
     command = ["mvn", "-q", "-B", "-ntp", "-P", "soak", "-pl", "benchmarks", "-am", "package", "-DskipTests", "-Dnative.tests.skip=true"]
     subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
 
 
 def compile_java(home, sources, directory, class_path=""):
-    """Compiles a program that needs nothing of the project for JDK 17."""
+    """Compiles, for JDK 17, a program that needs nothing of the project."""
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     command = [pathlib.Path(home) / "bin/javac", "-nowarn", "--release", "17", "-cp", class_path, "-d", directory, *sources]
@@ -199,7 +199,7 @@ fetching = threading.Lock()
 
 
 def artifact(coordinates):
-    """The jar of group:name:version, fetched by Maven once."""
+    """Returns the jar of group:name:version, which Maven fetches once."""
     with fetching:
         return fetched(coordinates)
 
@@ -234,7 +234,7 @@ DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><versi
 
 
 def artifacts(name, coordinates):
-    """The class path of artifacts and of all that they need, fetched by Maven once; versions may be properties of the project."""
+    """Returns the class path of artifacts and of all that they need, fetched by Maven once; versions may be properties of the project."""
     directory = TARGET / "artifacts" / name
     pom, class_path = directory / "pom.xml", directory / "class-path"
     text = POM.format(name=name, dependencies="".join(DEPENDENCY.format(*one.split(":")) for one in coordinates))
@@ -248,7 +248,7 @@ def artifacts(name, coordinates):
 
 
 def async_profiler():
-    """The library that the Maven artifact of async-profiler carries."""
+    """Returns the library that the Maven artifact of async-profiler contains."""
     library = TARGET / "rivals" / f"libasyncProfiler-{ASYNC_PROFILER_VERSION}.so"
     if library.exists():
         return str(library)
@@ -265,7 +265,7 @@ def java_version(home):
 
 
 def runner(folder):
-    """The run.py of a folder as a module."""
+    """Returns the run.py of a folder as a module."""
     name = f"run_{folder}"
     if name not in sys.modules:
         specification = importlib.util.spec_from_file_location(name, HERE / folder / "run.py")
@@ -275,12 +275,12 @@ def runner(folder):
 
 
 def access_options(version):
-    """What keeps a JVM from warnings about JNI and Unsafe."""
+    """Returns the options that keep a JVM from printing warnings about JNI and Unsafe."""
     return ("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow") if version >= 24 else ()
 
 
 def find_jdks(wanted):
-    """Version to home, of the JDKs in JAVA_HOME, JDK_HOMES and /usr/lib/jvm; the first of a version counts."""
+    """Returns the homes by version of the JDKs in JAVA_HOME, JDK_HOMES and /usr/lib/jvm; the first of a version counts."""
     named = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
     homes = [pathlib.Path(home) for home in named if home] + sorted(pathlib.Path("/usr/lib/jvm").glob("*"))
     found = {}
@@ -291,7 +291,7 @@ def find_jdks(wanted):
 
 
 def print_table(title, header, rows):
-    """A Markdown table, aligned so that it also reads well in a terminal."""
+    """Prints a Markdown table, aligned so that it also reads well in a terminal."""
     cells = [list(map(str, row)) for row in (header, *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
@@ -301,7 +301,7 @@ def print_table(title, header, rows):
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """The most that a figure may be, and what was measured. Where a gate is missed, the command fails."""
+    """The highest value that a figure may have, and the measured one. The command fails if a gate is missed."""
 
     promise: str
     limit: float
@@ -356,7 +356,7 @@ def describe_machine():
 
 @dataclasses.dataclass(frozen=True)
 class Turn:
-    """What a turn took in the measured state and in the reference state."""
+    """The times of a turn in the measured state and in the reference state."""
 
     pair: int
     part: str
@@ -390,7 +390,7 @@ def by_part(turns):
 
 
 def middle(turns):
-    """The interquartile mean of each part, weighted with the part's usual time."""
+    """Returns the interquartile mean of each part, weighted with the part's usual time."""
     total = weights = 0.0
     for of_part in by_part(turns).values():
         weight = len(of_part) * statistics.median(turn.reference for turn in of_part)
@@ -404,7 +404,7 @@ def of_sums(turns):
 
 
 def bootstrap(groups, estimate, seed=1):
-    """The estimate of all groups' members together, and its interval if the groups had been others of their kind."""
+    """Returns the estimate over the members of all groups, and its interval, by drawing the groups anew."""
     chance = random.Random(seed)
     estimates = []
     for _ in range(RESAMPLES):
@@ -424,5 +424,5 @@ def ratio(turns, estimate=middle):
 
 
 def ratio_of_runs(logarithms):
-    """The mean of logarithms of ratios, one of each pair of processes."""
+    """Returns the mean of the logarithms of ratios, one for each pair of processes."""
     return bootstrap([[one] for one in logarithms], lambda chosen: math.exp(statistics.fmean(chosen)))

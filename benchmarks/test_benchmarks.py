@@ -1,4 +1,4 @@
-"""Whether the benchmarks judge made-up measurements rightly."""
+"""Tests that the benchmarks judge invented measurements rightly."""
 
 import dataclasses
 import math
@@ -24,7 +24,7 @@ MIB = 2**20
 
 
 def turns(ratio, pairs=60, of_part=8, noise=0.03, seed=1):
-    """Two parts. Of each turn in 20 one of the two takes up to twice as long, as beside a busy neighbour."""
+    """Returns turns of two parts. In one of 20 turns, one of the two states takes up to twice as long, as beside a busy neighbour."""
     chance = random.Random(seed)
 
     def disturbed(time):
@@ -101,7 +101,7 @@ def search(minute, number, cpu):
 
 
 def run(*lines, attached=False):
-    """Each leaking program leaks 1 MiB a minute, and says so with each verdict."""
+    """Returns a run in which each leaking program leaks 1 MiB a minute and states that with each verdict."""
     truths = [{"age": line["age"], "leaked": {LOST: line["age"] / 60 * MIB, LEAK: line["age"] / 60 * MIB}} for line in lines if "sites" in line]
     return stated.Run([*truths, *lines], attached)
 
@@ -136,7 +136,7 @@ class StatedTest(unittest.TestCase):
     def test_an_interval_is_compared_with_what_was_leaked_as_long_ago_as_the_idle_time_of_the_verdict(self):
         moments = [moment(i) for i in range(10)]
         found = stated.figures({"17": run(*moments, moment(10, site(LEAK, "unused", 4.8, 0.5)), moment(11, site(LEAK, "unused", 4.8, 0.5)))})
-        # Five minutes ago there were 5 and 6 MiB.
+        # Five minutes before these verdicts, 5 and 6 MiB had been leaked.
         self.assertEqual((2, 1), (found.intervals, found.holding))
         self.assertAlmostEqual(0.96, found.unused_ratios[0])
         self.assertAlmostEqual(0.48, found.all_ratios[0])
@@ -163,7 +163,7 @@ class StatedTest(unittest.TestCase):
 
     def test_bounds_of_shares_are_those_of_clopper_and_pearson(self):
         self.assertAlmostEqual(1 - 0.05 ** (1 / 88), stated.most(0, 88), 6)
-        # From tables: one of ten.
+        # The value for one of ten is taken from published tables.
         self.assertAlmostEqual(0.3942, stated.most(1, 10), 4)
         self.assertAlmostEqual(1 - 0.3942, stated.least(9, 10), 4)
         self.assertEqual(1, stated.most(3, 3))

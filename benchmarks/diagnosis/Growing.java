@@ -136,7 +136,10 @@ final class Growing {
     }
   }
 
-  /** 80 threads of four pools lose objects of six kinds, 12 MiB a minute together, and fill three caches by 14 MiB a minute, which are read. */
+  /**
+   * Loses objects of six kinds in 80 threads of four pools, 12 MiB a minute together, and fills three caches by 14 MiB a minute, which are
+   * read.
+   */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
     for (String name : List.of("http", "jobs", "mail", "index")) {
@@ -231,8 +234,8 @@ final class Growing {
   }
 
   /**
-   * A service that processes streams: 400 MiB outside of the heap from the start, and a heap that grows by 70 MiB a minute towards its
-   * maximum of 1 GiB.
+   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and a heap that grows by 70 MiB a
+   * minute towards its maximum of 1 GiB.
    */
   private static void streams() throws InterruptedException {
     for (int i = 0; i < 400; i++) {

@@ -75,7 +75,7 @@ final class Situation {
   }
 
   /**
-   * Fills a cache that then stays full. If entries are read, each is read about every half minute.
+   * Fills a cache that then stays full. If {@code read} is set, each entry is read about every half minute.
    *
    * @param filled the filled share after a multiple of the minutes
    */
@@ -208,8 +208,8 @@ final class Situation {
   }
 
   /**
-   * Writes all that the rules of the diagnosis read at minutes 3, 5 and 9, so that tests can draw the diagnosis again: {@code NAME-5.json.gz}.
-   * Reads the engine of the agent in this JVM by reflection.
+   * Writes all that the rules of the diagnosis read at minutes 3, 5 and 9, so that tests can make the diagnosis again: {@code
+   * NAME-5.json.gz}. Reads the engine of the agent in this JVM by reflection.
    */
   @SuppressWarnings("removal")
   static final class Inputs {

@@ -97,7 +97,7 @@ final class Unseen {
     }
   }
 
-  /** Three readers each keep 50 Inflaters a minute, about 2 MiB a minute in all. */
+  /** Lets each of three readers keep 50 Inflaters a minute, about 2 MiB a minute in all. */
   private static void inflaters() throws Exception {
     Deflater deflater = new Deflater();
     byte[] text = new byte[64 << 10];
@@ -226,8 +226,8 @@ final class Unseen {
   }
 
   /**
-   * Takes 2 MiB of objects and shrinks each to 64 bytes, which stay and are used. The next objects are larger than the holes. malloc
-   * retains 11 MiB more each minute.
+   * Allocates 2 MiB of objects and shrinks each to 64 bytes, which stay and are used. The holes are too small for the next objects. So
+   * malloc retains 11 MiB more each minute.
    */
   private static void pinned() throws InterruptedException {
     Random random = new Random(1);
@@ -319,7 +319,7 @@ final class Unseen {
     }
   }
 
-  /** A server that answers a request every two seconds. */
+  /** Runs a server that answers a request every two seconds. */
   private static void idleServer() throws Exception {
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
     server.setExecutor(Executors.newFixedThreadPool(4));

@@ -1,4 +1,4 @@
-"""The programs whose diagnosis is checked, each with what is so."""
+"""The programs whose diagnosis is checked, each with the truth about its memory."""
 
 import dataclasses
 import pathlib
@@ -24,36 +24,36 @@ LIBRARIES = (
 @dataclasses.dataclass(frozen=True)
 class Situation:
     name: str
-    # What is so, in words.
+    # The truth about the program, in words.
     truth: str
     minutes: float
     # Arguments of Situation.java; empty for the service.
     program: tuple = ()
     properties: tuple = ()
     heap: int = 128
-    # Of the JVM.
+    # Options of the JVM.
     options: tuple = ()
-    # How many minutes it is watched for after each of so many restarts, if the kernel kills it.
+    # The minutes for which the program is watched after each restart, if the kernel kills it.
     again: float = 0
     restarts: int = 1
-    # The limit of the cgroup in MiB; 0 without one.
+    # The limit of the cgroup in MiB; 0 for no limit.
     limit: int = 512
-    # The minute at which what is so begins.
+    # The minute at which the truth begins to hold.
     begins: float = 0
-    # The states that are right from minute 5 on.
+    # The right states from minute 5 on.
     states: tuple = ()
-    # Those that are right at minute 10, if they are fewer.
+    # The right states at minute 10, if they are fewer.
     late: tuple = ()
-    # Each of these texts is in the sentence of act and watch, and none of the others is in any sentence.
+    # Texts that the sentence must contain in the states act and watch, and texts that no sentence may contain.
     says: tuple = ()
     not_says: tuple = ()
-    # Each of these texts is in the sentence, whatever the state.
+    # Texts that the sentence must contain in any state.
     always_says: tuple = ()
-    # Each of these texts is in what the page says to do.
+    # Texts that the page's advice must contain.
     acts: tuple = ()
     # The kinds of rows of the account that grow.
     grows: tuple = ()
-    # Whether all of the growth is attributed.
+    # Whether the account attributes all of the growth.
     attributed: bool = True
 
     @property
@@ -69,7 +69,7 @@ def unseen(name, truth, states, heap=64, **other):
     return Situation(name, truth, 10, (name,), heap=heap, states=states, **other)
 
 
-# Written before anybody looked at the rules.
+# Programs that were written before anybody looked at the rules of the diagnosis.
 UNSEEN = (
     unseen("sessions", "60 MiB of direct buffers within 2 min, then as many are closed as are opened", ("healthy", "too_early", "watch"), late=QUIET,
            not_says=("is a leak", "leaks")),
@@ -98,7 +98,7 @@ def reported(name, truth, states=GRAVE, heap=64, **other):
     return Situation(name, truth, 10, (name,), heap=heap, states=states, **other)
 
 
-# As users reported them, most of them with the real libraries.
+# Programs as users reported them, most of them with the real libraries.
 REPORTED = (
     reported("onnxruntime", "results are not closed, 20 MiB/min, in blocks that double", limit=1024, says=(r"Inference\.infer \(Growing\.java:\d+\)",),
              grows=("site",)),

@@ -1,10 +1,11 @@
-"""What mallometer concludes in a number of situations, when, and whether all that show it say the same.
+"""Records what mallometer diagnoses in a number of situations, when it does, and whether all outputs agree.
 
-programs.py has the situations and what is right in each. Each is a JVM in a memory cgroup of its own, on one JDK or the next by turns.
-Every 15 seconds its faces are asked: page, health, series and MBean, and one of the commands in turn. Prints when each face showed
-which state, what the page said, where two faces said different things at the same moment, and what was wrong from minute 5 on:
-state, sentence, and the account against what the program planted. Everything that was said is in benchmarks/target/diagnosis/, one
-file a situation; --table prints those again. A situation whose file is complete is not measured again without --again.
+programs.py has the situations and the right diagnosis of each. Each situation runs in a JVM in a memory cgroup of its own; the JDKs take
+turns. Every 15 seconds the outputs (faces) are read: page, health, series and MBean, and one of the commands in turn. The script prints
+when each face showed which state, what the page said, where two faces disagreed at the same moment, and what was wrong from minute 5 on:
+the state, the sentence, and the account compared with what the program planted. Everything that was read is in
+benchmarks/target/diagnosis/, in one file for each situation; --table prints the tables of these files again. A situation whose file is
+complete is not measured again without --again.
 """
 
 import argparse
@@ -35,13 +36,13 @@ from truth import COMMANDS, print_tables, read
 ROOT = HERE.parents[1]
 RESULTS = measure.TARGET / "diagnosis"
 EVERY_SECONDS = 15
-# The first JVMs start so long after one another: starts take most of the processor time.
+# The seconds between the starts of the first JVMs. A start takes most of the CPU time.
 APART_SECONDS = 12
-# The minutes at which all that the page has is recorded.
+# The minutes at which the complete data of the page is recorded.
 WHOLE_MINUTES = (3, 5, 9.5)
 LOGGED = re.compile(r"Native memory, (act|watch): (.*)")
 OOM_KILLED = -9
-# Call sites that never held so much are left out of the files for RecordedDiagnosisTest; the account has them under malloc without a
+# Call sites with fewer live bytes at all times are not in the files for RecordedDiagnosisTest; the account has them under malloc without a
 # sampled call site.
 LEAST_BYTES = 32 << 10
 SUSPECTED = ("LEAK", "UNUSED", "GROWING")
@@ -56,7 +57,7 @@ class Unlimited:
 
 
 class Beans:
-    """One JVM that reads MBeans of others."""
+    """A JVM that reads the MBeans of the others."""
 
     def __init__(self, class_path):
         self._process = subprocess.Popen([JAVA, "-Xmx32m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", class_path, "Situation$Inputs$Beans"],
@@ -120,7 +121,7 @@ class Run:
             shutil.rmtree(self.directory)
 
     def once(self, limit, minutes):
-        """Returns the exit code; None if it ran for its time."""
+        """Runs the program once. Returns its exit code; None if it ran for the whole time."""
         self.began = time.monotonic()
         with open(self.directory / "log", "w+", encoding="utf-8") as log:
             self.logged = 0
@@ -176,7 +177,7 @@ class Run:
             self.turn += 1
             self.compare(command, self.page(), getattr(self, command))
         except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as failed:
-            # It starts or is being killed.
+            # The JVM is starting, or is being killed.
             self.write(face="failure", state=type(failed).__name__, sentence=str(failed))
 
     def page(self):
@@ -227,7 +228,8 @@ class Run:
     # ---- What they say
 
     def compare(self, face, before, answer):
-        """What a face says against what the page says meanwhile: a command takes seconds, and each poll may say something else."""
+        """Compares what a face says with what the page says before and after it: a command takes seconds, and each poll may change the
+        diagnosis."""
         pages = [before]
         with concurrent.futures.ThreadPoolExecutor(1) as alone:
             asked = alone.submit(answer)
@@ -280,7 +282,8 @@ class Run:
 
 
 def shape(sentence):
-    """A sentence without its figures, which change with each reading, and the interval of a time of day, which may be too short to show."""
+    """Returns a sentence without its figures, which change with each reading, and without the interval of a time of day, which is left out
+    if it is short."""
     sentence = re.sub(r" \(\d\d:\d\d UTC to [^)]*\)", "", sentence)
     return re.sub(r"\d+(\.\d+)?( ?(B|KiB|MiB|GiB|%|s|min|h|days?|minutes?|hours?|seconds?))?", "#", sentence)
 
@@ -289,7 +292,7 @@ def shape(sentence):
 
 
 def shortened(recorded):
-    """The input without healthy verdicts, small sites, and all stacks of a site but the first."""
+    """Returns the input without healthy verdicts and small sites, and with only the first stack of each site."""
     recorded["leaks"]["sites"] = [site for site in recorded["leaks"]["sites"] if site["verdict"] in SUSPECTED]
     sites = recorded["sites"]
     if sites:
@@ -298,7 +301,7 @@ def shortened(recorded):
 
 
 def write_fixtures(results, chosen, directory):
-    """A file has the input of the rules, without what they do not read, and what is right at that minute."""
+    """Writes files with the input of the rules, without the parts that they do not read, and with what is right at that minute."""
     for situation in chosen:
         for minute in (5, 9):
             file = results / f"{situation.file}-{minute}.json.gz"
@@ -337,7 +340,7 @@ def parse_arguments():
 
 
 def measure_all(arguments, chosen, homes):
-    """Returns the names of those that could not be measured."""
+    """Measures all situations. Returns the names of those that could not be measured."""
     arguments.results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mallometer-diagnosis-") as classes:
         class_path = compile_programs(homes[0], classes)

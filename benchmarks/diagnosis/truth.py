@@ -1,4 +1,4 @@
-"""Compares what was recorded of each program with what is so, and prints the tables."""
+"""Compares what was recorded of each program with the truth about it, and prints the tables."""
 
 import bisect
 import datetime
@@ -16,14 +16,15 @@ STATES = ("too_early", "healthy", "watch", "act")
 FACES = ("page", "health", "report", "top", "leaks", "MBean", "log", "series")
 COMMANDS = ("report", "top", "leaks")
 MOST_WORDS = 25
-# The share of a row's truth, and of the growth, by which an account may be wrong; and the bytes and counts that are always
-# allowed: the agent and JMX load up to 230 classes in the minutes from 2 to 5.
+# The errors that are allowed in an account: a share of a row's true growth, a share of the whole growth, and absolute numbers of bytes,
+# counts and classes (the agent and JMX load up to 230 classes in the minutes from 2 to 5).
 ROW_SHARE, TOTAL_SHARE = 0.15, 0.1
 LEAST_BYTES, LEAST_COUNT, LEAST_CLASSES = 4 * MIB, 30, 250
-# How far a forecast may be off. It is checked for growth of 1 MiB/min or more.
+# The factors by which a forecast may be wrong. It is checked for growth of 1 MiB/min or more.
 FORECAST_FACTOR_LOW, FORECAST_FACTOR_HIGH = 0.6, 1.67
 LEAST_RATE = MIB / 60
-# Each end of an account's window is the mean of the readings of so many seconds, and at most of a quarter of the window.
+# The beginning and the end of an account's window are each the mean of the readings of this many seconds, and at most of a quarter of the
+# window.
 END_SECONDS = 50
 READING_SECONDS = 15
 
@@ -34,7 +35,7 @@ def read(results, situation):
 
 
 def changes(records, face):
-    """The records of a face in which its state is not that of the one before."""
+    """Returns the records of a face in which its state differs from that of the record before."""
     changed, last = [], None
     for record in records:
         if record["face"] == "end":
@@ -56,7 +57,7 @@ def cell(records, face):
 
 
 def wrong_states(situation, pages):
-    """Pairs of a page and what is wrong with its state or sentence."""
+    """Yields pairs of a page and of what is wrong with its state or sentence."""
     for page in pages:
         state, sentence = page["state"], page["sentence"]
         if len(sentence.split()) > MOST_WORDS:
@@ -81,7 +82,7 @@ def wrong_states(situation, pages):
 
 
 def unsteady(pages):
-    """More than one change of the state or the first row, once something else than too early was said."""
+    """Finds more than one change of the state or the first row after the page has said something else than too early."""
     last, seen = None, []
     for page in pages:
         if page["state"] != "too_early":
@@ -94,18 +95,18 @@ def unsteady(pages):
 
 
 def seconds_of_ends(begin, end):
-    """How far the readings that an end of a window is the mean of lie from it."""
+    """Returns the distances in seconds, from an end of a window, of the readings whose mean it is."""
     return range(0, int(min(END_SECONDS, (end - begin) / 4)) + 1, READING_SECONDS)
 
 
 class Plan:
-    """What a program planted over the time."""
+    """The growth that a program planted over the time."""
 
     def __init__(self, records, run):
         self.points = [(record["time"], record["rows"]) for record in records if record["face"] == "planted" and record["run"] == run]
 
     def growth(self, begin, end):
-        """The growth of each row between two times, as an account has it; empty if it is not known."""
+        """Returns the growth of each row between two times, computed like an account's; empty if it is unknown."""
         if len(self.points) < 2 or end - begin < 30:
             return {}
         names = {name for _, rows in self.points for name in rows}
@@ -113,7 +114,7 @@ class Plan:
         return {name: statistics.fmean(self.at(name, end - second) - self.at(name, begin + second) for second in ends) for name in names}
 
     def at(self, name, time):
-        """What a row was at a time, between the two points around it."""
+        """Returns the value of a row at a time, interpolated between the two points around it."""
         times = [point[0] for point in self.points]
         after = min(max(bisect.bisect(times, time), 1), len(times) - 1)
         (from_time, before), (to_time, later) = self.points[after - 1:after + 1]
@@ -127,7 +128,7 @@ def instant(text):
 
 @functools.cache
 def places(method):
-    """The source lines of a method Class.method, each as an account has it, such as Unseen.java:97."""
+    """Returns the source lines of a method Class.method as an account names them, such as Unseen.java:97."""
     kind, _, name = method.partition(".")
     for file in HERE.glob("*.java"):
         lines, inside = file.read_text().splitlines(), False
@@ -140,7 +141,7 @@ def places(method):
 
 
 def measured(account, name):
-    """The growth that an account has for a row of the plan by its rate, and the least difference that counts."""
+    """Returns the growth that an account's rates give for a row of the plan, and the least difference that counts."""
     kind, _, pattern = name.partition(":")
     begin, end = instant(account["from"]), instant(account["to"])
     seconds = end - begin - 2 * statistics.fmean(seconds_of_ends(begin, end))
@@ -154,7 +155,7 @@ def measured(account, name):
 
 
 def unattributed(account):
-    """The bytes that no row explains, and the most that may be so."""
+    """Returns the bytes that no row explains, and how many there may be."""
     unknown = sum(abs(row["growthBytes"]) for row in account["rows"] if row["kind"] in ("unattributed", "sampling"))
     grown = sum(max(row["growthBytes"], 0) for row in account["rows"])
     return unknown, max(TOTAL_SHARE * grown, LEAST_BYTES), grown
@@ -180,7 +181,7 @@ def wrong_rows(situation, page, plan):
 
 
 def wrong_forecast(situation, page, plan):
-    """A time to the limit that is far from what was planted, where the heap may also fill up to its maximum."""
+    """Finds a forecast of the limit that is far from the planted growth; the heap may also fill up to its maximum."""
     account, seconds = page["account"], page["limit"].get("seconds")
     if not seconds or not account or not account.get("rows") or page["limit"]["source"] != "cgroup":
         return
@@ -197,13 +198,13 @@ def wrong_forecast(situation, page, plan):
 
 
 def at_minute(pages, minute):
-    """The first page from a minute on, else the last one if it is nearly so old."""
+    """Returns the first page from a minute on; without one, the last page if it is nearly that old."""
     later = [page for page in pages if page["minute"] >= minute]
     return later[0] if later else next((page for page in pages[-1:] if page["minute"] >= minute - 0.6), None)
 
 
 def wrong(situation, records):
-    """Lists of the minute, what is wrong, the state and the sentence."""
+    """Returns lists of the minute, what is wrong, the state and the sentence."""
     found = []
     for run in sorted({record["run"] for record in records if record["face"] == "page"}):
         pages = [record for record in records if record["face"] == "page" and record["run"] == run]
@@ -222,7 +223,7 @@ def wrong(situation, records):
 
 
 def unlogged(situation, records):
-    """Changes for the worse that the page showed for a minute and the log does not have."""
+    """Returns the changes for the worse that the page showed for a minute and that are not in the log."""
     last = None
     for record in changes(records, "page"):
         worse = record["state"] in ("watch", "act") and (last is None or STATES.index(record["state"]) > STATES.index(last))
@@ -237,7 +238,8 @@ def unlogged(situation, records):
 
 
 def summary(situation, records, faults):
-    """A program, what is so, what the page said at minutes 3, 5 and 10, whether that was right, and the share that is not attributed."""
+    """Returns the row of a program: the truth, what the page said at minutes 3, 5 and 10, whether that was right, and the share that is not
+    attributed."""
     pages = [record for record in records if record["face"] == "page" and record["run"] == 1]
     said = [at_minute(pages, minute) for minute in (3, 5, 10)]
     ended = [record for record in records if record["face"] == "end"]

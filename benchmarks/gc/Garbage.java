@@ -24,10 +24,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * A program with one kind of native memory, and with a heap load that brings about natural old
- * collections. It keeps books of its own: the objects that it made, those that it dropped, and those
- * whose end a phantom reference has told. The difference of the last two is the true garbage. Prints
- * a line for each evaluation, with the books at that moment, and at the end what System.gc() frees.
+ * A program with one kind of native memory, and with a heap load that causes old collections. It counts the objects
+ * that it made, those that it dropped, and those whose end a phantom reference has reported. The difference of the last
+ * two counts is the true garbage. Prints a line for each evaluation, with the counts at that moment, and at the end
+ * what System.gc() frees.
  */
 public final class Garbage {
 
@@ -41,7 +41,7 @@ public final class Garbage {
   private static final AtomicLong DROPPED = new AtomicLong();
   private static final AtomicLong CLOSED = new AtomicLong();
   private static final AtomicLong COLLECTED = new AtomicLong();
-  /** The books at each moment of the last minute. */
+  /** The counts at each moment of the last minute. */
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;
@@ -178,7 +178,7 @@ public final class Garbage {
     return thread;
   }
 
-  /** Makes objects, so many by now that it makes the same number each second on a busy machine, too. */
+  /** Makes as many objects as are due by now, so that the number per second is the same on a busy machine. */
   private static Runnable work(String what, String how) {
     long began = System.nanoTime();
     long[] step = {0};

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether garbage that waits for a collection is recognized, and its amount predicted.
+"""Tests whether garbage that waits for a collection is recognized, and whether its amount is predicted.
 
     run.py [--seconds=N] [--jobs=N] [--programs=A,B] [--collectors=G1GC,SerialGC] RESULTS JAVA_HOME...
 
-Runs each program under each collector and JDK, `jobs` JVMs at a time (two). RESULTS is a directory: a run that is recorded there is not
+Runs each program under each collector and JDK, `jobs` JVMs at a time (two). RESULTS is a directory; a run whose record is there is not
 repeated. Prints tables in Markdown. The exit status is 1 if a leak or a live cache is called waits_for_gc.
 
-An amount is the last one stated before an old collection, or before the program's end, which collects. It is compared with the garbage by
-the program's own books at that moment, if that is at least 128 sample intervals, and is right within 20 % of it.
+An amount is the last one stated before an old collection, or before the program's end, which collects. It is compared with the garbage at
+that moment by the program's own count, if that is at least 128 sample intervals, and is right within 20 % of it.
 """
 import collections
 import concurrent.futures
@@ -24,15 +24,15 @@ import measure
 
 CORE = measure.ROOT / "metrics-bridge/core/target/classes"
 LIBRARIES = ("net.java.dev.jna:jna:${jna.version}", "org.jspecify:jspecify:${jspecify.version}")
-# Options that make old collections come every 5 to 30 s. A young collection twice a second moves what it finds alive into the old generation.
+# Options that make old collections come every 5 to 30 s. A young collection twice a second moves what is alive into the old generation.
 YOUNG = ("-Xmx96m", "-Xmn8m", "-XX:MaxTenuringThreshold=0")
 COLLECTORS = {
     "G1GC": (*YOUNG, "-XX:-G1UseAdaptiveIHOP", "-XX:InitiatingHeapOccupancyPercent=70"),
     "ParallelGC": YOUNG, "SerialGC": YOUNG,
-    # Soft references are kept for some 50 s.
+    # This keeps soft references for some 50 s.
     "ZGC": ("-Xmx160m", "-XX:SoftRefLRUPolicyMSPerMB=400"),
 }
-# Name: what is made, how it is kept, and whether the verdict waits_for_gc is true.
+# The programs by name: what they make, how they keep it, and whether the verdict waits_for_gc is right.
 PROGRAMS = {
     "inflater kept 10 s": ("inflater", "aged", True), "deflater kept 10 s": ("deflater", "aged", True),
     "direct buffer kept 10 s": ("direct", "aged", True), "cleaner kept 10 s": ("cleaner", "aged", True),
@@ -48,7 +48,7 @@ PROGRAMS = {
     "weak cache": ("direct", "weak", True), "bounded cache closes": ("deflater", "bounded", False),
     "no collection": ("direct", "dropped", False),
 }
-# The bytes of one object, as 1,000 of them added to the live bytes of a process without other work.
+# The bytes of one object: a thousandth of what 1,000 of them added to the live bytes of a process without other work.
 SIZES = {"inflater": 7_280, "owner": 7_280, "deflater": 268_260, "cleaner": 268_260, "direct": 32_776}
 SITE = re.compile(r"^site (?P<at>[\d.]+) (?P<verdict>\w+) (?P<answer>\w+) (?P<bytes>\d+) (?P<low>\d+) (?P<high>\d+) (?P<rate>\d+) "
                   r"(?P<old>\d+) (?P<since>[\d.]+|NaN) (?P<live>\d+) (?P<made>\d+) (?P<closed>\d+) (?P<dropped>\d+) (?P<collected>\d+) "
@@ -56,7 +56,7 @@ SITE = re.compile(r"^site (?P<at>[\d.]+) (?P<verdict>\w+) (?P<answer>\w+) (?P<by
 END = re.compile(r"^end -?\d+ \d+ (?P<old>\d+)$", re.MULTILINE)
 SAMPLE_INTERVAL = 8 << 10
 LEAST_TRUTH = 128 * SAMPLE_INTERVAL
-# An amount is of an evaluation if the stacks that have one hold this share of its bytes.
+# An evaluation has an amount if the stacks with a stated amount have this share of its bytes.
 MOST = 0.9
 
 
@@ -80,7 +80,7 @@ def run(home, collector, program, seconds, classes, record):
 
 
 class Evaluation:
-    """One evaluation: the sums of the stacks that make the objects, and the program's books."""
+    """One evaluation: the sums over the stacks that make the objects, and the program's own counts."""
 
     def __init__(self, stacks):
         self.stacks = stacks
@@ -98,7 +98,7 @@ class Evaluation:
 
 
 def evaluations(text):
-    """Returns the evaluations of a run, without those that repeat what one before told of collections."""
+    """Returns the evaluations of a run, except those that report the same collections as the one before."""
     by_time = collections.defaultdict(list)
     for found in SITE.finditer(text):
         by_time[found["at"]].append(found.groupdict())
@@ -109,14 +109,14 @@ def evaluations(text):
 
 
 def amounts(rows, size):
-    """Returns the amounts stated last before each old collection: amount, low, high, and the garbage then, in bytes."""
+    """Returns the amounts that were stated last before each old collection: amount, low, high, and the garbage at that time, in bytes."""
     return [(before.sum("bytes"), before.sum("low"), before.sum("high"), size * before.garbage)
             for before, after in zip(rows, [*rows[1:], None])
             if before.has_amount and (after is None or after.old > before.old) and size * before.garbage >= LEAST_TRUTH]
 
 
 class Outcome:
-    """What a run told."""
+    """The result of a run."""
 
     def __init__(self, program, text):
         rows = evaluations(text)

@@ -9,11 +9,12 @@ import java.util.function.LongUnaryOperator;
 import sun.misc.Unsafe;
 
 /**
- * Leaks at known rates, in addition to memory from before an attach: {@code Growing MIB}. Allocates that memory, prints
- * a line, and waits for a line of input, while mallometer is attached. Then the leaks begin.
+ * Allocates memory before mallometer is attached, and leaks at known rates after that. {@code Growing MIB} allocates
+ * that many MiB, prints a line, and waits for a line of input, which run.py writes after the attach, if there is one.
+ * Then the leaks begin.
  *
  * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth is freed and
- * allocated all the time.
+ * allocated again all the time.
  */
 final class Growing {
   private static final double MIB = 1 << 20;

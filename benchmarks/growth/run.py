@@ -1,10 +1,10 @@
 """Measures how exact the rates of leaks are after an attach, and under a preload, by the live memory of the process.
 
-Growing.java allocates memory, waits for the attach, and leaks at known rates beside a pool that replaces its objects. Every 15 s
-the script asks the agent for its verdicts. A rate counts from the fifth minute on, if the site is a suspect. It is right if it is
-0.67 to 1.5 times the truth. The script also counts how often the pool was called growing, and the lines of the agent's log on calls
-that are not counted. Fails if fewer than 95 % of the rates are right, the pool was called growing after an attach, or the log says that calls are not
-counted. Under a preload the pool does grow, while it is filled.
+Growing.java allocates memory, waits for the attach, and leaks at known rates beside a pool that replaces its objects. Every 15 s the script
+reads the agent's verdicts. A rate counts from the fifth minute on, if the site is a suspect. It is right if it is 0.67 to 1.5 times the
+truth. The script also counts how often the pool was called growing, and the lines of the agent's log on calls that are not counted. Fails
+if fewer than 95 % of the rates are right, the pool was called growing after an attach, or the log says that calls are not counted. Under a
+preload the pool does grow, while it is filled.
 """
 
 import argparse

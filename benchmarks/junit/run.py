@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How reliable @ExpectNoNativeGrowth is: in fresh JVMs, beside stress-ng on all processors.
+"""Measures how reliable @ExpectNoNativeGrowth is: in fresh JVMs, while stress-ng loads all processors.
 
 Each JVM runs ten clean tests and ten that leak, two each by malloc through JNA, the same on another thread, zlib, zstd and direct buffers.
 Prints, for each JDK, how many clean tests passed and how many leaks were found, with exact intervals of 95 %
@@ -7,7 +7,7 @@ Prints, for each JDK, how many clean tests passed and how many leaks were found,
 
     run.py [--jvms 50] [--minutes 0] JAVA_HOME...
 
-The JDKs take turns. --minutes ends the runs after so long, whatever --jvms says; 0 does not.
+The JDKs take turns. --minutes ends the runs after that time, even if --jvms are not reached; 0 sets no limit.
 """
 import argparse
 import math
@@ -22,7 +22,7 @@ TESTS = ROOT / "testing/junit/target"
 
 
 def binomial_tail(successes, trials, probability):
-    """Probability of at least so many successes."""
+    """Returns the probability of at least this many successes."""
     return math.fsum(
         math.exp(
             math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)

@@ -41,21 +41,21 @@ import org.rocksdb.WriteOptions;
 /**
  * Runs slices of fixed work in one warm JVM and switches a tool between them.
  *
- * <p>A pair of slices is the same work done twice: in the state to be measured and in the state
- * that it is compared with. The two take turns of some 10 ms, because a processor that shares its
- * core with a busy neighbour works at half of its speed for some tenths of a second. That slows two
- * turns in succession equally, but only one of two slices. In each turn one part of the load runs;
- * the state that comes first alternates, and a seeded random number decides which one begins. Pairs
- * of all kinds take turns, too.
+ * <p>A pair of slices is the same work done twice: in the measured state and in the reference
+ * state. The two take turns of some 10 ms, because a processor that shares its core with a busy
+ * neighbour works at half of its speed for some tenths of a second. Such a period slows two
+ * successive turns equally; without turns it would slow only one of the two slices. In each turn
+ * one part of the load runs. The state that comes first alternates, and a seeded random number
+ * decides which state begins. Pairs of different kinds alternate, too.
  *
- * <p>The state {@code planted} is {@code off} and, after the work, a hundredth of its time spent on
- * reading the clock: a known cost, which the method must find.
+ * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
+ * clock for a hundredth of the work's time. The method must find this known cost.
  *
  * <p>Arguments are {@code name=value}: {@code tool}, {@code path}, {@code kinds} ({@code
  * name:measured:reference,...}), {@code parts} ({@code name:amount,...}), {@code pairs} of slices,
  * {@code turns} of each part in a slice, {@code turn} (milliseconds to which the amounts are scaled
- * on average; 0: they are left alone), {@code warm} and {@code tail} (seconds), {@code seed}.
- * Output, each a line, in nanoseconds of processor time:
+ * on average; 0 keeps the amounts), {@code warm} and {@code tail} (seconds), {@code seed}. The
+ * output has these lines, with times in nanoseconds of CPU time:
  *
  * <pre>
  * turn KIND PAIR PART TIME REFERENCE_TIME PROCESS REFERENCE_PROCESS EVENTS REFERENCE_EVENTS
@@ -63,8 +63,8 @@ import org.rocksdb.WriteOptions;
  * peak BYTES
  * </pre>
  *
- * <p>{@code TIME} is that of the thread that works, {@code PROCESS} that of all threads. Stage
- * {@code tail} is work in the measured state of the last kind without a change of state.
+ * <p>{@code TIME} is the CPU time of the thread that works, {@code PROCESS} that of all threads. In
+ * the stage {@code tail} the measured state of the last kind stays on.
  */
 public final class Slices {
   private static final String PLANTED = "planted";
@@ -77,7 +77,7 @@ public final class Slices {
   private final List<Kind> kinds = new ArrayList<>();
   private final List<Part> parts = new ArrayList<>();
 
-  /** States of the two slices of a pair. */
+  /** The states of the two slices of a pair. */
   private record Kind(String name, String measured, String reference) {}
 
   /** The work of one turn, and the nanoseconds that it usually takes. */
@@ -99,7 +99,7 @@ public final class Slices {
     }
   }
 
-  /** Runs as the arguments say. */
+  /** Runs the slices that the arguments describe. */
   public static void main(String[] words) throws Exception {
     Map<String, String> arguments = new TreeMap<>();
     for (String word : words) {
@@ -233,13 +233,14 @@ public final class Slices {
     void to(String state);
 
     /**
-     * Returns how many events the tool has seen since the process started; 0 if it does not say.
+     * Returns how many events the tool has seen since the process started; 0 if the tool does not
+     * report this number.
      */
     default long events() {
       return 0;
     }
 
-    /** Returns the tool of a name; {@code path} is its library's. */
+    /** Returns the tool with this name; {@code path} is the path of its library. */
     static Switch of(String tool, String path) {
       return switch (tool) {
         case "none" -> state -> {};
@@ -368,13 +369,16 @@ public final class Slices {
     private final Function clock = NativeLibrary.getProcess().getFunction("clock_gettime");
     private final Memory timespec = new Memory(16);
 
-    /** Returns user and system time in nanoseconds. JDK 17 itself measures in steps of 10 ms. */
+    /**
+     * Returns user and system time in nanoseconds. The JDK's own figure has steps of 10 ms in
+     * version 17.
+     */
     long nanoseconds() {
       clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});
       return timespec.getLong(0) * 1_000_000_000 + timespec.getLong(8);
     }
 
-    /** Returns nanoseconds by "number name" of each live thread. */
+    /** Returns the CPU time of each live thread in nanoseconds, by "number name". */
     static Map<String, Long> ofThreads() throws IOException {
       Map<String, Long> found = new TreeMap<>();
       try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
@@ -541,7 +545,9 @@ public final class Slices {
       consume(window.length);
     }
 
-    /** Allocates and frees 64 to 1,087 bytes: measures only the hook and the allocator. */
+    /**
+     * Allocates and frees 64 to 1,087 bytes, which costs nothing but the hook and the allocator.
+     */
     private static void unsafe(int pairs) throws Exception {
       try {
         for (int i = 0; i < pairs; i++) {
@@ -554,8 +560,8 @@ public final class Slices {
     }
 
     /**
-     * Constant handles compile to direct calls. A direct use of the class would give a compiler
-     * warning.
+     * Calls Unsafe by constant handles, which compile to direct calls. A direct use of the class
+     * would cause a compiler warning.
      */
     private static final class UnsafeMemory {
       static final MethodHandle ALLOCATE;

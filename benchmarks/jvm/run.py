@@ -1,17 +1,17 @@
-"""What mallometer costs a JVM that works in native libraries, beside NMT, async-profiler, jemalloc's profiler and heaptrack.
+"""Measures what mallometer costs a JVM that works in native libraries, compared with NMT, async-profiler, jemalloc's profiler and
+heaptrack.
 
 The full run takes 35 minutes for each JDK on an idle machine, of which the ten rounds by process take 15; --quick takes 4.
 
-One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the processor time of
-the thread that works is compared (measure.py says how). `off` is mallometer_disable(), so both sides have the preload's jump;
-`forward only` in `bin/bench native` is what that costs. What HotSpot's compilers and collector take is not the thread's: the
-column `process` has it. Threads that wake every 5 to 15 s are not in any slice: their share is taken over the last seconds,
-in which everything is on.
+One warm JVM does the same work with a tool on and off, in turns of 10 ms (Slices.java says why), and the CPU time of the working thread is
+compared (measure.py says how). `off` is mallometer_disable(), so the preload's jump is in both states; its cost is `forward only` in
+`bin/bench native`. The time of HotSpot's compilers and collector is not the thread's; the column `process` contains it. Threads that wake
+every 5 to 15 s are in no slice: their share is measured over the last seconds, in which everything is on.
 
-The method checks itself in the same way: off against off must be within 0.5 %, and a planted cost of 1 % must be found within
-0.5 % and be told from nothing. The command fails if it does not.
+The method checks itself: off compared with off must be within 0.5 %, and a planted cost of 1 % must be found within 0.5 % and be
+distinguished from 0. The command fails if it is not.
 
-Tools that cannot be switched while the JVM runs are compared by process, which tells no less than some percent apart.
+Tools that cannot be switched while the JVM runs are compared by process. That does not resolve differences of less than some percent.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from measure import Target, Unavailable
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 HEAPTRACK = "/usr/lib/heaptrack/libheaptrack_preload.so"
 
-# Repetitions that take about 10 ms each. Unsafe alone is to be a small part of the whole, as it is in life.
+# The repetitions of each part, which take about 10 ms. Unsafe alone is a small part of the whole, as in real programs.
 PARTS = {
     "sqlite": 2_000,
     "zstd": 150,
@@ -41,20 +41,20 @@ PARTS = {
 }
 LIBRARIES = ("jna", "sqlite-jdbc", "zstd-jni", "rocksdbjni", "slf4j-api")
 TURN_MILLISECONDS, LONG_TURN_MILLISECONDS = 10, 200
-# In each state.
+# The milliseconds of a slice in each state.
 SLICE_MILLISECONDS = 500
 WARM_SECONDS = 6
 TAIL_SECONDS = 60
 QUICK_TAIL_SECONDS = 20
-# Call sites get their names and the JVM compiles.
+# The minutes in which call sites get their names and the JVM compiles.
 SETTLING_MINUTES = 2
 PAIRS, QUICK_PAIRS = 100, 30
 PROCESSES = 10
-# Slices of a process, without a switch.
+# The slices of a process that is not switched.
 PROCESS_PAIRS = 10
-# The serial collector and a fixed heap: as little as possible that depends on the moment.
+# Options with the serial collector and a fixed heap, so that little depends on the moment.
 OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m")
-# By the beginnings of their names.
+# Threads by the beginnings of their names.
 THREADS = {
     "the work": ("java",),
     "collections": ("VM Thread", "GC "),
@@ -73,18 +73,18 @@ REFERENCE, CONTROL = "plain", "plain, again"
 @dataclasses.dataclass(frozen=True)
 class Variant:
     name: str
-    # Name of a comparison -> its two states; empty: nothing is switched.
+    # Maps the name of a comparison to its two states; empty if nothing is switched.
     kinds: dict = dataclasses.field(default_factory=dict)
     tool: str = "none"
-    # All return what they add; raise Unavailable.
+    # Each of these functions returns what it adds; it raises Unavailable if it cannot.
     options: object = lambda: ()
     environment: object = dict
     path: object = str
-    # What the standard error must say, or the row would be of something else.
+    # A text that the standard error must contain; otherwise something else was measured.
     evidence: str = ""
-    # A file that must not be empty afterwards.
+    # A file that must not be empty after the run.
     output: str = ""
-    # Milliseconds. What has to warm up each time that it is switched on needs longer ones.
+    # The milliseconds of a turn. Tools that have to warm up after each switch need longer turns.
     turn: int = TURN_MILLISECONDS
     quick: bool = False
 
@@ -92,7 +92,7 @@ class Variant:
 def variants(library):
     def preload():
         path = measure.existing(library, "none: built from interposer/")
-        # The sampler's account runs on while counting is off, half of the time: half the target is the usual one.
+        # Counting is off half of the time, but the sampler's account of time goes on; with half of the target, the share is the usual one.
         return {"LD_PRELOAD": path, "MALLOMETER_LOG": "info", "MALLOMETER_ONLY": "java",
                 "MALLOMETER_OVERHEAD_TARGET": "0.25%"}
 
@@ -126,7 +126,7 @@ def variants(library):
 
 
 def processes(library):
-    """Variants that are compared by process, with fixed amounts of work."""
+    """Returns the variants that are compared by process, with fixed amounts of work."""
 
     def tracking(level):
         return lambda: [f"-XX:NativeMemoryTracking={level}"]
@@ -152,17 +152,17 @@ def processes(library):
 
 @dataclasses.dataclass
 class Result:
-    """What a JVM printed: turns of each kind by thread and by process, seconds of threads of the tail."""
+    """The output of a JVM: the turns of each kind by thread and by process, and the seconds of threads in the tail."""
 
     times: dict = dataclasses.field(default_factory=dict)
     of_process: dict = dataclasses.field(default_factory=dict)
     tail: dict = dataclasses.field(default_factory=dict)
-    # Of the whole process.
+    # The seconds of threads of the whole process.
     threads: dict = dataclasses.field(default_factory=dict)
 
 
 def class_path():
-    """What the work needs, and nothing of mallometer: the agent brings its own."""
+    """Returns the class path of the work, without mallometer's classes: the agent brings its own."""
     jars = (jar for name in LIBRARIES for jar in measure.LIBRARIES.glob(f"{name}-[0-9]*.jar"))
     return ":".join(map(str, (measure.CLASSES, *jars)))
 
@@ -183,7 +183,7 @@ def run_slices(variant, version, home, parts, pairs, tail, directory, threads=No
     words = {
         "tool": variant.tool,
         "path": variant.path(),
-        # Names of kinds are numbers on the way.
+        # On the command line, numbers stand for the names of kinds.
         "kinds": ",".join(f"{number}:{states[0]}:{states[1]}" for number, (_, states) in enumerate(kinds)),
         "parts": ",".join(f"{part}:{PARTS[part]}" for part in parts),
         "pairs": pairs,
@@ -224,7 +224,7 @@ def read(output, kinds, variant):
 
 
 def check_events(variant, states, *counted):
-    """A row is refused if the library counted while it was off, or did not while it was on."""
+    """Refuses a row if the library counted while it was off, or did not count while it was on."""
     if variant.tool == "mallometer":
         for state, events in zip(states, counted):
             if (events > 0) != (state in ("on", "counting")):
@@ -235,7 +235,7 @@ def check_events(variant, states, *counted):
 
 
 def run_comparisons(chosen, version, home, arguments):
-    """Rows of the table, and ratio by name of the comparison."""
+    """Returns the rows of the table, and the ratios by the name of the comparison."""
     rows, ratios = [], {}
     tail = QUICK_TAIL_SECONDS if arguments.quick else TAIL_SECONDS
     for variant in chosen:
@@ -262,7 +262,8 @@ def run_comparisons(chosen, version, home, arguments):
 
 
 def run_processes(chosen, version, home, arguments):
-    """Variant -> logarithms of ratios of its time to plain's, and its threads' seconds, one a round; and why not."""
+    """Returns, by variant, the logarithms of the ratios of its time to plain's and its threads' seconds, one for each round; and the
+    reasons for variants that were not measured."""
     ratios, threads, missing = {}, {}, {}
     for number in range(arguments.processes):
         measure.progress(f"JDK {version}: processes, round {number + 1} of {arguments.processes}")
@@ -302,7 +303,7 @@ def padded(rows, columns):
 
 
 def gates(version, ratios):
-    """What the method must show of itself."""
+    """Returns the targets that the method itself must meet."""
     found = []
     if SAME in ratios:
         found.append(Target(f"JDK {version}, {SAME}, distance from 1", 0.005, abs(ratios[SAME]["all"].mid - 1), gate=True))
@@ -325,7 +326,8 @@ def aims(version, ratios):
 
 
 def run_threads(jdks, library, seconds):
-    """Prints the share of a processor that each thread of mallometer takes, by the minute: a minute may have many rare readings."""
+    """Prints the share of a processor that each thread of mallometer takes, minute by minute, because rare readings are unequally
+    distributed."""
     variant = next(one for one in variants(library) if one.name == EVERYTHING)
     rows, found = [], []
     for version, home in jdks.items():

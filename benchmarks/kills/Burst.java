@@ -13,9 +13,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Allocates until it is killed, after a word on standard input and some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
- * COLLECTIONS}. The given bytes are allocated in the given time, and more at the same rate after it. The file gets the
- * bytes allocated so far; the page survives the kill. If COLLECTIONS is true, another thread lets the JVM collect garbage.
+ * Allocates until it is killed, after a word on standard input and some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES
+ * FILE COLLECTIONS}. The given bytes are allocated in the given time, and then further bytes at the same rate. The program stores the
+ * number of allocated bytes in the mapped file, whose page survives the kill. If COLLECTIONS is true, another thread lets the JVM collect
+ * garbage.
  */
 final class Burst {
 
@@ -137,11 +138,11 @@ final class Channels {
 
 final class ReportReader {
 
-  /** zlib's state and window of an inflater. */
+  /** The bytes of zlib's state and window of an inflater. */
   private static final int BYTES = 39_928;
 
   private static final List<Inflater> OPEN = new ArrayList<>();
-  /** Shorter than the text, so that zlib needs its window for the rest. */
+  /** This is shorter than the text, so that zlib needs its window for the rest. */
   private static final byte[] INFLATED = new byte[40_000];
 
   private ReportReader() {}

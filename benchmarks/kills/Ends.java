@@ -8,7 +8,8 @@ import jdk.crac.Core;
 
 /**
  * Ends, or waits for its end: {@code Ends HOW REST_SECONDS MESSAGE}. Before it ends it allocates until the termination
- * message tells of 85 % of the limit, so that each end but that of a child has a message to empty or to leave.
+ * message reports 85 % of the limit, so that in each case but that of a child there is a message, which must be emptied
+ * or kept.
  */
 final class Ends {
 

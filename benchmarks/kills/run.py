@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the report on a killed JVM names the line that allocated in a burst, with its bytes, and its termination message.
+"""Tests whether the report on a killed JVM, and its termination message, name the line that allocated in a burst, with its bytes.
 
 Each row is a JVM in a memory cgroup of its own that allocates by Unsafe, direct buffers, inflaters or a C function of
 its own until the kernel kills it for the limit, or until this script sends SIGKILL in the middle of the burst. In every
@@ -29,7 +29,7 @@ LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
 AGENT = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
 CRAC = REPOSITORY / "metrics-bridge/core/src/test/java/jdk/crac"
 LINES = {"unsafe": "Buffers.grab", "direct": "Channels.open", "inflater": "ReportReader.read", "jni": "Frames.load"}
-USED_AT_REST_MIB = 110  # of a JVM with a heap of 32 MiB and the agent, about
+USED_AT_REST_MIB = 110  # about the use of a JVM with a heap of 32 MiB and the agent
 SENTENCE = re.compile(r"in (?:the last )?([\d.]+) s(?:, [\d.]+ s before the end,)? (\S+) \(\S+\) allocated ([\d.]+) (\w+)(?: on (\S+?))?[ ;.]")
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 ACCEPTED_ERROR = 0.2
@@ -75,7 +75,7 @@ def await_word(word, process, output):
 
 
 def start(cgroup, words, output, environment=None):
-    """Starts a program in a cgroup, which begins its rest when mallometer counts: a busy machine starts a JVM slowly."""
+    """Starts a program in a cgroup, and lets it begin its rest when mallometer counts, because a busy machine starts a JVM slowly."""
     with open(output, "w", encoding="utf-8") as file:
         process = subprocess.Popen(cgroup.command(words), env=environment, stdin=subprocess.PIPE, stdout=file, stderr=file)
     await_word("counts native memory", process, output)
@@ -96,7 +96,7 @@ def report_on(jdk, recording):
 
 
 def java(jdk, folder, *options):
-    """Returns the begin of a command: a JVM with the agent whose files are in the folder."""
+    """Returns the beginning of a command: a JVM with the agent whose files are in the folder."""
     agent = f"-javaagent:{AGENT}=port=0,recording={folder}/recording,termination-message={folder}/message"
     return [f"{jdk}/bin/java", agent, "-Xmx32m", "-Xms32m", "-XX:+UseSerialGC", *options, "-cp", str(folder.parent / "classes")]
 
@@ -104,7 +104,7 @@ def java(jdk, folder, *options):
 def compile_programs(jdk, folder):
     classes = folder / "classes"
     classes.mkdir(parents=True, exist_ok=True)
-    # CRaC's package, as far as the program calls it: no JVM with CRaC is at hand.
+    # This stands for CRaC's package, as far as the program calls it, because no JVM with CRaC is available.
     subprocess.run([f"{jdk}/bin/javac", "-nowarn", "-d", folder / "crac", *CRAC.glob("*.java")], check=True)
     sources = [HERE / "Burst.java", HERE / "Ends.java"]
     subprocess.run([f"{jdk}/bin/javac", "-nowarn", "-cp", folder / "crac", "-d", classes, *sources], check=True, stderr=subprocess.DEVNULL)
@@ -157,7 +157,7 @@ def is_current(age):
 
 
 def judge(report, true_bytes, kind, end):
-    """Returns what was named, the true and the stated bytes, and whether both are right."""
+    """Returns the named line, the true and the stated bytes, and whether both are right."""
     said = re.search(r"^This process (.*)$", report, re.M)
     found = SENTENCE.search(said.group(1)) if said else None
     if not found:
@@ -191,7 +191,7 @@ def kill(_jdk, process, _folder):
     process.kill()
 
 
-# What the program does, what is done to it once it has said a word, the file to report on, and what is said.
+# The ends: what the program does, what is done to it after it has written a word, the file for the report, and the expected text.
 KILLED = "This process ended without an exit record at .* of the limit of 256 MiB"
 ENDS = {
     "the kernel kills the JVM": ("burst", None, None, "recording", r"This process was OOM-killed at .*Buffers\.grab \(.* on http-8", True),
@@ -208,13 +208,13 @@ ENDS = {
 
 
 def end_once(jdk, rest, here, what, word, action, name):
-    """Runs a program to its end. Returns the report on it, which asks the cgroup for the kernel's count of kills."""
+    """Runs a program to its end. Returns the report on it, which reads the kernel's count of kills from the cgroup."""
     here.mkdir()
     (here / "message").touch()
     cgroup = Cgroup(f"mallometer-ends-{os.getpid()}-{here.name}", 256 << 20)
     burst = ["Burst", "unsafe", str(rest), "1", str(150 << 20), str(here / "truth"), "false"]
     program = burst if what == "burst" else ["Ends", what, str(rest), str(here / "message")]
-    # A heap that is touched needs no more memory at the end.
+    # The heap is touched at the start, so that it needs no more memory at the end.
     options = ["-XX:+AlwaysPreTouch", f"-XX:ErrorFile={here}/hs_err", "-XX:-CreateCoredumpOnCrash", f"-Xbootclasspath/a:{here.parent}/crac"]
     try:
         process = start(cgroup, [*java(jdk, here, *options), *program], here / "output")
@@ -257,11 +257,11 @@ def ends(options, folder):
 
 
 def cases(jdks, kills, sigkills):
-    """Returns the rows: every combination in turn, the ends spread over all of them."""
+    """Returns the rows: every combination in turn, with the ends spread over all of them."""
     combinations = itertools.cycle(itertools.product((0.1, 0.3, 1, 3, 10), LINES, ("attached", "preloaded"), jdks))
     limits = itertools.cycle((192, 256, 384, 512))
     for number in range(kills + sigkills):
-        # 7 has no common divisor with the number of combinations, so few rows meet all values.
+        # 7 has no common divisor with the number of combinations, so that a few rows already have all values.
         for _ in range(7):
             seconds, kind, mode, jdk = next(combinations)
         yield jdk, mode, kind, seconds, next(limits), "SIGKILL" if number >= kills else "OOM kill", number % 2 == 1

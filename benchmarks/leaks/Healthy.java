@@ -74,7 +74,7 @@ final class Healthy {
     }
   }
 
-  /** A pool of buffers whose use rises at times. */
+  /** Uses a pool of buffers whose use rises at times. */
   static final class NettyPools implements Kernel {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final Random random = new Random(4);
@@ -97,7 +97,7 @@ final class Healthy {
     }
   }
 
-  /** The least recently used of 300 entries gives way to the next. */
+  /** Keeps 300 entries; a new entry replaces the least recently used one. */
   static final class LruCache implements Kernel {
     private static final int BYTES = 2500;
 
@@ -126,7 +126,7 @@ final class Healthy {
     }
   }
 
-  /** A cache that fills for ten minutes; then each entry is read every few minutes. */
+  /** Fills a cache for ten minutes; after that each entry is read every few minutes. */
   static final class FilledAndRead implements Kernel {
     private static final int BYTES = 5000;
 
@@ -149,7 +149,7 @@ final class Healthy {
     }
   }
 
-  /** A cache without a bound that is used. Its growth may be intended or not. */
+  /** Fills a cache without a bound and reads its entries. Such growth may be intended or not. */
   static final class GrowingAndRead implements Kernel {
     private static final int BYTES = 6000;
 
@@ -170,7 +170,7 @@ final class Healthy {
     }
   }
 
-  /** Keeps contexts for later jobs: as many as jobs ever ran at the same time. */
+  /** Keeps contexts for later jobs, as many as the largest number of simultaneous jobs so far. */
   static final class ArenaRatchet implements Kernel {
     private final List<ZstdCompressCtx> contexts = new ArrayList<>();
     private final Random random = new Random(8);
@@ -212,7 +212,7 @@ final class Healthy {
     }
   }
 
-  /** A pool of 40 objects that uses all of them every ten minutes. */
+  /** Uses all 40 objects of a pool every ten minutes. */
   static final class SlowPool implements Kernel {
     private static final int BYTES = 20_000;
 
@@ -237,7 +237,7 @@ final class Healthy {
     }
   }
 
-  /** Classes are loaded by a class loader and unloaded with it. */
+  /** Loads classes by class loaders that are later unloaded with their classes. */
   static final class ClassLoading implements Kernel {
     private final ArrayDeque<Object> kept = new ArrayDeque<>();
     private final URL[] classes = {
@@ -266,7 +266,7 @@ final class Healthy {
     }
   }
 
-  /** Statements that are closed, as in a typical service. */
+  /** Prepares statements and closes them, as in a typical service. */
   static final class SteadySql implements Kernel {
     private final Connection connection;
 
@@ -330,7 +330,7 @@ final class Healthy {
     }
   }
 
-  /** Sessions last some minutes, and their memory is not read before their end. */
+  /** Keeps sessions for some minutes; their memory is not read before their end. */
   static final class Sessions implements Kernel {
     private static final int BYTES = 9000;
 
@@ -357,7 +357,7 @@ final class Healthy {
     }
   }
 
-  /** The one of two callers of a shared method that frees its memory. */
+  /** Allocates by a method that it shares with a leaking kernel, and frees the memory. */
   static final class ThroughWrapper implements Kernel {
     private final ArrayDeque<Block> kept = new ArrayDeque<>();
 

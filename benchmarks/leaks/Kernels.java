@@ -28,18 +28,20 @@ import java.util.zip.Deflater;
 /**
  * Runs kernels side by side for a time.
  *
- * <p>Arguments: the minutes of the kernels' time, the factor by which it is faster than the real
- * time, and names such as {@code Leaking.Deflaters}. Without names all kernels without a stated
- * truth run; {@code Stated} runs all with one. Property {@code verdicts} names a file for
- * mallometer's verdicts, {@code trace} one for their evidence. Property {@code threads} is a number
- * of additional threads that wait for work. Kernels with a stated truth run with {@code liveMiB} of
- * Java objects that are replaced in turn, and without requests for collections.
+ * <p>Arguments: the minutes to run in the kernels' time, the factor by which that time is faster
+ * than the real one, and names of kernels such as {@code Leaking.Deflaters}. Without names all
+ * kernels run that do not state their truth; {@code Stated} runs all kernels that state it. The
+ * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
+ * their evidence. Property {@code threads} is a number of additional threads that wait for work.
+ * Kernels with a stated truth run with {@code liveMiB} of Java objects that are replaced in turn,
+ * and without requests for collections.
  */
 public final class Kernels {
 
   /**
-   * The time between requests for a collection. With the kernels' little garbage none would run by
-   * itself, and memory of dead classes and buffers would stay, unlike in real programs.
+   * The time between requests for a collection. The kernels make so little garbage that no
+   * collection would run without a request. Then the memory of dead classes and buffers would stay,
+   * unlike in real programs.
    */
   private static final Duration COLLECTED = Duration.ofMinutes(3);
 
@@ -128,7 +130,7 @@ public final class Kernels {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /** Makes garbage like requests; otherwise the heap would keep its first content for ever. */
+  /** Makes garbage as requests do; otherwise the heap would keep its first content for ever. */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 
@@ -145,7 +147,7 @@ public final class Kernels {
     }
   }
 
-  /** Replaces Java objects within an hour; otherwise old objects would never be collected. */
+  /** Replaces all Java objects within an hour; otherwise old objects would never be collected. */
   private static final class LiveObjects implements Kernel {
     private static final int BYTES = 10_000;
 
@@ -230,7 +232,7 @@ public final class Kernels {
 
   /**
    * A clock that may run faster than the real time, so that an hour of a program passes in minutes.
-   * The kernels do the same between two moments at any scale.
+   * At any scale the kernels do the same work between two moments of this clock.
    */
   static final class Pace {
 
@@ -246,7 +248,7 @@ public final class Kernels {
       return Duration.ofNanos((long) ((System.nanoTime() - start) * scale));
     }
 
-    /** Ends the run; later failures are ignored. */
+    /** Ends the run. Later failures of kernels are ignored. */
     void end() {
       over = true;
     }
@@ -255,7 +257,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until an age; returns at once if it has passed. */
+    /** Sleeps until the run has an age; returns at once if that age has passed. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -323,7 +325,10 @@ public final class Kernels {
     }
   }
 
-  /** Native memory that a program holds, uses and frees. The caller allocates if possible. */
+  /**
+   * Native memory that a program holds, uses and frees. Where possible the caller allocates the
+   * memory, so that the kernel's class is in the stack.
+   */
   interface Held {
 
     void use() throws Exception;
@@ -419,7 +424,7 @@ public final class Kernels {
   /** Memory of malloc, with the time until which it is needed. */
   record Block(long address, int bytes, Duration until) {
 
-    /** Returns memory without a time. */
+    /** Returns memory that is needed for no stated time. */
     static Block of(long address, int bytes) {
       return new Block(address, bytes, Duration.ZERO);
     }

@@ -63,7 +63,7 @@ final class Leaks {
 
     private Leaking() {}
 
-    /** Deflaters that are kept and never ended. */
+    /** Keeps deflaters and never ends them. */
     static final class Deflaters implements Kernel {
       private final List<Deflater> kept = new ArrayList<>();
       private final byte[] output = new byte[PAGE.length];
@@ -83,7 +83,7 @@ final class Leaks {
       }
     }
 
-    /** Inflaters that are kept and never ended. */
+    /** Keeps inflaters and never ends them. */
     static final class Inflaters implements Kernel {
       private final List<Inflater> kept = new ArrayList<>();
       private final byte[] input = Texts.deflated(PAGE);
@@ -103,7 +103,7 @@ final class Leaks {
       }
     }
 
-    /** Compression contexts that are not closed. */
+    /** Keeps compression contexts and never closes them. */
     static final class ZstdContexts implements Kernel {
       private final List<ZstdCompressCtx> kept = new ArrayList<>();
 
@@ -120,7 +120,7 @@ final class Leaks {
       }
     }
 
-    /** RocksDB's options, which each caller must close. */
+    /** Keeps options of RocksDB, which each caller must close, and never closes them. */
     static final class RocksOptions implements Kernel {
       private final List<Options> kept = new ArrayList<>();
 
@@ -139,7 +139,7 @@ final class Leaks {
       }
     }
 
-    /** Iterators of a database that stays open. */
+    /** Keeps iterators of a database that stays open, and never closes them. */
     static final class RocksIterators implements Kernel {
       private final List<RocksIterator> kept = new ArrayList<>();
       private final RocksDB database;
@@ -168,7 +168,7 @@ final class Leaks {
       }
     }
 
-    /** Statements of a connection that stays open. */
+    /** Keeps statements of a connection that stays open, and never closes them. */
     static final class SqliteStatements implements Kernel {
       private final List<PreparedStatement> kept = new ArrayList<>();
       private final Connection connection;
@@ -195,7 +195,7 @@ final class Leaks {
       }
     }
 
-    /** Memory for a C function, never freed. */
+    /** Allocates memory for a C function and never frees it. */
     static final class JnaBlocks implements Kernel {
       private static final int BYTES = 1024;
 
@@ -210,7 +210,7 @@ final class Leaks {
       }
     }
 
-    /** Direct buffers in a list that is never emptied. */
+    /** Adds direct buffers to a list that is never emptied. */
     static final class DirectBuffers implements Kernel {
       private final List<ByteBuffer> kept = new ArrayList<>();
 
@@ -225,7 +225,7 @@ final class Leaks {
       }
     }
 
-    /** Allocates 300 KiB every two minutes. */
+    /** Allocates 300 KiB every two minutes and never frees them. */
     static final class LargeAndRare implements Kernel {
       private static final int BYTES = 300 * 1024;
 
@@ -260,7 +260,7 @@ final class Leaks {
       }
     }
 
-    /** The one of two callers of a shared method that does not free its memory. */
+    /** Allocates by a method that it shares with a healthy kernel, and never frees the memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {
@@ -273,7 +273,7 @@ final class Leaks {
       }
     }
 
-    /** A map whose keys lack equals(), so that no entry is ever found again. */
+    /** Keeps entries in a map whose keys lack equals(), so that no entry is ever found again. */
     static final class LostKeys implements Kernel {
       private static final int BYTES = 4096;
 
@@ -315,7 +315,7 @@ final class Leaks {
 
     private Losing() {}
 
-    /** Memory for a C function, never freed. */
+    /** Allocates memory for a C function and never frees it. */
     static final class JnaBlocks implements Kernel {
       private static final int BYTES = 4096;
 
@@ -330,7 +330,7 @@ final class Leaks {
       }
     }
 
-    /** The one of two callers of a shared method that does not free its memory. */
+    /** Allocates by a method that it shares with a healthy kernel, and never frees the memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {
@@ -360,7 +360,7 @@ final class Leaks {
       }
     }
 
-    /** Off-heap memory of a library that frees nothing. */
+    /** Allocates off-heap memory as a library does that frees nothing. */
     static final class UnsafeBlocks implements Kernel {
       private static final int BYTES = 16_000;
 
@@ -390,7 +390,7 @@ final class Leaks {
       }
     }
 
-    /** A C function allocates strings for its caller, who does not free them. */
+    /** Calls a C function that allocates strings for its caller, and does not free them. */
     static final class CStrings implements Kernel {
       private final Function strdup = Function.getFunction("c", "strdup");
       private final String text = new String(PAGE, StandardCharsets.US_ASCII);
@@ -406,7 +406,7 @@ final class Leaks {
       }
     }
 
-    /** Each fifth request fails, and then its memory is not freed. */
+    /** Fails in each fifth request, and then does not free the memory of the request. */
     static final class ForgottenOnError implements Kernel {
       private static final int BYTES = 16_000;
 
@@ -435,7 +435,7 @@ final class Leaks {
       }
     }
 
-    /** Each of 50 entries is replaced every 15 s, and the old one is not freed. */
+    /** Replaces each of 50 entries every 15 s, and does not free the old ones. */
     static final class ReplacedEntries implements Kernel {
       private static final int BYTES = 6000;
 
@@ -454,7 +454,7 @@ final class Leaks {
       }
     }
 
-    /** Threads end without freeing their buffers. */
+    /** Starts threads that end without freeing their buffers. */
     static final class ThreadBuffers implements Kernel {
       private static final int BYTES = 12_000;
 
@@ -469,7 +469,7 @@ final class Leaks {
       }
     }
 
-    /** A C function enlarges an output buffer. The caller copies it and does not free it. */
+    /** Lets a C function enlarge an output buffer, copies it and does not free it. */
     static final class GrownBuffers implements Kernel {
       private static final int MOST = 16_000;
 
@@ -490,7 +490,7 @@ final class Leaks {
       }
     }
 
-    /** Each read has options of RocksDB, which the caller does not close. */
+    /** Reads with options of RocksDB that are not closed. */
     static final class DroppedReadOptions implements Kernel {
       DroppedReadOptions() {
         RocksDB.loadLibrary();
@@ -509,7 +509,10 @@ final class Leaks {
       }
     }
 
-    /** Compression contexts, structures with a table of their own, are neither kept nor closed. */
+    /**
+     * Neither keeps nor closes compression contexts. A context is a structure with a table of its
+     * own.
+     */
     static final class DroppedZstdContexts implements Kernel {
       @Override
       public Duration period() {
@@ -522,7 +525,7 @@ final class Leaks {
       }
     }
 
-    /** Lists of ten nodes are lost. Each node has the address of the next. */
+    /** Loses lists of ten nodes, each of which has the address of the next node. */
     static final class DroppedLists implements Kernel {
       private static final int BYTES = 2000;
       private static final int NODES = 10;

@@ -402,7 +402,7 @@ final class LookAlikes {
 
     /** The ways in which a program uses its objects. */
     enum Habit {
-      /** Sessions come all the time; each is freed after its timeout. */
+      /** Sessions begin all the time; each is freed after its timeout. */
       SESSIONS,
       /** A web cache fills up, then drops its oldest entries; each entry is read sometimes. */
       CACHE,
@@ -412,7 +412,7 @@ final class LookAlikes {
       BATCH,
       /** Objects are collected until the next compaction reads them and drops half of them. */
       COMPACTION,
-      /** The first half of a phase builds tables, which its end reads and frees. */
+      /** The first half of a phase builds tables, which the end of the phase reads and frees. */
       PHASE,
       /** A new configuration replaces the old one. */
       RELOAD,
@@ -573,7 +573,10 @@ final class LookAlikes {
       }
     }
 
-    /** Uses as many objects as are needed. The need rises slowly to the peak from a tenth. */
+    /**
+     * Uses as many objects as are needed. The need rises slowly from a tenth of the objects to all
+     * of them at the peak.
+     */
     private void meetDemand(double share) throws Exception {
       int demand = (int) (plan.objects() * (0.1 + 0.9 * share * share));
       while (fresh.size() < demand) {

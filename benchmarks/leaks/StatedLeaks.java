@@ -146,7 +146,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Wrappers live in a cache for two minutes, and are dropped without freeing their memory. */
+  /** Keeps wrappers in a cache for two minutes, and drops them without freeing their memory. */
   static final class HoldersThatDieOld extends Lost {
     private static final int BYTES = 12 * KIB;
 
@@ -186,7 +186,7 @@ final class StatedLeaks {
     }
   }
 
-  /** The error path does not free, once in 40 requests. */
+  /** Fails once in 40 requests, and does not free the memory of a failed request. */
   static final class FailedRequests extends Lost {
     private static final int BYTES = 8 * KIB;
 
@@ -215,7 +215,10 @@ final class StatedLeaks {
     }
   }
 
-  /** A buffer grows by realloc up to 16 KiB, and the next document begins a new one. */
+  /**
+   * Enlarges a buffer by realloc up to 16 KiB, and begins a new buffer for the next document
+   * without freeing the old one.
+   */
   static final class GrownAndReplaced extends Lost {
     private static final int MOST = 16 * KIB;
 
@@ -241,7 +244,10 @@ final class StatedLeaks {
     }
   }
 
-  /** Threads have a buffer in a ThreadLocal, and end after a second. */
+  /**
+   * Starts threads that have a buffer in a ThreadLocal, end after a second, and do not free the
+   * buffer.
+   */
   static final class ThreadLocals extends Lost {
     private static final int BYTES = 12 * KIB;
 
@@ -266,7 +272,7 @@ final class StatedLeaks {
     }
   }
 
-  /** A C function copies strings for its caller, who does not free them. */
+  /** Calls a C function that copies strings for its caller, and does not free the copies. */
   static final class LoggedStrings extends Lost {
     private static final int BYTES = 2 * KIB;
 
@@ -333,7 +339,9 @@ final class StatedLeaks {
     }
   }
 
-  /** One request in about 500, which use the compressor in five ways, does not end it. */
+  /**
+   * Compresses requests in five ways, and does not end the compressor in one of about 500 requests.
+   */
   static final class OneDeflaterInMany extends Kept {
     /** The bytes that zlib allocates for a compressor of the default level. */
     private static final int BYTES = 268_000;
@@ -394,7 +402,7 @@ final class StatedLeaks {
     }
   }
 
-  /** A tenth of the objects is read every ten seconds; the others are never read. */
+  /** Reads a tenth of the objects every ten seconds; the others are never read. */
   static final class PartRead extends Kept {
     private static final int BYTES = 16 * KIB;
 
@@ -423,7 +431,9 @@ final class StatedLeaks {
     }
   }
 
-  /** A map whose keys have no equality finds nothing again and keeps all entries. */
+  /**
+   * Keeps entries in a map whose keys do not define equality, so that no entry is ever found again.
+   */
   static final class KeysWithoutEquals extends Kept {
     private static final int BYTES = 4 * KIB;
 
@@ -462,7 +472,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Listeners are added for each page, called for each event, and never removed. */
+  /** Adds listeners for each page, calls them for each event, and never removes them. */
   static final class Listeners extends Kept {
     private static final int BYTES = 8 * KIB;
 
@@ -500,7 +510,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Leaks an inflater each second for three minutes, then none for six. */
+  /** Leaks an inflater each second for three minutes, then none for six minutes. */
   static final class WithPauses extends Kept {
     /** The bytes that zlib allocates for a decompressor, with its window of 32 KiB. */
     private static final int BYTES = 40_000;
@@ -554,7 +564,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Direct buffers in a queue that no consumer reads. */
+  /** Adds direct buffers to a queue that no consumer reads. */
   static final class BuffersInQueue extends Kept {
     private static final int BYTES = 32 * KIB;
 
@@ -576,7 +586,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Compression contexts of exports that a user left open. */
+  /** Keeps the compression contexts of exports that a user left open. */
   static final class OpenExports extends Kept {
     /** The bytes that zstd allocates for a context that has compressed a page at level 1. */
     private static final int BYTES = 130_000;

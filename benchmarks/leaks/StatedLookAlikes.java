@@ -25,7 +25,7 @@ import java.util.zip.Deflater;
 
 /**
  * Kernels that need all the memory they hold, and state their longest idle time: from ten seconds
- * to 25 minutes. Two of them grow without end and use all of it.
+ * to 25 minutes. Two of the kernels grow without end and use all of their memory.
  */
 final class StatedLookAlikes {
 
@@ -77,7 +77,7 @@ final class StatedLookAlikes {
       return Duration.ofMillis(500);
     }
 
-    /** Returns a random time, exponentially distributed and at most the longest. */
+    /** Returns a random time, exponentially distributed, but at most {@code longest}. */
     final Duration drawn(Duration mean, Duration longest) {
       Duration drawn =
           Duration.ofMillis((long) (-Math.log(1 - random.nextDouble()) * mean.toMillis()));
@@ -85,7 +85,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Memory that a kernel holds, and the time at which it is due. */
+  /** Memory that a kernel holds, and the time at which it is next used or freed. */
   private static final class Entry {
     private final Held held;
     private Duration due;
@@ -131,7 +131,7 @@ final class StatedLookAlikes {
 
   // ---- Sessions
 
-  /** A request prolongs its session, which ends two minutes after the last. */
+  /** Keeps sessions that end two minutes after their last request. */
   static final class SlidingSessions extends Needed {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final int BYTES = 8 * KIB;
@@ -161,7 +161,9 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Sessions last six minutes on average, 25 at most, and are not read before their end. */
+  /**
+   * Keeps sessions for six minutes on average, 25 at most, and does not read them before their end.
+   */
   static final class RandomSessions extends Needed {
     private static final int BYTES = 12 * KIB;
 
@@ -181,7 +183,10 @@ final class StatedLookAlikes {
 
   // ---- Caches
 
-  /** The least recently used of 800 entries gives way to a new one; three are used a second. */
+  /**
+   * Keeps 800 entries, three of which are used each second. A new entry replaces the least recently
+   * used one.
+   */
   static final class RecentlyUsed extends Needed {
     private static final int BYTES = 4 * KIB;
 
@@ -208,7 +213,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** A cache fills up and reads each entry after random times. */
+  /** Fills a cache and reads each entry after random times. */
   private abstract static class RandomlyRead extends Needed {
     private final Schedule entries = new Schedule();
     private final Duration mean;
@@ -233,7 +238,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** An entry is read every ten seconds on average. */
+  /** Reads each entry every ten seconds on average. */
   static final class HotCache extends RandomlyRead {
     HotCache() {
       super(Duration.ofSeconds(10), Duration.ofMinutes(3), 400, 120.0 * 6 * KIB);
@@ -245,7 +250,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** An entry is read every four minutes on average. */
+  /** Reads each entry every four minutes on average. */
   static final class WarmCache extends RandomlyRead {
     WarmCache() {
       super(Duration.ofMinutes(4), Duration.ofMinutes(25), 1500, 120.0 * 5 * KIB);
@@ -257,7 +262,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** An entry is read every twelve minutes on average. */
+  /** Reads each entry every twelve minutes on average. */
   static final class CoolCache extends RandomlyRead {
     CoolCache() {
       super(Duration.ofMinutes(12), Duration.ofMinutes(25), 2400, 120.0 * 4 * KIB);
@@ -269,7 +274,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Fills for 25 minutes; each entry is read every 25. */
+  /** Fills a cache for 25 minutes, and reads each entry every 25 minutes. */
   static final class ColdCache extends Needed {
     private static final Duration GAP = Duration.ofMinutes(25);
     private static final int BYTES = 5 * KIB;
@@ -291,7 +296,7 @@ final class StatedLookAlikes {
 
   // ---- Batches
 
-  /** A job reads and frees all that came in twenty minutes. */
+  /** Collects objects; a job every twenty minutes reads and frees them. */
   static final class NightlyBatch extends Needed {
     private static final Duration GAP = Duration.ofMinutes(20);
     private static final int BYTES = 6 * KIB;
@@ -315,7 +320,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Ten models of 2 MiB are loaded at first use, one every four minutes, and used sometimes. */
+  /** Loads ten models of 2 MiB, one every four minutes, and uses each of them sometimes. */
   static final class LazyModels extends Needed {
     private static final Duration LONGEST = Duration.ofMinutes(20);
 
@@ -337,7 +342,9 @@ final class StatedLookAlikes {
 
   // ---- Pools, rings and arenas
 
-  /** A peak each 15 minutes needs 300 buffers; between peaks the pool uses its first thirty. */
+  /**
+   * Uses 300 buffers of a pool at a peak every 15 minutes, and only the first thirty between peaks.
+   */
   static final class ConnectionPool extends Needed {
     private static final int BYTES = 20 * KIB;
 
@@ -360,7 +367,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** A pool has ten times as many buffers in use every seventh minute. */
+  /** Uses ten times as many buffers of a pool in every seventh minute. */
   static final class NettyArenas extends Needed {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final ArrayDeque<ByteBuf> used = new ArrayDeque<>();
@@ -381,7 +388,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** 720 buffers are overwritten in turn, each after twelve minutes. */
+  /** Overwrites 720 buffers in turn, each every twelve minutes. */
   static final class BufferRing extends Needed {
     private static final int BUFFERS = 720;
     private static final int BYTES = 16 * KIB;
@@ -408,7 +415,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Twelve tenants work for 90 s each in turn; each has an arena that it fills slowly. */
+  /** Runs twelve tenants in turn for 90 s each; each tenant slowly fills an arena of its own. */
   static final class TenantArenas extends Needed {
     private static final int TENANTS = 12;
     private static final int CHUNKS = 30;
@@ -440,7 +447,10 @@ final class StatedLookAlikes {
 
   // ---- Queues and tables
 
-  /** Grows for 15 minutes, then shrinks for 15: twice as much is read and freed, in order. */
+  /**
+   * Fills a queue for 15 minutes, then reads and frees its two oldest entries for each new one for
+   * 15 minutes.
+   */
   static final class DrainingQueue extends Needed {
     private static final int BYTES = 6 * KIB;
 
@@ -463,7 +473,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** The table fills in 20 minutes; each result is needed again after three minutes on average. */
+  /** Fills a table in 20 minutes; each result is needed again after three minutes on average. */
   static final class MemoTable extends RandomlyRead {
     MemoTable() {
       super(Duration.ofMinutes(3), Duration.ofMinutes(20), 2400, 120.0 * 3 * KIB);
@@ -475,7 +485,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** A scanner reads all objects each minute, and their number grows. */
+  /** Reads all objects each minute, while their number grows. */
   static final class ScannedEachMinute extends Needed {
     private static final int BYTES = 5 * KIB;
 
@@ -494,7 +504,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** A cache without a bound, whose entries are read every two minutes on average. */
+  /** Fills a cache without a bound, whose entries are read every two minutes on average. */
   static final class UnboundedCache extends Needed {
     private static final Duration LONGEST = Duration.ofMinutes(15);
     private static final int BYTES = 5 * KIB;
@@ -514,8 +524,8 @@ final class StatedLookAlikes {
   }
 
   /**
-   * A fifth of the objects is read all the time. The others are idle until they end after ten
-   * minutes.
+   * Reads a fifth of the objects all the time. The other objects are idle until they are freed
+   * after ten minutes.
    */
   static final class SomeRead extends Needed {
     private static final Duration GAP = Duration.ofMinutes(10);
@@ -547,7 +557,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Failed requests wait for another attempt, after 2, 6 or 22 minutes, and are then freed. */
+  /** Keeps failed requests for another attempt after 2, 6 or 22 minutes, and then frees them. */
   static final class Retries extends Needed {
     private static final int BYTES = 10 * KIB;
     private static final int[] MINUTES = {2, 6, 22};
@@ -575,7 +585,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** 200 statements stay prepared; each is executed after five minutes on average, 14 at most. */
+  /** Keeps 200 prepared statements; each is executed after five minutes on average, 14 at most. */
   static final class PreparedStatements extends Needed {
     private static final Duration LONGEST = Duration.ofMinutes(14);
 
@@ -605,7 +615,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Segments of a log are each written in a minute. Sixteen are read and freed at once. */
+  /** Writes a segment of a log each minute. Sixteen segments are read and freed at once. */
   static final class LogSegments extends Needed {
     private static final int BYTES = 512 * KIB;
 
@@ -631,7 +641,10 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Returned compressors are used first. A compressor that is idle for 15 minutes is ended. */
+  /**
+   * Reuses the compressor that was returned last, and ends compressors that were idle for 15
+   * minutes.
+   */
   static final class TrimmedPool extends Needed {
     private static final Duration IDLE = Duration.ofMinutes(15);
 

@@ -32,7 +32,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Collectors;
 
-/** Writes each evaluation's verdicts as a line of JSON. */
+/** Writes the verdicts of each evaluation as a line of JSON. */
 final class VerdictLog implements AutoCloseable {
 
   private final Path file;
@@ -182,7 +182,7 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /** Records the evidence of verdicts each minute, so that a test can judge it again. */
+  /** Records the evidence of verdicts each minute, so that a test can judge the evidence again. */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -250,7 +250,10 @@ final class VerdictLog implements AutoCloseable {
       }
     }
 
-    /** Fills memory with random words. A few look like addresses, as in other memory. */
+    /**
+     * Fills memory with random words. A few words look like addresses, as in the memory of real
+     * programs.
+     */
     private static void fill(long bytes) {
       long[] words = new Random(1).longs(BYTES / Long.BYTES).toArray();
       for (long filled = 0; filled < bytes; filled += BYTES) {

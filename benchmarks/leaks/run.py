@@ -1,8 +1,9 @@
-"""Which of many pieces of a program leak, by mallometer's verdicts and by what other tools say of the same program.
+"""Finds out which of many kernels (pieces of a program) leak, by mallometer's verdicts and by the reports of other tools on the same
+program.
 
-One JVM runs the kernels of Leaking and Healthy side by side: some leak, some only look so. `Leaking` and `Healthy` in their names
-say which; nothing else knows. A tool names a kernel if its class is in a stack that the tool reports. Beside the kernels
-there is all that a JVM and its libraries allocate themselves, so a report of none of the kernels is wrong as well.
+One JVM runs the kernels of Leaking and Healthy side by side: some leak, others only look as if they did. Only the words `Leaking` and
+`Healthy` in their names say which. A tool names a kernel if the kernel's class is in a stack that the tool reports. The JVM and its
+libraries also allocate, so a report of none of the kernels is wrong as well.
 """
 
 import argparse
@@ -30,7 +31,7 @@ KERNEL = re.compile(r"leaks[./](?:Leaks\$)?(StatedLeaks|StatedLookAlikes|Leaking
 
 
 def kernels(kind):
-    """The names of a list of kernels in their source."""
+    """Returns the names of a list of kernels in their source."""
     file = HERE / f"{'Leaks' if kind in ('Leaking', 'Losing') else kind}.java"
     _, _, source = file.read_text().partition(f"class {kind} ")
     listed = source[source.index("ALL ="):source.index(");", source.index("ALL ="))]
@@ -38,23 +39,23 @@ def kernels(kind):
 
 
 def kernel_of(stack):
-    """The kernel whose class is in the stack; "" if none is."""
+    """Returns the kernel whose class is in the stack; "" if none is."""
     found = KERNEL.search(stack)
     return f"{found[1]}.{found[2]}" if found else ""
 
 
 @dataclasses.dataclass
 class Findings:
-    """What a tool said at the end of a run."""
+    """The report of a tool at the end of a run."""
 
     tool: str
-    # Stacks or sites that the tool reports as leaks, by kernel; "" for those of none.
+    # The stacks or sites that the tool reports as leaks, by kernel; "" for those of no kernel.
     reported: dict
-    # All sites that it could have reported.
+    # The number of all sites that it could have reported.
     sites: int
-    # Minutes until the first report of a kernel, in the kernels' time.
+    # The minutes until the first report of a kernel, in the kernels' time.
     minutes: dict = dataclasses.field(default_factory=dict)
-    # Verdicts other than leak and healthy, by kernel.
+    # The verdicts other than leak and healthy, by kernel.
     others: dict = dataclasses.field(default_factory=dict)
     note: str = ""
 
@@ -99,7 +100,7 @@ def mallometer(version, home, arguments, directory):
 
 
 def unfreed(version, home, arguments, directory):
-    """async-profiler's leak mode: what was allocated in the first nine tenths of the run and not freed."""
+    """Reads async-profiler's leak mode: the memory that was allocated in the first nine tenths of the run and not freed."""
     recording, collapsed = directory / "profile.jfr", directory / "profile.txt"
     converter = measure.artifact(CONVERTER)
     options = [f"-agentpath:{measure.async_profiler()}=start,nativemem=512k,file={recording}"]
@@ -116,7 +117,7 @@ def unfreed(version, home, arguments, directory):
 
 
 def jemalloc(version, home, arguments, directory):
-    """jemalloc's dump at the end, of all that is not freed. Its stacks end where Java begins, so it names no kernel."""
+    """Reads jemalloc's dump at the end, which has all memory that is not freed. Its stacks end where Java begins, so it names no kernel."""
     environment = {"LD_PRELOAD": measure.existing(JEMALLOC, "libjemalloc2"),
                    "MALLOC_CONF": f"prof:true,prof_final:true,lg_prof_sample:19,prof_prefix:{directory}/heap"}
     run(java(version, home, arguments, [], directory), environment, directory, arguments)
@@ -134,7 +135,9 @@ TOOLS = {"mallometer": mallometer, "unfreed": unfreed, "jemalloc": jemalloc}
 
 
 def shortened(moments, programs=()):
-    """The last moments, with the sites of which anything is known then and of which one of the programs is in the stack.
+    """Returns the last moments, with the sites of which something is known then and whose stack has one of the programs.
+
+    The first moment with a site has its names and frames.
 
     Names and frames of a site are in the first moment that has it.
     """
@@ -157,7 +160,7 @@ def shortened(moments, programs=()):
 
 
 def shorten(trace, short, *programs):
-    """Tests judge short traces again (RecordedKernelsTest). A whole one of forty minutes takes 5 MB."""
+    """Shortens a trace, which tests judge again (RecordedKernelsTest). A whole trace of forty minutes takes 5 MB."""
     with gzip.open(trace, "rt") as lines:
         moments = [json.loads(line) for line in lines]
     text = "".join(json.dumps(moment, separators=(",", ":")) + "\n" for moment in shortened(moments, programs))
@@ -238,7 +241,7 @@ def main():
     chosen = arguments.kernel = arguments.kernel or kernels("Leaking") + kernels("Healthy")
     print(f"## Leaks: {arguments.minutes:g} minutes, {arguments.scale:g} times as fast\n\n{measure.describe_machine()}")
     tools = arguments.tool or list(TOOLS)
-    # At the world's pace a run hardly uses a processor.
+    # In real time, a run hardly uses a processor.
     with concurrent.futures.ThreadPoolExecutor(max_workers=16 if arguments.scale == 1 else 1) as together:
         runs = {(version, tool): together.submit(ask, tool, version, home, arguments)
                 for version, home in jdks.items() for tool in tools}

@@ -1,7 +1,7 @@
-"""When mallometer says what of kernels that leak and of look-alikes, in JVMs side by side at the world's pace.
+"""Measures when mallometer gives which verdict on kernels that leak and on look-alikes, in JVMs side by side in real time.
 
-Of each kernel: the first minute at each verdict, whether a leak was ever given up, and of look-alikes whether a sentence
-was untrue. `--lost` runs the kernels that lose memory for some minutes, under each JDK and collector.
+For each kernel it prints the first minute of each verdict, whether a leak was ever revoked, and for look-alikes whether a sentence was
+untrue. `--lost` runs the kernels that lose memory for some minutes, under each JDK and collector.
 """
 
 import argparse
@@ -22,13 +22,13 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 import measure
 from run import kernel_of, kernels
 
-# What Java still holds, and what nobody does.
+# Kernels whose memory Java still refers to, and kernels whose memory nothing refers to.
 HELD = [f"Leaking.{name}" for name in ("Deflaters", "Inflaters", "ZstdContexts", "RocksOptions", "RocksIterators",
                                        "SqliteStatements", "DirectBuffers", "LostKeys")]
 LOST = [f"Losing.{name}" for name in ("JnaBlocks", "ThroughWrapper", "ManySmall", "UnsafeBlocks", "CStrings", "ForgottenOnError",
                                        "ReplacedEntries", "ThreadBuffers", "GrownBuffers", "DroppedReadOptions")]
 LOST_SLOWLY = [f"Leaking.{name}" for name in ("JnaBlocks", "ThroughWrapper", "SmallInHotCode", "LargeAndRare")]
-# Each of their objects but the first is in another that is lost.
+# Kernels in which each object but the first is referred to by another lost object.
 LOST_TOGETHER = ["Losing.DroppedZstdContexts", "Losing.DroppedLists"]
 JVMS = {
     "eight that Java holds": HELD,
@@ -42,15 +42,16 @@ LEAKING = {*kernels("Leaking"), *kernels("Losing")}
 COLLECTORS = ("G1", "Z", "Parallel", "Serial")
 STAGES = ("growing", "unused", "leak")
 LOST_WITHIN_MINUTES = 6
-# Random gaps of look-alikes are no longer.
+# The longest random gap of look-alikes, in minutes.
 LONGEST_GAP = 30
-# Buffers that are dropped wait for the collector; a configuration is replaced when the next is loaded.
+# The minutes by which a free may be late: dropped buffers wait for the collector, and a configuration is replaced when the next one is
+# loaded.
 LATE_MINUTES = 4
 UNITS = {"s": 1 / 60, "min": 1, "h": 60}
 
 
 class Kernel:
-    """What was said of one kernel in one JVM."""
+    """The verdicts on one kernel in one JVM."""
 
     def __init__(self):
         self.first = {}
@@ -60,7 +61,7 @@ class Kernel:
         self.sentences = {}
 
     def hear(self, minute, sites):
-        """The verdicts of one evaluation."""
+        """Adds the verdicts of one evaluation."""
         for site in sites:
             verdict = site["verdict"]
             self.first.setdefault(verdict, minute)
@@ -77,7 +78,7 @@ class Kernel:
 
 
 class Run:
-    """One JVM: what was said of its kernels, and its searches."""
+    """One JVM: the verdicts on its kernels, and its searches."""
 
     def __init__(self, lines):
         self.kernels = collections.defaultdict(Kernel)
@@ -105,7 +106,7 @@ class Run:
 
 
 def untruth(name, sentence):
-    """What a sentence says of a look-alike that is not so; "" if nothing."""
+    """Returns what a sentence says of a look-alike that is not true; "" if there is nothing."""
     if name in LEAKING:
         return ""
     if "no code can use or free them" in sentence or "beyond any timeout" in sentence:
@@ -121,7 +122,7 @@ def untruth(name, sentence):
     if idle and int(idle[1]) * UNITS[idle[2]] > longest + LATE_MINUTES:
         return f"{idle[0]}, though each is used or freed after {longest} min"
     excluded = re.search(r"random use more often than every (\d+) (s|min|h) is excluded", sentence)
-    # Only entries of caches are used each by itself at random.
+    # Only caches use their entries one by one at random.
     if excluded and at_random and habit == "cache" and int(excluded[1]) * UNITS[excluded[2]] > gap:
         return f"{excluded[0]}, though each is used every {gap} min"
     return ""
@@ -131,7 +132,7 @@ def untruth(name, sentence):
 
 
 def listen(name, home, names, arguments, options=()):
-    """Runs kernels in one JVM, unless there is a log of it."""
+    """Runs kernels in one JVM, unless a log of that run exists."""
     with tempfile.TemporaryDirectory(prefix="mallometer-leaks-") as directory:
         log = (arguments.logs or pathlib.Path(directory)) / f"{name.replace(', ', '-').replace(' ', '-')}.jsonl"
         if not log.exists():
@@ -151,7 +152,7 @@ def run(home, names, arguments, options, directory):
 
 
 def together(tasks, workers):
-    """What each task returns, by its name, or why it did not."""
+    """Returns the result of each task by its name, or the reason why there is none."""
     results = {}
 
     def guarded(task):
@@ -205,7 +206,7 @@ def print_look_alikes(title, run, names):
 
 
 def print_times(runs):
-    """Median and worst minute of each stage, of all kernels that leak."""
+    """Prints the median and the worst minute of each stage, over all kernels that leak."""
     rows = []
     for name, run in runs.items():
         leaking = JVMS.get(name.split(", ")[-1], LOST_JVM)

@@ -1,8 +1,10 @@
-"""What mallometer says of forty programs that state their truth, in four JVMs side by side, each of which runs all forty.
+"""Measures mallometer's verdicts on forty programs that state the truth about themselves, in four JVMs side by side, each of which runs all
+forty.
 
-Eighteen programs leak, twenty-two only look so; StatedLeaks and StatedLookAlikes describe them. Each says at every verdict how
-many bytes it has leaked, so verdicts, times and intervals are compared with the truth. What was leaked before an attach is not
-known to mallometer and is left out. A run whose log is in the directory LOGS is not run again; the tables are drawn from there.
+Eighteen programs leak, and twenty-two only look as if they did; StatedLeaks and StatedLookAlikes describe them. At every verdict each
+program states how many bytes it has leaked, so that verdicts, times and intervals are compared with the truth. mallometer does not know
+what was leaked before an attach, so that is not counted. A run whose log is in the directory LOGS is not repeated; the tables are made from
+the log.
 """
 
 import argparse
@@ -24,12 +26,13 @@ import measure
 from run import kernel_of
 
 LONGEST_TIMEOUT_MINUTES = 30
-# A leak should be called so within the longest timeout and five minutes. Two more are the epochs of use and the evaluation's turn.
+# The minutes within which a leak should get its verdict: the longest timeout and five minutes; and two more for the epochs and the
+# evaluation's turn.
 IN_TIME_MINUTES = LONGEST_TIMEOUT_MINUTES + 5
 LATE_MINUTES = IN_TIME_MINUTES + 2
 STAGES = ("growing", "unused", "lost", "leak")
 LEAKS = ("leak", "lost")
-# Between two verdicts pass about five seconds to a minute; a longer gap counts as no more.
+# The longest gap between two verdicts that counts as such. Usually there are five seconds to a minute between them.
 LONGEST_GAP_MINUTES = 2
 
 
@@ -57,14 +60,14 @@ JVMS = {
 
 @dataclasses.dataclass
 class Program:
-    """What was said of one program in one JVM."""
+    """The verdicts on one program in one JVM."""
 
     truth: str
     # Pairs of minute and bytes.
     leaked: list
     minutes: dict = dataclasses.field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     first: dict = dataclasses.field(default_factory=dict)
-    # Minute, stage, estimate, its interval, and the truth: what was leaked long enough ago.
+    # Rows of minute, stage, estimate, its interval, and the truth: the bytes that were leaked long enough ago.
     bytes: list = dataclasses.field(default_factory=list)
 
     @property
@@ -72,7 +75,7 @@ class Program:
         return self.truth in LEAKS
 
     def leaked_at(self, minute):
-        """Bytes that had been leaked by then."""
+        """Returns the bytes that had been leaked by then."""
         known = 0
         for then, leaked in self.leaked:
             if then > minute:
@@ -81,7 +84,7 @@ class Program:
         return known
 
     def begin(self):
-        """The minute of the first leaked byte."""
+        """Returns the minute of the first leaked byte."""
         return next((minute for minute, leaked in self.leaked if leaked > 0), math.inf)
 
     def called_within(self, minutes):
@@ -89,7 +92,7 @@ class Program:
 
 
 class Run:
-    """One JVM's log: its programs, sites of no program that were called leaks, and its searches."""
+    """One JVM's log: its programs, the sites of no program that got the verdict leak, and its searches."""
 
     def __init__(self, lines, attached):
         moments = [line for line in lines if "sites" in line]
@@ -110,7 +113,7 @@ class Run:
             self._hear(moment, min(end - moment["age"] / 60, LONGEST_GAP_MINUTES))
 
     def search_share(self):
-        """Processor time of searches as a share of one processor; the log has the last search before each verdict."""
+        """Returns the CPU time of searches as a share of one processor; the log has the last search before each verdict."""
         if not self.searches:
             return 0.0
         skipped = self.searches[-1]["search"] / len(self.searches)
@@ -151,7 +154,7 @@ class Run:
 
 
 def stage_of(site):
-    """A verdict, where lost memory is one of its own."""
+    """Returns the verdict, in which lost memory is a verdict of its own."""
     return "lost" if site["verdict"] == "leak" and site["evidence"] == "lost" else site["verdict"]
 
 
@@ -159,7 +162,7 @@ def stage_of(site):
 
 
 def most(events, trials, error=0.05):
-    """The upper bound of a probability by Clopper and Pearson, one-sided."""
+    """Returns the upper bound of a probability by Clopper and Pearson, one-sided."""
     if trials == 0 or events >= trials:
         return 1.0
     low, high = events / trials, 1.0
@@ -171,13 +174,13 @@ def most(events, trials, error=0.05):
 
 
 def least(events, trials, error=0.05):
-    """The lower bound likewise."""
+    """Returns the lower bound of a probability by Clopper and Pearson, one-sided."""
     return 1 - most(trials - events, trials, error)
 
 
 @dataclasses.dataclass
 class Figures:
-    """What the issue of a table is about, over some runs."""
+    """The figures of a table over some runs."""
 
     false_leaks: list
     look_alikes: int
@@ -199,7 +202,7 @@ def figures(runs):
     programs = [(f"{name} {program}", said) for name, run in runs.items() for program, said in run.programs.items()]
     leaking = [said for _, said in programs if said.leaks]
     innocent = [(name, said) for name, said in programs if not said.leaks]
-    # The first verdicts of a program whose truth is nothing yet hold no information about the ratio.
+    # Verdicts at which the true amount is still 0 say nothing about the ratio.
     told = [[row for row in said.bytes if row[5] > 0] for said in leaking]
     rows = [row for of_program in told for row in of_program]
     ratios = [row[2] / row[5] for row in rows]
@@ -274,7 +277,7 @@ def log_of(name, arguments):
 
 
 def listen(name, jvm, home, arguments):
-    """Runs the forty programs in one JVM, unless there is a log of it."""
+    """Runs the forty programs in one JVM, unless a log of that run exists."""
     log = log_of(name, arguments)
     if log.exists():
         return
@@ -283,7 +286,7 @@ def listen(name, jvm, home, arguments):
     built = arguments.built
     options = [f"-Xmx{jvm.heap}", f"-DliveMiB={jvm.live_mib}", f"-Dthreads={jvm.threads}", "-XX:MaxDirectMemorySize=256m", f"-Dverdicts={part}"]
     if arguments.trace and jvm.live_mib > 16:
-        # The recorder's text does not fit in the smallest heap.
+        # The smallest heap has no room for the recorder's text.
         options.append(f"-Dtrace={arguments.logs / name}.trace.jsonl.gz")
     environment = {}
     if jvm.attached:
@@ -318,7 +321,7 @@ def run_all(chosen, arguments):
 
 
 def copy_build(directory):
-    """What a run needs, so that a later build does not disturb it."""
+    """Copies what a run needs, so that a later build does not disturb it."""
     directory.mkdir(parents=True)
     shutil.copytree(measure.CLASSES, directory / "classes")
     shutil.copytree(measure.LIBRARIES, directory / "lib")
@@ -339,7 +342,7 @@ def parse_arguments():
 
 def load(path, attached):
     lines = path.read_text().splitlines()
-    # The last line of a run that goes on may not be whole.
+    # The last line of a run that is going on may be incomplete.
     return Run([json.loads(line) for line in lines if line.endswith("}")], attached)
 
 

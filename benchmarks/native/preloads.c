@@ -1,10 +1,11 @@
 /*
- * The least cost of any LD_PRELOAD: a library that does nothing. Each function jumps to the next one through a pointer
- * that is resolved before main(), or by the first call if that is earlier.
+ * A library that does nothing: it has the least cost that any LD_PRELOAD can have. Each function jumps to the next
+ * library's function through a pointer that is resolved before main(), or by the first call if that is earlier.
  *
- * With COUNTERS, the least cost of counting: the numbers and bytes of allocations and frees of the calling thread. Size
- * classes, readers, the ends of threads and allocators other than glibc are missing: mallometer's additional cost pays
- * for these. The bytes are read from the word before the object, where glibc keeps a chunk's size and three flags.
+ * With COUNTERS the library has the least cost of counting: it counts the numbers and bytes of allocations and frees of
+ * the calling thread. It lacks size classes, readers, the ends of threads and allocators other than glibc; these cause
+ * mallometer's additional cost. The bytes are read from the word before the object, where glibc keeps a chunk's size
+ * and three flags.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

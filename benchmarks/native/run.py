@@ -1,9 +1,10 @@
-"""What the hook costs a C program, beside the floor and beside what people would use instead.
+"""Measures what the hook costs a C program, compared with the least possible cost and with the tools that people would otherwise use.
 
-Two measures. The CPU time of the whole process, as ratio to a run without any preload: that is what users pay, and it
-is noisy. It is taken twice, of the first operations of a process and after a second: what is sampled, and from where the
-allocator serves a size, settles in that second. The instructions of one operation, counted by callgrind as difference of two lengths: that is exact, the same on
-every machine, and blind to caches. Neither says everything; both must look good. Instructions and bytes are gates: the command fails if one is missed. Ratios are aims.
+There are two measures. The first is the CPU time of the whole process, as a ratio to a run without any preload: users pay it, and it is
+noisy. It is taken for the first operations of a process, and again after a second, in which the sampler and the allocator have settled. The
+second is the number of instructions of one operation, counted by callgrind as the difference of two lengths: it is exact and equal on every
+machine, but does not include the effects of caches. Both must look good. Instructions and bytes are gates: the command fails if one is
+missed. Ratios are aims.
 """
 
 import argparse
@@ -27,8 +28,8 @@ BUILD = measure.TARGET / "native"
 NO_LIBRARY, COUNTING, DISABLED, EXCLUDED = 0, 1, 2, 4
 UNIT_REQUESTED = 3
 
-# Operations of a run that takes 50 to 200 ms without a preload. Short runs, many rounds: a disturbance then spoils a
-# round and not the median.
+# The operations of a run, which takes 50 to 200 ms without a preload. Runs are short and rounds many, so that a disturbance spoils a round
+# but not the median.
 WORKLOADS = {
     "pairs": 5_000_000,
     "mixed": 1_000_000,
@@ -45,7 +46,7 @@ WARM_UP_MILLISECONDS = 1000
 ROUNDS_PER_RIVAL = 3
 COUNTED_BY_CALLGRIND = ("pairs", "mixed", "realloc", "blocks")
 
-# Workload -> time over that of no preload.
+# The aims by workload: the time divided by the time without a preload.
 AIMS = {"pairs": 1.38, "mixed": 1.06, "realloc": 1.30, "realloc1m": 1.5, "blocks": 1.5, "churn": 1.05, "million": 1.05}
 
 REFERENCE = "no preload"
@@ -58,15 +59,15 @@ NO_SAMPLES = "mallometer, no samples"
 HEADER = "mallometer, header accounting"
 NO_SITES = "mallometer, no call sites"
 EVERY = {"MALLOMETER_SAMPLE_INTERVAL": "1"}
-# As JVMs have them. Of a program that does not ask for call sites none are recorded otherwise.
+# Settings with call sites, as JVMs have them. For a program that does not request call sites, none are recorded otherwise.
 SITES = {"MALLOMETER_STACKS": "native"}
-# With --quick.
+# The variants that are measured with --quick.
 QUICK = (REFERENCE, FORWARD_ONLY, MINIMAL, MALLOMETER, WITH_SITES, CONTROL)
 EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
 
-# Numbers of live threads of the processes in which snapshot.c reads the counters, and the readings that it makes.
+# The numbers of live threads in the processes in which snapshot.c reads the counters, and the numbers of readings.
 READING_THREADS = (1, 100, 1000)
 READINGS = {
     "warm": "mallometer_snapshot, back to back",
@@ -81,12 +82,12 @@ class Variant:
     # Returns the library to preload, or None; raises Unavailable.
     preload: object = lambda: None
     environment: dict = dataclasses.field(default_factory=dict)
-    # The state and, where given, the byte unit that libmallometer must report, or the row would be of something else.
+    # The state and, if given, the byte unit that libmallometer must report; otherwise something else was measured.
     state: int = NO_LIBRARY
     unit: int | None = None
-    # Part of the operations that is enough for a slow one.
+    # The share of the operations that is enough for a slow variant.
     share: float = 1.0
-    # Measured for comparison only, nothing is decided by it: a few rounds are enough.
+    # Whether the variant is measured only for comparison: a few rounds are enough then.
     rival: bool = False
     no_instructions: str = ""
 
@@ -147,7 +148,7 @@ def environment_of(variant):
 
 
 def run_workload(variant, workload, operations, directory):
-    """One timed run. Returns the fields that the workload printed."""
+    """Makes one timed run. Returns the fields that the workload printed."""
     command = [BUILD / "workload", workload, operations, WARM_UP_MILLISECONDS]
     output, errors = measure.run(command, environment_of(variant), directory)
     if "Invalid conf" in errors:
@@ -167,7 +168,7 @@ def operations_for(variant, workload):
 
 
 def instructions(variant, workload, lengths, directory):
-    """Instructions of one operation: the difference of two lengths, so that start-up and warm-up cancel."""
+    """Returns the instructions of one operation: the difference of two lengths, in which start-up and warm-up cancel out."""
     lengths = [round(length * max(variant.share, 0.1)) for length in lengths]
     counts = []
     for operations in lengths:
@@ -182,12 +183,12 @@ def instructions(variant, workload, lengths, directory):
 
 
 def divided(times, reference):
-    """By round."""
+    """Divides times by the reference of the same round."""
     return {number: time / reference[number] for number, time in times.items()}
 
 
 class Results:
-    """What each round measured, by workload and variant; and why a variant was not measured at all."""
+    """The measurements of each round, by workload and variant; and the reasons for variants that could not be measured."""
 
     def __init__(self):
         # (workload, variant) -> round -> CPU nanoseconds of one operation: of the first, and after a second
@@ -217,7 +218,7 @@ class Results:
         return measure.spread(list(self.times[workload, name].values())).median
 
     def ratios(self, workload, name):
-        """By round, the variant's time over that of no preload."""
+        """Returns, by round, the variant's time divided by that without a preload."""
         return divided(self.times[workload, name], self.times[workload, REFERENCE])
 
     def ratio(self, workload, name):
@@ -237,12 +238,12 @@ class Results:
         return measure.spread([time - reference[number] for number, time in self.sweep[size, name].items()]).median
 
     def two_threads_against_one(self, name):
-        """The ratio in two threads over the ratio in one."""
+        """Returns the ratio in two threads divided by the ratio in one."""
         one = self.ratios("pairs", name)
         return measure.spread([ratio / one[number] for number, ratio in self.ratios("threads", name).items()])
 
     def bytes_per_object(self, name):
-        """Growth of the resident set for each live object, beyond that of a run without preload."""
+        """Returns the growth of the resident set for each live object, minus that of a run without a preload."""
         reference = self.grown[REFERENCE]
         return measure.spread([grown - reference[number] for number, grown in self.grown[name].items()]).median
 
@@ -279,7 +280,7 @@ def count_all(chosen, workloads, missing, lengths, directory):
 
 
 def read_all(threads, processes, readings, library, directory):
-    """Microseconds of a reading, by kind."""
+    """Returns the microseconds of a reading, by kind."""
     samples = {kind: [] for kind in READINGS}
     environment = {"LD_PRELOAD": measure.existing(library, "none: built from interposer/")}
     for _ in range(processes):
@@ -307,7 +308,7 @@ def print_times(title, chosen, workloads, results, ratio):
 
 
 def print_sweep(chosen, results):
-    """Steady, a row a size."""
+    """Prints the steady state with a row for each size."""
     names = [variant.name for variant in chosen if not variant.rival and ("sweep", variant.name) in results.times]
     rows = []
     for size in results.sizes():
@@ -333,7 +334,8 @@ def print_counts(chosen, workloads, results, counted):
 
 
 def print_threads(chosen, results):
-    """Two processors that share one core slow each other down; the preloads that share nothing show by how much."""
+    """Prints the runs in two threads. Two processors that share one core slow each other down; preloads that share no data show by how
+    much."""
     names = [variant.name for variant in chosen if not variant.rival and results.has("threads", variant.name)]
     rows = [[name, results.two_threads_against_one(name)] for name in names if name != REFERENCE]
     measure.print_table("`threads` over `pairs`, each as ratio to no preload", ["variant", "two against one"], rows)
@@ -351,7 +353,7 @@ def print_readings(library, quick, directory):
 
 
 def targets(results, counted):
-    """The promises that these runs can check."""
+    """Returns the targets that these runs can check."""
     found = []
 
     def instructions_at_most(limit, promise, name, floor):
@@ -369,7 +371,7 @@ def targets(results, counted):
             worst = max(results.sizes(), key=lambda size: results.sweep_ratio(size, name))
             ratio = results.sweep_ratio(worst, name)
             found.append(Target(f"sweep, worst ratio, at {worst:,} bytes: {name}", 1.5, ratio, " x"))
-            # Where glibc maps each object, a pair takes 10 us, of which 40 ns cannot be told from noise.
+            # If glibc maps each object, a pair takes 10 us, in which 40 ns are lost in the noise.
             unmapped = [size for size in results.sizes() if size < 1 << 25]
             worst = max(unmapped, key=lambda size: results.sweep_added(size, name))
             added = results.sweep_added(worst, name)
@@ -378,12 +380,12 @@ def targets(results, counted):
         nanoseconds = (results.ratio("deep", EVERY_BY_POINTERS).median - 1) * results.nanoseconds("deep", REFERENCE)
         found.append(Target("every allocation with 8 frames, time added", 100, nanoseconds, " ns"))
     if MALLOMETER in results.grown:
-        # Half a byte: the resident set moves by some pages from run to run.
+        # The limit is half a byte, because the resident set differs by some pages from run to run.
         found.append(Target("memory of a live object", 0.5, results.bytes_per_object(MALLOMETER), " B", gate=True))
     for name in (IS_DISABLED, IS_EXCLUDED):
         instructions_at_most(15, f"pair over forward only, instructions: {name}", name, FORWARD_ONLY)
     if results.has("threads", MALLOMETER) and results.has("pairs", MALLOMETER):
-        # Nothing is lost if 1 lies within the quartiles.
+        # The ratio does not differ from 1 if 1 lies within the quartiles.
         lost = results.two_threads_against_one(MALLOMETER).low
         found.append(Target("time in two threads over time in one, lower quartile", 1.0, lost, " x"))
     return found

@@ -1,9 +1,10 @@
 /*
- * The time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
+ * Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
  *
- * Each thread makes one event, so that it owns a block, and waits. The main thread then makes two series of readings:
- * back to back with all blocks in the caches, like a program that brackets its work, and with the caches overwritten
- * before each reading, like a poll every few seconds.
+ * Each thread makes one event, so that it owns a block, and waits. The main thread then makes two series of readings.
+ * In the first, reading follows reading with all blocks in the caches, as in a program that reads before and after a
+ * piece of work. In the second, the caches are overwritten before each reading, as in a program that reads every few
+ * seconds.
  *
  * Usage: snapshot THREADS READINGS. Prints nanoseconds, one line `name value value ...` for each kind of reading.
  */
@@ -17,9 +18,10 @@
 #include "mallometer_optional.h"
 
 #define STACK_BYTES (64 * 1024)
-/* Exceeds usual second-level caches. With a larger third level, blocks come from there. */
+/* The bytes that are overwritten exceed usual second-level caches. On a machine with a larger third level, blocks are
+ * read from that level. */
 #define EVICTING_BYTES (16 * 1024 * 1024)
-/* The readings of one sample, as a single one is too short for the clock. */
+/* The number of readings in one sample; a single reading is too short for the clock. */
 #define THREAD_READINGS_PER_SAMPLE 200
 
 static pthread_barrier_t all_have_counted;

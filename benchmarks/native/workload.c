@@ -38,15 +38,17 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* The size from which glibc maps each object. That is 100 times as slow: a hundredth of the operations suffices. */
+/* From this size on glibc maps each object, which is 100 times as slow, so that a hundredth of the operations
+ * suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 
-/* The operations of the warm-up, equal for all lengths, so that lengths differ only by work. */
+/* The operations of the warm-up. Their number is the same for all lengths of a measurement, so that lengths differ only
+ * by the measured work. */
 #define WARM_UP 2000
 
-/* Marks an object as used; the compiler would remove the pair of malloc and free otherwise. */
+/* Marks an object as used; otherwise the compiler would remove the pair of malloc and free. */
 static inline void look_at(void *object) { __asm__ volatile("" : : "r"(object) : "memory"); }
 
 static uint64_t process_cpu_ns(void) {
@@ -55,7 +57,8 @@ static uint64_t process_cpu_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Marsaglia's xorshift64: a few instructions, the same sequence in every run. */
+/* Computes the next number of Marsaglia's xorshift64, which costs a few instructions and gives the same sequence in
+ * every run. */
 static inline uint64_t next_random(uint64_t *state) {
   *state ^= *state << 13;
   *state ^= *state >> 7;
@@ -80,7 +83,7 @@ static void pairs(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(malloc(64)));
 }
 
-/* Calls that leave frame pointers behind, as code that is to be profiled is compiled. */
+/* Functions that keep frame pointers, like code that was compiled for profiling. */
 #define DEEPER(function, next)                                                                                     \
   __attribute__((noinline, noclone, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls"))) static void * \
   function(size_t size) {                                                                                          \
@@ -94,7 +97,7 @@ DEEPER(sixth, seventh)
 DEEPER(fifth, sixth)
 DEEPER(fourth, fifth)
 
-/* Allocates eight calls deep, with this function, its caller and main; the C library's frames are not counted. */
+/* Allocates eight calls deep, with this function, its caller and main; the eight exclude the C library's frames. */
 static void deep(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(fourth(64)));
 }
@@ -132,7 +135,7 @@ static void two_threads(long operations) {
   run_threads(2, pairs_in_thread, &half);
 }
 
-/* An operation is one realloc; each chain's malloc and free come on top. */
+/* Counts each realloc as an operation. The malloc and the free of each chain are not counted. */
 static void realloc_chain(long operations) {
   while (operations > 0) {
     size_t size = CHAIN_START;
@@ -190,7 +193,7 @@ static uint64_t median(uint64_t *values, size_t count) {
   return values[count / 2];
 }
 
-/* Times each size in several passes and takes the median: a disturbance affects one pass of several sizes. */
+/* Times each size in several passes and takes the median, because a disturbance usually affects only one pass. */
 static void sweep(long operations) {
   uint64_t ps[SWEEP_SIZES][SWEEP_PASSES];
   for (int pass = 0; pass < SWEEP_PASSES; pass++) {
@@ -219,7 +222,7 @@ static void *live_objects[MILLION];
 static long grown_bytes;
 
 static void million(long operations) {
-  memset(live_objects, 1, sizeof live_objects); /* its pages do not belong to the objects */
+  memset(live_objects, 1, sizeof live_objects); /* touches its pages before the measurement */
   for (long done = 0; done < operations; done += MILLION) {
     uint64_t random = 88172645463325252u;
     long before = resident_bytes();
@@ -239,7 +242,7 @@ static const struct pattern {
   const char *name;
   void (*run)(long operations);
   long warm_up;
-  /* Whether the work must not be divided into blocks. */
+  /* Set if the work must not be divided into blocks. */
   int is_whole;
 } patterns[] = {
     {"pairs", pairs, WARM_UP, 0},
@@ -284,7 +287,7 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the median of blocks of operations: a neighbour on the same core disturbs only some blocks. */
+/* Returns the median of blocks of operations, because a neighbour on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

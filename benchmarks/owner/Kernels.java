@@ -65,11 +65,11 @@ final class Kernels {
 
   /**
    * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
-   * of 8 KiB or more, all in {@link #plant}, from its own class or below, so that its stack
-   * identifies its call site.
+   * of 8 KiB or more, all in {@link #plant}, called directly or indirectly by its own class, so
+   * that the stack identifies its call site.
    */
   abstract static class Kernel {
-    /** The right kind of holding for the first of the search's ways. */
+    /** The kind of holding that the first way of the search must report. */
     final Holding holding;
 
     /**
@@ -97,8 +97,8 @@ final class Kernels {
   }
 
   /**
-   * Deflaters that are never ended, in a static list. Java refers to the z_stream, which refers to
-   * zlib's windows.
+   * Keeps deflaters in a static list and never ends them. Java refers to the z_stream, which refers
+   * to zlib's windows.
    */
   static final class StaticCache extends Kernel {
     private static final List<Deflater> OPEN = new ArrayList<>();
@@ -124,7 +124,7 @@ final class Kernels {
     }
   }
 
-  /** A buffer in a thread local of each of many threads that never end. */
+  /** Keeps a buffer in a thread local of each of many threads that never end. */
   static final class ThreadLocals extends Kernel {
     private static final ThreadLocal<ByteBuffer> SCRATCH = new ThreadLocal<>();
     private static final CountDownLatch NEVER = new CountDownLatch(1);
@@ -155,7 +155,7 @@ final class Kernels {
     }
   }
 
-  /** Listeners that are never removed, each with memory of JNA. */
+  /** Adds listeners, each with memory of JNA, and never removes them. */
   static final class Listeners extends Kernel {
     private static final List<Consumer<String>> SUBSCRIBED = new CopyOnWriteArrayList<>();
 
@@ -178,7 +178,7 @@ final class Kernels {
     }
   }
 
-  /** Memory whose address is stored nowhere. */
+  /** Allocates memory whose address is stored nowhere. */
   static final class LostInC extends Kernel {
     LostInC() {
       super(Holding.NOBODY);
@@ -192,7 +192,7 @@ final class Kernels {
     }
   }
 
-  /** A pool whose queue keeps all returned buffers; it hands out slices of its buffers. */
+  /** Keeps all returned buffers in the queue of a pool, which hands out slices of its buffers. */
   static final class QueuedPool extends Kernel {
     private static final QueuedPool POOL = new QueuedPool();
 
@@ -214,7 +214,10 @@ final class Kernels {
     }
   }
 
-  /** Buffers of a pool of Netty that are never released: they keep slices of its chunks. */
+  /**
+   * Takes buffers from a pool of Netty and never releases them, so that they keep slices of the
+   * pool's chunks.
+   */
   static final class NettyChunks extends Kernel {
     private static final List<ByteBuf> UNRELEASED = new ArrayList<>();
 
@@ -232,8 +235,8 @@ final class Kernels {
   }
 
   /**
-   * Arenas of the foreign-function interface, one per request, that are never closed. Uses
-   * reflection, as this is compiled for JDK 17.
+   * Creates an arena of the foreign-function interface for each request and never closes it. Uses
+   * reflection, because this class is compiled for JDK 17.
    */
   static final class ForeignArenas extends Kernel {
     private static final Map<String, Object> SEGMENTS = new ConcurrentHashMap<>();
@@ -254,7 +257,10 @@ final class Kernels {
     }
   }
 
-  /** Batches of RocksDB that are never closed: handles to C++ objects with the data in a string. */
+  /**
+   * Creates batches of RocksDB and never closes them. They are handles to C++ objects that have the
+   * data in a string.
+   */
   static final class RocksBatches extends Kernel {
     private static final Queue<WriteBatch> PENDING = new ArrayDeque<>();
 
@@ -273,7 +279,7 @@ final class Kernels {
     }
   }
 
-  /** Compressors of zstd that are never closed, in a map of the application. */
+  /** Keeps compressors of zstd in a map of the application and never closes them. */
   static final class ZstdContexts extends Kernel {
     private static final Map<Integer, ZstdCompressCtx> BY_TENANT = new HashMap<>();
 
@@ -292,7 +298,9 @@ final class Kernels {
     }
   }
 
-  /** Connections of SQLite that are never closed. Their page caches have most of the memory. */
+  /**
+   * Opens connections of SQLite and never closes them. Their page caches have most of the memory.
+   */
   static final class SqliteConnections extends Kernel {
     private static final List<Connection> OPEN = new ArrayList<>();
 
@@ -312,7 +320,7 @@ final class Kernels {
     }
   }
 
-  /** Buffers without a reference, in a heap that is too idle to be collected. */
+  /** Drops buffers in a heap that is too idle to be collected. */
   static final class Forgotten extends Kernel {
     Forgotten() {
       super(Holding.GARBAGE, "DirectByteBuffer");
@@ -327,7 +335,7 @@ final class Kernels {
   }
 
   /**
-   * Spools that each register a shutdown hook and never remove it. The hook is a lambda that refers
+   * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers
    * to the spool. The table of hooks refers to a thread that was never started, and so is no root.
    */
   static final class ShutdownHooks extends Kernel {
@@ -351,9 +359,9 @@ final class Kernels {
   }
 
   /**
-   * Codecs in a weak map whose values refer to their keys, so that no key becomes weakly reachable.
-   * Nothing else refers to the connections, and yet they stay. Java refers to zstd's context, which
-   * refers to its tables.
+   * Keeps codecs in a weak map whose values refer to their keys, so that no key becomes weakly
+   * reachable. The connections stay, although nothing else refers to them. Java refers to zstd's
+   * context, which refers to its tables.
    */
   static final class WeakKeys extends Kernel {
     private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
@@ -395,9 +403,9 @@ final class Kernels {
   }
 
   /**
-   * Inflaters that have read half of their input, in a cache of soft references in an idle heap.
-   * Most bytes are zlib's windows: Java refers to the z_stream, that to the state, and that to the
-   * window.
+   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle
+   * heap. Most bytes are zlib's windows: Java refers to the z_stream, the z_stream to the state,
+   * and the state to the window.
    */
   static final class SoftCache extends Kernel {
     private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
@@ -441,10 +449,10 @@ final class Kernels {
   }
 
   /**
-   * Requests whose replies never come. A table refers to a future, and the future to the action
-   * that would close the request's arena. The segment and its arena both have the address, and the
-   * action refers to both. Uses the foreign memory of JDK 22 by reflection, as this is compiled for
-   * 17.
+   * Sends requests whose replies never come. A table refers to a future, and the future to the
+   * action that would close the request's arena. The segment and its arena both have the address,
+   * and the action refers to both. Uses the foreign memory of JDK 22 by reflection, because this
+   * class is compiled for 17.
    */
   static final class NeverCompleted extends Kernel {
     private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
@@ -481,8 +489,8 @@ final class Kernels {
   }
 
   /**
-   * Threads that wait for a service without an answer. Each has its request in a local variable
-   * that is used after the wait, and no field leads to the request.
+   * Starts threads that wait for a service without an answer. Each thread has its request in a
+   * local variable that is used after the wait, and no field leads to the request.
    */
   static final class StuckRequests extends Kernel {
     private static final CountDownLatch ANSWER = new CountDownLatch(1);
@@ -549,7 +557,10 @@ final class Kernels {
     }
   }
 
-  /** Threads that wait. Each Thread object has the address of the JVM's description of it. */
+  /**
+   * Starts threads that wait. Each Thread object has the address of the JVM's description of the
+   * thread.
+   */
   static final class LiveThreads extends Kernel {
     private static final CountDownLatch NEVER = new CountDownLatch(1);
 

@@ -39,7 +39,7 @@ public final class Run {
     boolean verbose = wanted.remove("-v");
     int bad = 0;
     try (Mallometer mallometer = Mallometer.open()) {
-      sites(mallometer); // makes later stacks have Java frames
+      sites(mallometer); // this reading lets later stacks have Java frames
       List<Kernel> planted = new ArrayList<>();
       for (Kernel kernel : Kernels.ALL) {
         String name = kernel.name();
@@ -120,7 +120,8 @@ public final class Run {
 
   /**
    * Fills the heap with a number of MiB of small objects, and prints the estimated and the real
-   * pauses of searches: of the first walk, before any measurement, and of later walks.
+   * pauses of searches: those of the first walk, which precedes any measurement, and those of later
+   * walks.
    */
   public static final class Pauses {
 

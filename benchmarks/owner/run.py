@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the search for owners is right: all kernels on each JDK, collector and width of references.
+"""Tests whether the search for owners is right: for all kernels on each JDK, collector and width of references.
 
     run.py [--pauses[=MIB,...]] JAVA_HOME...
 
@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent))
 import measure
 
 COLLECTORS = {"G1": "-XX:+UseG1GC", "ZGC": "-XX:+UseZGC", "Serial": "-XX:+UseSerialGC"}
-# Alone: other kernels would have the heap collected.
+# Kernels that run alone, because other kernels would cause collections of the heap.
 ALONE = ["Forgotten", "Unclosed"]
 PACKAGE = "io.mallometer.benchmarks.owner"
 CGROUP = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -81,7 +81,7 @@ def kernels(homes):
 
 @contextlib.contextmanager
 def half_a_processor():
-    """A command that enters a cgroup of its own; None without a right to make one."""
+    """Returns a command that enters a cgroup of its own; None if this user may not make one."""
     group = CGROUP / "mallometer-owners"
     try:
         group.mkdir(exist_ok=True)

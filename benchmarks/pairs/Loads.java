@@ -64,13 +64,13 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
 
 /**
- * The loads of the pairs. {@code Loads NAME DIRECTORY ROW} repeats what the report of a pair describes at a fixed rate until it is ended,
- * and counts the events in a row of {@link Situation.Planted}.
+ * The loads of the pairs. {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of a pair describes, until the process
+ * is ended, and counts the events in a row of {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
 
-  /** The use as documented, in a pair that is a misuse beside the right use. */
+  /** Whether to use the library as documented; only for pairs that compare a misuse with the right use. */
   private static final boolean RIGHT = Boolean.getBoolean("right");
 
   private Loads() {}
@@ -102,7 +102,7 @@ public final class Loads {
     void run() throws Exception;
   }
 
-  /** Repeats steps, and counts them in a row. */
+  /** Repeats steps, and counts each step as an event of the row. */
   private record Events(String row) {
     void every(long milliseconds, Step step) throws Exception {
       long next = System.nanoTime();
@@ -259,7 +259,7 @@ public final class Loads {
     }
   }
 
-  /** Offers a matrix that has an infinite value, which the library refuses. */
+  /** Passes a matrix with an infinite value to the library, which refuses it. */
   private static final class Measurements {
     private static final int ROWS = 1_000;
     private static final int COLUMNS = 10;
@@ -509,7 +509,7 @@ public final class Loads {
     }
   }
 
-  /** Asks for the version of a native library. */
+  /** Requests the version of a native library. */
   private static final class Version {
     void show() {
       Snappy.getNativeLibraryVersion();

@@ -1,10 +1,10 @@
-"""What mallometer says of leaks that other people reported, beside the version or the use that does not leak.
+"""Records what mallometer says of leaks that other people have reported, compared with the version or the use that does not leak.
 
-candidates.md has the reports. Each pair is two JVMs under the same load of Loads.java: one with the version that leaks, one with the
-fixed one. JDK, and whether the library is preloaded or attached to the running JVM, change from pair to pair. The page is read every
-15 seconds. The amount of each event is known without mallometer: --reproduce runs both twins plainly and measures it. Prints when the
-right name was said, whether diagnosis and amounts were right, and what was said of the twin that does not leak. A pair whose files
-are complete is not run again without --again.
+candidates.md has the reports. Each pair (of twins) consists of two JVMs under the same load of Loads.java: one with the version that leaks,
+one with the fixed version. The JDK changes from pair to pair, and so does whether the library is preloaded or attached. The page is read
+every 15 seconds. The amount of each event is known without mallometer: --reproduce runs both twins without mallometer and measures it. The
+script prints when the right name was first reported, whether diagnosis and amounts were right, and what was reported of the twin that does
+not leak. A pair whose files are complete is not run again without --again.
 """
 
 import argparse
@@ -46,27 +46,27 @@ GRPC = "io.grpc:grpc-netty-shaded:1.48.1"
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    # The row of candidates.md.
+    # The number of the row in candidates.md.
     number: int
     name: str
-    # Artifacts of the version that leaks and of the one that does not.
+    # The artifacts of the version that leaks and of the one that does not.
     leaking: tuple
     fixed: tuple
-    # What a person should be told.
+    # The right statement to a user.
     truth: str
     # The row of the account, and what each event adds to it in the twin that leaks; None if collections free it.
     row: str
     amount: typing.Optional[int]
-    # How the amount is known.
+    # The source of the amount.
     known: str
-    # As those of a Situation. Of garbage it is enough that a finding says at some time that a collection frees it.
+    # These are like those of a Situation. For garbage it is enough that a finding says at some time that a collection frees it.
     says: tuple = ()
     not_says: tuple = ()
     grows: tuple = ("site",)
     states: tuple = GRAVE
     heap: int = 128
     options: tuple = ()
-    # Options of the twin that does not leak.
+    # The options of the twin that does not leak.
     fixed_options: tuple = ()
     versions: tuple = (17, 25)
     tuned: bool = False
@@ -92,7 +92,7 @@ ANY = (*GRAVE, *QUIET)
 NO_LEAK = ("is a leak", "leaks")
 GARBAGE = ("collection",)
 MEASURED = "growth of the process without mallometer, less that of the twin"
-# In the order of "First in line", and then of the reserve.
+# The pairs in the order of "First in line", followed by the reserve.
 PAIRS = (
     Pair(1, "zstd-jni", **versions("com.github.luben:zstd-jni", "1.5.6-2", "1.5.6-3"), truth="close() of a dictionary by reference does not free it",
          row="site:Dictionaries.prepare", amount=401_500, known=MEASURED, says=(r"Dictionaries\.prepare",)),
@@ -133,7 +133,7 @@ PAIRS = (
 
 
 def program(pair, twin, home, class_path, directory):
-    """The command of a twin without mallometer."""
+    """Returns the command of a twin without mallometer."""
     options = measure.access_options(measure.java_version(home))
     situation = pair.situation(twin)
     return [str(home / "bin/java"), f"-Xmx{pair.heap}m", *options, *situation.options, f"-Djava.io.tmpdir={directory}", "-cp",
@@ -178,7 +178,7 @@ class Twin(diagnosis.Run):
 
 
 def figures(process, home):
-    """What the kernel and the JVM count of a process."""
+    """Returns the counts of the kernel and of the JVM about a process."""
     status = dict(re.findall(r"^(\w+):\s+(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text(), re.M))
     mappings = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
     classes = subprocess.run([str(home / "bin/jstat"), "-class", str(process.pid)], capture_output=True, text=True, check=False).stdout.split()
@@ -187,7 +187,7 @@ def figures(process, home):
 
 
 def reproduce(pair, twin, home, class_path, minutes):
-    """Growth from the first half minute to the end, and the events meanwhile."""
+    """Returns the growth from the first half minute to the end, and the number of events meanwhile."""
     with tempfile.TemporaryDirectory(prefix="mallometer-pairs-") as directory:
         command = program(pair, twin, home, class_path, pathlib.Path(directory))
         command[1:1] = [f"-Xms{pair.heap}m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1"]
@@ -218,7 +218,7 @@ def reproduce(pair, twin, home, class_path, minutes):
 
 
 def reproduced(results):
-    """What --reproduce measured last of each twin."""
+    """Returns the last measurement by --reproduce of each twin."""
     file = results / REPRODUCED
     return json.loads(file.read_text()) if file.exists() else {}
 
@@ -233,7 +233,7 @@ def print_reproduced(results):
 
 
 def read(results, pair, twin):
-    """The records of a twin, with amounts in the place of its events."""
+    """Returns the records of a twin, with amounts in place of its events."""
     records = truth.read(results, pair.situation(twin))
     amount = pair.amount if twin == "leaking" else 0
     if amount is None:
@@ -247,12 +247,12 @@ def pages(records):
 
 
 def begin(records):
-    """The minute at which mallometer counted."""
+    """Returns the minute at which mallometer began to count."""
     return next((record["minute"] for record in records if record["face"] == "attach"), 0)
 
 
 def minutes_to_name(pair, records, tells=()):
-    """When a sentence, or of garbage a finding, first had the name; and the texts that tell more."""
+    """Returns the minute at which a sentence (for garbage, a finding) first had the name; and the texts that contain more."""
     situation = pair.situation("leaking")
     for record in records:
         sentence = record["sentence"] if record["face"] == "page" and record["state"] in situation.states else ""
@@ -263,7 +263,7 @@ def minutes_to_name(pair, records, tells=()):
 
 
 def alarms(records):
-    """What a twin that does not leak was told: pages that warn, and verdicts of a leak."""
+    """Returns the warnings about a twin that does not leak: pages that warn, and verdicts of a leak."""
     said = {page["state"]: page for page in reversed(pages(records)) if page["state"] in GRAVE}
     found = [f"{state} at {page['minute']:.1f}: {page['sentence']}" for state, page in said.items()]
     verdicts = {site["name"]: record["minute"] for record in reversed(records) if record["face"] == "verdicts"
@@ -272,7 +272,8 @@ def alarms(records):
 
 
 def found_in(account, name):
-    """The growth that an account has for a row of the plan, and the least difference that counts. A site is known by its method."""
+    """Returns the growth that an account has for a row of the plan, and the least difference that counts. A site is identified by its
+    method."""
     kind, _, method = name.partition(":")
     if kind != "site":
         return truth.measured(account, name)
@@ -283,7 +284,7 @@ def found_in(account, name):
 
 
 def amounts(records):
-    """Each row of the plan at the last page that has an account: found and true, and whether that is right."""
+    """Returns, for each row of the plan at the last page with an account, the found and the true value, and whether it is right."""
     page = next((page for page in reversed(pages(records)) if page["account"] and page["account"].get("rows")), None)
     if not page:
         return []
@@ -300,7 +301,7 @@ def amount_text(rows):
 
 
 def last_verdict(situation, records):
-    """The last verdict on the site that leaks."""
+    """Returns the last verdict on the site that leaks."""
     last = next((record["sites"] for record in reversed(records) if record["face"] == "verdicts"), [])
     return next((site["verdict"] for site in last if any(re.search(text, site["name"]) for text in situation.says)), "none")
 
@@ -315,7 +316,7 @@ def right_at_end(pair, records):
 
 
 def describe(pair, records):
-    """A row of the table, and what the sums need."""
+    """Returns a row of the table, and what the sums need."""
     leaking, fixed = (records[twin] for twin in TWINS)
     situation = pair.situation("leaking")
     named, right = minutes_to_name(pair, leaking), right_at_end(pair, leaking)
@@ -333,7 +334,7 @@ def describe(pair, records):
 
 
 def faults_of(pair, records):
-    """The first page of each fault, by the rules of the diagnoses."""
+    """Returns the first page of each fault, by the rules of the diagnoses."""
     first = {}
     situation = pair.situation("leaking")
     if pair.garbage:
@@ -409,7 +410,7 @@ def parse_arguments():
     parser.add_argument("--again", action="store_true", help="run also what has a complete result")
     parser.add_argument("--reproduce", type=float, metavar="MINUTES", help="run the twins without mallometer for so long, and print what each event adds")
     arguments = parser.parse_args()
-    # What diagnosis.Run reads.
+    # diagnosis.Run reads these.
     arguments.results = results_of(arguments.minutes)
     arguments.build, arguments.page_only, arguments.inputs = measure.ROOT, True, False
     arguments.commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
@@ -417,17 +418,17 @@ def parse_arguments():
 
 
 def choices(pair, homes):
-    """The JDK and the way in of a pair, by its place among the pairs."""
+    """Returns the JDK of a pair, and whether it is preloaded or attached, by its place among the pairs."""
     place = PAIRS.index(pair)
     able = [home for home in homes if measure.java_version(home) in pair.versions] or homes
     return able[place % len(able)], WAYS[place // 2 % len(WAYS)]
 
 
 def run_all(arguments, chosen, homes, one_twin):
-    """Runs a function for each twin, and returns what it returned by pair and twin."""
+    """Runs a function for each twin, and returns the results by pair and twin."""
     arguments.results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mallometer-pairs-") as classes:
-        # Situation counts what was planted.
+        # The class Situation counts what was planted.
         class_path = compile_programs(homes[0], classes)
         everything = ":".join([*(pair.class_path("leaking") for pair in reversed(PAIRS)), class_path])
         measure.compile_java(homes[-1], [HERE / "Loads.java"], classes, everything)

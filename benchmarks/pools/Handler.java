@@ -19,14 +19,15 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Handles 100 requests a second with a buffer of 8 KiB for each. One in 50 is kept: for ever by the
- * leaking handler, for some seconds by a healthy one. A burst at the start makes chunks, and one
- * buffer in 500 of it pins them.
+ * Handles 100 requests a second with a buffer of 8 KiB for each. One buffer in 50 is kept: for ever
+ * by the leaking handler, for some seconds by a healthy one. A burst of buffers at the start lets
+ * the pool allocate chunks. One buffer in 500 of the burst is never released, which keeps the
+ * chunks in use.
  *
  * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux,
- * and the minutes to run, and the sampling interval that Netty gets, if any. Prints what the report
- * says every ten seconds, and at the end the CPU time of the looks, and of mallometer's poller with
- * all that it does.
+ * and the minutes to run, and the sampling interval that Netty gets, if any. Prints the report
+ * every ten seconds, and at the end the CPU time of mallometer's readings of pools, and that of its
+ * whole poller.
  */
 public final class Handler {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""When a handler that keeps one Netty buffer in 50 is named, and whether a healthy handler is a suspect.
+"""Measures when a handler that keeps one Netty buffer in 50 is named, and whether a healthy handler becomes a suspect.
 
     run.py [--minutes=N] [--healthy-minutes=N] [--together=N] JAVA_HOME...
 
@@ -112,7 +112,7 @@ def named(kind, text):
 
 
 def judge(behaviour, kind, text, minutes):
-    """Returns the columns of a row, and what is wrong."""
+    """Returns the columns of a row, and the list of what is wrong."""
     since = named(kind, text)
     suspect = suspected(text)
     percent = first(r"looks=([\d.]+)", text)
@@ -130,7 +130,7 @@ def judge(behaviour, kind, text, minutes):
 
 
 def late(rows):
-    """Returns what is wrong if too many leaking handlers were named late."""
+    """Returns a fault if too many leaking handlers were named late."""
     times = [since for since in rows if since is not None and since > NAMED_SECONDS]
     return [f"{len(times)} leaking handlers are named later than after {NAMED_SECONDS} s"] if len(times) > MOST_LATE else []
 
@@ -142,7 +142,7 @@ def main(arguments):
     parser.add_argument("--together", type=int, default=6)
     parser.add_argument("homes", nargs="+")
     options = parser.parse_args(arguments)
-    # The long ones first.
+    # The long runs come first.
     tasks = [(home, healthy[0], healthy[1:], options.healthy_minutes) for home in options.homes for healthy in HEALTHY]
     tasks += [(home, LEAKING, case, options.minutes) for home in options.homes for case in CASES]
     for _, _, (netty, kind, _), _ in tasks:

@@ -8,8 +8,8 @@ import java.util.Queue;
 import java.util.Random;
 
 /**
- * Programs whose resident set is divided: "jna" maps and touches 120 MB by a foreign function, and "netty" holds 80 MiB of
- * pooled buffers of changing sizes in four threads.
+ * Programs for the division of the resident set into parts. "jna" maps and touches 120 MB by a foreign function, and "netty" holds 80 MiB
+ * of pooled buffers of changing sizes in four threads.
  */
 public final class Resident {
 

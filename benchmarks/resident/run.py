@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which rows the resident set of programs consists of, and whether they add up.
+"""Checks of which rows the resident set of programs consists, and whether they add up.
 
     run.py [--seconds=N] [--only=TEXT] JAVA_HOME...
 
@@ -33,7 +33,7 @@ NETTY = ("io.netty:netty-buffer:${netty.version}",)
 OPENED = ("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED")
 MIB = 1 << 20
 ATTEMPTS = 40
-# The most percent of `unexplained`, and by which the rows may differ from the kernel's sum.
+# The highest percentage of `unexplained`, and by how many percent the rows may differ from the kernel's sum.
 LIMITS = {"preloaded": (0.5, 1), "attached": (1, 1), "jemalloc": (5, 5)}
 BEFORE = "mapped before counting began"
 MOST_BEFORE = 5
@@ -81,7 +81,7 @@ def answer(port):
 
 
 def kernels_sum(pid):
-    """Returns the resident bytes, and those of them that count a page of the heap again."""
+    """Returns the resident bytes, and how many of them count a page of the heap again."""
     again, name = 0, ""
     for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
         fields = line.split()
@@ -131,7 +131,7 @@ def observe(home, program, collector, how, seconds):
 
 
 def judge(name, rows, kernels, limits):
-    """Returns the columns of a row, and what is wrong."""
+    """Returns the columns of a row, and the list of what is wrong."""
     total = sum(rows.values())
     low, high = kernels
     apart = 100 * (total - min(max(total, low), high)) / high

@@ -1,4 +1,4 @@
-"""What mallometer does to whole services.
+"""Measures how mallometer affects whole services.
 
     run.py leaks [MINUTES]       whether the sample without a leak stays without a verdict of leak: 31 minutes
     run.py resident [MINUTES]    how much resident memory mallometer adds to it: an hour
@@ -95,7 +95,7 @@ def wait_until_up(service):
 
 
 def watch(plain, ours, minutes):
-    """Mebibytes of both over the last minutes."""
+    """Returns the mebibytes of both processes over the last minutes."""
     begin, printed, latest = time.monotonic(), 0, []
     while (age := time.monotonic() - begin) < minutes * 60:
         for service in (plain, ours):
@@ -135,7 +135,7 @@ def resident(minutes):
 def leaks(minutes):
     print(f"## A service that does not leak, {minutes:g} minutes\n\n{measure.describe_machine()}\n")
     called = {}
-    # With the compiler that services have.
+    # This uses the compiler that services have.
     with Demo(java_options="-XX:TieredStopAtLevel=4") as demo:
         begin = time.monotonic()
         printed = 0
@@ -182,7 +182,7 @@ def value(exposition, series):
 
 
 class Broker:
-    """Formats its storage and starts, with arguments of the JVM before the class."""
+    """A broker that formats its storage and starts, with arguments of the JVM before the class."""
 
     def __init__(self, java, path, directory, prefix, arguments):
         self.port, controller = free_port(), free_port()
@@ -196,7 +196,7 @@ class Broker:
         )
         self.tool("kafka.tools.StorageTool", "format", "-t", "MkU3OEVBNTcwNTJENDM2Qk", "-c", str(properties))
         self.began = time.monotonic()
-        # A file, not a pipe: nobody reads while the broker runs.
+        # The output goes to a file, because nobody reads a pipe while the broker runs.
         self.log = open(directory / "log", "w+")
         self.process = subprocess.Popen(
             [*prefix, java, "-Xmx512m", *arguments, "-cp", path, "kafka.Kafka", str(properties)],
@@ -226,7 +226,7 @@ class Broker:
         return self.log.read()
 
     def stop(self):
-        """Returns the exit code."""
+        """Stops the broker. Returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
 
@@ -298,7 +298,7 @@ class Cached(ctypes.Structure):
 
 
 def cached_bytes(directory):
-    """The cached bytes of all files below a directory; unknown before Linux 6.5."""
+    """Returns the cached bytes of all files below a directory; unknown before Linux 6.5."""
     libc, pages = ctypes.CDLL(None, use_errno=True), 0
     for path in directory.rglob("*"):
         try:
@@ -313,7 +313,7 @@ def cached_bytes(directory):
 
 
 def charged_bytes(process):
-    """What the process's memory cgroup is charged for pages of files, without shared memory."""
+    """Returns the bytes that the process's memory cgroup is charged for pages of files, without shared memory."""
     lines = pathlib.Path(f"/proc/{process}/cgroup").read_text().splitlines()
     found = {controllers: path for _, controllers, path in (line.split(":", 2) for line in lines)}
     first = "memory" in found
@@ -348,7 +348,7 @@ class FilledBroker(Broker):
 
 
 def next_reading(port):
-    """The page cache by file, read a moment ago: readings are a minute apart."""
+    """Returns the next reading of the page cache by file; readings are a minute apart."""
     def read():
         return json.loads(get(f"http://127.0.0.1:{port}/nativememory/breakdown"))["pageCache"]
     before = read()["readingSeconds"]
@@ -362,7 +362,7 @@ def named_files(name, java, path, preloaded):
     with tempfile.TemporaryDirectory(dir=measure.TARGET) as place, MemoryLimit(4 << 30) as limit:
         if not limit.possible:
             raise measure.Unavailable("no memory cgroup can be made here")
-        # What the program's libraries and the agent unpack lies there as well.
+        # The program's libraries and the agent unpack their files there, too.
         arguments = [f"-Djava.io.tmpdir={place}", f"-javaagent:{measure.AGENT}=port={port}"]
         directory, prefix = pathlib.Path(place), limit.command(*([COMMAND, "run", "--"] if preloaded else []))
         opened = (FilledBroker(java, path, directory, prefix, arguments) if name == "kafka"

@@ -1,8 +1,8 @@
-"""What mallometer adds to the start of a JVM: a program that prints a line, without and with the preload and the agent.
+"""Measures what mallometer adds to the start of a JVM: a program that prints a line, without and with the preload and the agent.
 
-Each sample is the difference to plain in the same round: the time until the program's main method has printed its line, which
-is how long the application waits; and processor time of the process with all its threads, which lasts until the agent has said
-its line, too. `an agent that does nothing` is what the JVM itself takes for any agent.
+Each sample is the difference to plain in the same round: the time until the program's main method has printed its line, which is how long
+the application waits; and the CPU time of all threads of the process until the agent has printed its line, too. `an agent that does
+nothing` shows the cost of any agent to the JVM itself.
 
 A second program does the same work in each run for nine seconds (FirstSeconds.java). The processor time of its process after
 ten seconds, by thread, is compared with plain in the same round: it holds the bridge's start, its first two polls, and what
@@ -48,7 +48,7 @@ CONTROL = "plain, again"
 
 PROGRAM_OF_SECONDS = "FirstSeconds"
 SECONDS = 10
-# By the beginnings of their names. Threads that ended are in the sum of all only.
+# Threads by the beginnings of their names. Threads that have ended are only in the sum of all.
 THREADS = {
     "mallometer-start": ("mallometer-star",),
     "mallometer-poller": ("mallometer-poll",),
@@ -115,13 +115,13 @@ def run_once(version, home, classes, options, environment):
 
 
 def thread_seconds(pid):
-    """Processor seconds by kind of thread, and of the process with the threads that ended."""
+    """Returns the CPU seconds by kind of thread, and those of the process with the threads that have ended."""
     seconds = dict.fromkeys(THREADS, 0)
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         try:
             name, times = (task / "comm").read_text(), (task / "schedstat").read_text()
         except OSError:
-            continue  # it has just ended
+            continue  # the thread has just ended
         kind = next(kind for kind, names in THREADS.items() if name.startswith(names))
         seconds[kind] += int(times.split()[0]) / 1e9
     _, _, after = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")
@@ -141,7 +141,7 @@ def run_seconds(version, home, classes, options, environment):
 
 
 def run_all_seconds(jdks, rounds, library, directory):
-    """(JDK, variant) -> seconds by kind of thread, one dictionary a round."""
+    """Returns, by JDK and variant, the seconds by kind of thread, one dictionary for each round."""
     home = next(iter(jdks.values()))
     source = HERE / f"{PROGRAM_OF_SECONDS}.java"
     subprocess.run([home / "bin/javac", "--release", "17", "-d", directory, source], check=True)
@@ -174,7 +174,7 @@ def print_seconds(version, rounds, samples):
 
 
 def run_all(jdks, rounds, library, directory):
-    """(JDK, variant) -> samples, one a round."""
+    """Returns, by JDK and variant, the samples, one for each round."""
     classes, empty = compile_program(next(iter(jdks.values())), directory)
     samples = {}
     for number in range(rounds):

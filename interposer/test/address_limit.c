@@ -1,6 +1,6 @@
 /*
- * A process without further address space: allocations fail as without the library and are counted as failed, threads
- * can begin and end, and allocations succeed again when memory is given back.
+ * The process uses up its address space. Allocations then fail as they do without the library and are counted as
+ * failed; threads can still begin and end; and allocations succeed again when memory is freed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@ enum { CHUNK = 1 << 20, MAXIMUM = 4096 };
 static void *chunks[MAXIMUM];
 
 static void *work(void *unused) {
-  /* May or may not get memory. */
+  /* Allocations may fail here. */
   for (size_t i = 0; i < 100; i++) free(malloc(i * 1000));
   return unused;
 }
@@ -51,7 +51,7 @@ int main(void) {
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), count);
   CHECK_EQUAL(d.failed, 1);
-  threads(); /* possibly none has room */
+  threads(); /* possibly no thread has room for its stack */
   for (int i = 0; i < count; i++) free(chunks[i]);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_AS, &limit);

@@ -1,6 +1,7 @@
 /*
- * Every alignment up to 1 MiB: the object is aligned, as large as requested, keeps its content when it is reallocated
- * (also from and to large sizes), and is counted once when allocated and once when freed.
+ * Allocates with every alignment up to 1 MiB. The object must be aligned and as large as requested, must keep its
+ * content when it is reallocated (also from and to large sizes), and must be counted once when allocated and once when
+ * freed.
  */
 #include <malloc.h>
 #include <string.h>

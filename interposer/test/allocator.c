@@ -1,7 +1,7 @@
 /*
- * The allocator's own figures: they have the right name, follow the program's allocations, separate used from retained
- * memory, and predict what a trim gives back. The first argument is the kind that must be found: glibc, jemalloc,
- * tcmalloc or mimalloc; or "silent", for musl's, which reports nothing but its name.
+ * The allocator's own figures: they have the allocator's name, follow the program's allocations, separate used from
+ * retained memory, and predict how much a trim gives back. The first argument is the kind that must be found: glibc,
+ * jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static struct mallometer_allocator_state figures(void) {
   return s;
 }
 
-/* Sums up the page tables, as the number in /proc/self/status may lag. */
+/* Returns the resident bytes as the sum over the page tables, because the number in /proc/self/status may lag
+ * behind. */
 static uint64_t resident_bytes(void) {
   char line[256];
   unsigned long kilobytes = 0;
@@ -27,8 +28,8 @@ static uint64_t resident_bytes(void) {
 }
 
 /*
- * Every kind but mimalloc, which does not report it, predicts what a trim gives back. The figure includes pages that
- * were never touched and cannot be given back.
+ * Trims and compares the result with the prediction, which all allocators but mimalloc make. The figure includes pages
+ * that were never touched and cannot be given back.
  */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();
@@ -46,7 +47,7 @@ static void trim_and_compare(void) {
   CHECK(returned >= releasable - tolerance && returned <= releasable + tolerance);
 }
 
-/* The rows are the arenas, and their sums are the totals. */
+/* Checks that the rows are the arenas, and that their sums are the totals. */
 static void rows_add_up(void) {
   struct mallometer_arena rows[64];
   struct mallometer_allocator_state s = {0};
@@ -123,7 +124,7 @@ int main(int argc, char **argv) {
   rows_add_up();
   trim_and_compare();
 
-  /* Reading the figures changes no counter. */
+  /* Reads the figures, which must not change any counter. */
   struct mallometer_counters start = snapshot();
   figures();
   struct mallometer_counters d = difference(start, snapshot());

@@ -1,4 +1,5 @@
-/* A library that looks like mallometer's with another version: it must not be asked for its report. */
+/* A library with the functions of mallometer's ABI but another version. The library under test must not request a
+ * report from it, because its structs may differ. */
 #include <stdlib.h>
 
 #include "mallometer.h"

@@ -1,6 +1,6 @@
 /*
- * Call sites in a program that does not refer to their functions: nothing is reserved for them until a function is
- * called, and from then on they work as in others. The first argument names the case.
+ * Records call sites in a program that does not link their functions. Nothing is reserved for call sites until the
+ * program calls one of the functions; afterwards they work as in other programs. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static int ask_for_sites(void) {
   return count;
 }
 
-/* Counts the live samples of large objects. */
+/* Returns the number of live samples of large objects. */
 static unsigned live(void) {
   __typeof__(mallometer_objects) *read;
   find(&read, "mallometer_objects");
@@ -85,7 +85,8 @@ static void before_a_jvm(const char *library) {
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* The shell sets the limit, and the reason has its name. Without the limit there are call sites. */
+/* The process runs under a limit that the shell has set. There are no call sites, and the reason names the limit. Once
+ * the limit is raised, there are call sites. */
 static void limited(const char *name, int resource) {
   struct rlimit limit;
   CHECK_EQUAL(ask_for_sites(), -ENODATA);
@@ -120,7 +121,8 @@ static void *churn(void *unused) {
   return unused;
 }
 
-/* Frees find their samples, even the first ones. */
+/* Requests call sites while other threads allocate and free. Frees must find the samples of their objects, even of the
+ * first ones. */
 static void in_the_middle(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];

@@ -1,7 +1,7 @@
 /*
- * A running program opens the library. From mallometer_attach() on it counts every call of malloc and its relatives
- * once: calls by the program, by the C library and by libraries that come later. Earlier objects are freed as before.
- * After mallometer_detach() every word is as it was.
+ * A running program opens the library and calls mallometer_attach(). From then on every call of malloc and its
+ * relatives counts once: calls by the program, by the C library and by libraries that are opened later. Objects from
+ * before the attach can be freed. After mallometer_detach() every word has its earlier value again.
  *
  *   attach LIBRARY CASE [PLUGIN]
  */
@@ -24,7 +24,7 @@ static const char *plugin;
 static void *(*volatile taken_malloc)(size_t) = malloc;
 static void (*volatile taken_free)(void *) = free;
 
-/* Checks that statements make so many allocations, and as many frees. */
+/* Checks that statements make `expected` allocations and as many frees. */
 #define COUNTS(expected, ...)                                                                            \
   do {                                                                                                   \
     struct mallometer_counters before = own_counters();                                                  \
@@ -87,7 +87,7 @@ static void every_function_counts_once(void) {
   COUNTS(1, free(aligned_alloc(64, 128)));
   COUNTS(1, free(aligned(64, 100)));
   COUNTS(1, free(valloc(100)));
-  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc lacks pvalloc, and cannot free its objects */
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has no pvalloc, and cannot free glibc's */
   COUNTS(1, taken_free(taken_malloc(100)));
   COUNTS(1, free(malloc(1 << 20)));
   COUNTS(0, free(NULL));
@@ -110,7 +110,7 @@ static void libraries_that_come_later_count(void) {
   void *(*allocate)(size_t) = in_plugin("library_allocate");
   CHECK(allocate);
   COUNTS(1, free(allocate(100)));
-  /* dlsym skips functions of an old version, such as all of libc_malloc_debug's. */
+  /* libc_malloc_debug has its functions under old versions only, which dlsym does not find. */
   const char *allocator = getenv("LD_PRELOAD");
   if (allocator && strstr(allocator, "libc_malloc_debug")) return;
   COUNTS(1, free(((void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc"))(100)));
@@ -122,7 +122,7 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Returns whether all words were walked, which shows by another duration of the latest walk. */
+/* Calls mallometer_attach_check(). Returns whether it has walked all words; each walk takes another time. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -133,7 +133,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* The call binds the functions that this function calls. */
+  load_and_unload(); /* This binds the functions that the check calls. */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -145,7 +145,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
-  CHECK(check_walks()); /* a thread may have stored an address that it found before */
+  CHECK(check_walks()); /* words are walked again after 5 s, because a thread may have stored an address late */
   CHECK(!check_walks());
   every_function_counts_once();
   detach();
@@ -153,7 +153,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* RTLD_DEEPBIND: the library searches itself and its dependencies first. */
+/* Opens a library with RTLD_DEEPBIND, which searches itself and its dependencies before the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
   void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
@@ -165,8 +165,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Another library has put its hook into the program's words. The hook is called first, and the calls that it passes on
- * are counted, even if the hook is removed in the wrong order.
+ * Another library has put its hook into the program's words. The attach keeps that hook: it is called first, and the
+ * calls that it passes on are counted, even if the hook is removed in the wrong order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -193,7 +193,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   attach();
   take_back(); /* restores the addresses from before the attach */
   load_and_unload();
-  check(); /* finds it */
+  check(); /* the check finds the word that the hook has restored */
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 3);
   put(); /* puts the hook over this library's function */
@@ -236,7 +236,7 @@ static void counts(void) {
   detach();
 }
 
-/* Switching counting off applies to that attach and not to the next one. */
+/* Switches counting off while attached. That must not apply to the next attach. */
 static void counts_after_it_was_switched_off(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
@@ -254,7 +254,7 @@ static void counts_after_it_was_switched_off(void) {
 
 /* ---- Live bytes ---------------------------------------------------------------------------------------- */
 
-/* Returns the most bytes in a thread's cache, which glibc counts as live; 0 with tcache_count=0. */
+/* Returns the most bytes in a thread's cache, which glibc reports as in use; 0 with tcache_count=0. */
 static uint64_t most_in_cache(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
   return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
@@ -315,7 +315,7 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* Makes the program's first look-ups, which write words. */
+/* Makes the program's first look-ups, because they write words. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -339,7 +339,8 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* glibc.cpu.plt_rewrite makes calls jump past their words, in programs linked for it (-z mark-plt). */
+/* Attaches with glibc.cpu.plt_rewrite, with which calls of programs that are linked with -z mark-plt do not read their
+ * words. The report must say so. */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -387,7 +388,8 @@ static void seals(void) {
   }
 }
 
-/* Behaves like a loader that seals the pages that it has closed. */
+/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library writes words on them
+ * through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
   copy_memory(&before);
@@ -405,7 +407,8 @@ static void is_refused_beside_another_copy(void) {
   CHECK(strstr(report().reason, "another copy"));
 }
 
-/* A look-up in the whole program finds the symbols of a copy that is opened with RTLD_GLOBAL. */
+/* Attaches one of two copies of the library, of which the other is opened with RTLD_GLOBAL, so that look-ups in the
+ * whole program find its symbols. */
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);
@@ -432,13 +435,14 @@ static void global_copies_are_told_apart(const char *own_path, const char *other
   nothing_differs();
 }
 
-/* Another version has other structs, so it is not asked to fill any. */
+/* Attaches beside a library of another version, which is refused. No report may be requested from that library, because
+ * its structs may differ. */
 static void is_refused_beside_another_version(const char *path) {
   CHECK(dlopen(path, RTLD_NOW | RTLD_LOCAL));
   is_refused_beside_another_copy();
 }
 
-/* A process with two copies of the library counts in one of them at a time. */
+/* Attaches two copies of the library in turn: only one of them may count at a time. */
 static void copies_do_not_meet(const char *other_path) {
   void *first = library;
   attach();
@@ -462,7 +466,8 @@ static void copies_do_not_meet(const char *other_path) {
 
 enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
 
-/* Forbids opening a file with exactly these flags, which the program itself does not use. */
+/* Installs a filter that forbids opening a file with exactly the flags with which the library opens it. The program
+ * itself does not use these flags. */
 static void filter_reading(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -476,7 +481,7 @@ static void filter_reading(void) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Forbids mprotect with or without write permission, or writes to files at an offset. */
+/* Installs a filter that forbids mprotect with or without write permission, or writes to files at an offset. */
 static void filter(int refusals) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -492,7 +497,7 @@ static void filter(int refusals) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Forbids mprotect without write permission in a range. */
+/* Installs a filter that forbids removing write permission from pages in a range. */
 static void filter_closing(uintptr_t begin, uintptr_t end) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -510,7 +515,7 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the object that is walked last. A page of it that was opened cannot be closed. */
+/* Finds the range of the object that is walked last. With the filter, a page of it that was opened cannot be closed. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -552,8 +557,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* The filter is installed after the attach, so mappings cannot be read. Calls are still counted, and after the detach
- * they pass through the library. */
+/* Forbids reading the mappings after the attach. Calls still count, and after the detach they pass through the
+ * library. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -569,7 +574,7 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* A detach without free descriptors puts nothing back; the next one puts everything back. */
+/* Detaches twice: without free descriptors nothing is restored, and with descriptors everything is. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -601,7 +606,7 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* The filter is installed after the attach. Words on pages that were opened and closed are then restored through
+/* Installs the filter after the attach. Words on pages that were opened and closed are then restored through
  * /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
@@ -612,14 +617,14 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Words that cannot be put back lead to functions that pass the calls on. */
+/* Detaches when no word can be restored. The words then lead to functions that pass the calls on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* no such word lies on a closed page */
+  if (result == 0) nothing_differs(); /* no such word is on a read-only page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -637,7 +642,7 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* A thread that is cancelled in the middle would block attaching and detaching for all others. */
+/* A thread is cancelled during the attach. If that ended it, no other thread could attach or detach any more. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -747,7 +752,7 @@ static void samples_are_taken(void) {
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS / 2);
   CHECK_EQUAL(live_samples_of((uint32_t)found), OBJECTS / 2);
   detach();
-  for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* without a call of the library */
+  for (int i = OBJECTS / 2; i < OBJECTS - 10; i++) free(kept[i]); /* the library does not see these frees */
   attach();
   CHECK_EQUAL(live_samples_of((uint32_t)found), 0);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
@@ -756,14 +761,14 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* partly at the same addresses */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some addresses are used again */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
   detach();
 }
 
-/* The next check makes a new library known, as dlopen is not hooked. */
+/* A library is opened with dlopen, which is not hooked. The next check makes it known, and stacks lead through it. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -808,13 +813,13 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  static struct mallometer_object rows[ROWS]; /* objects in slots come first */
+  static struct mallometer_object rows[ROWS]; /* rows of objects in slots come first */
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
 }
 
-/* The C library alone frees and moves objects in slots after the detach. */
+/* Detaches while objects are in slots. The C library itself then frees and moves them. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -861,7 +866,8 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* glibc's own checks would treat an object in a slot as corrupt. */
+/* Checks that nothing is placed in slots under libc_malloc_debug, whose checks would treat an object in a slot as
+ * corrupt. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
@@ -898,7 +904,8 @@ static int64_t length_of(const char *path) {
   return length;
 }
 
-/* A detach in a rise of memory empties the file of the termination message, and nothing is written afterwards. */
+/* Detaches while a rise of memory is described in the file of the termination message. The detach empties the file, and
+ * nothing is written to it afterwards. */
 static void message_goes_with_the_detach(void) {
   enum { RISE = 192 };
   static void *objects[RISE];
@@ -909,14 +916,14 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* a rise before the first reading is not seen */
+  while (length_of(path) == 0) { /* repeats the rise, because one before the first reading is not seen */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
   }
   CHECK_EQUAL(length_of(path), 1024);
   detach();
-  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread was about to write */
+  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread may have been about to write */
   for (int i = 0; i < 50; i++, usleep(10000)) CHECK_EQUAL(length_of(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_message_stop)(), 0);
   unlink(path);
@@ -927,7 +934,8 @@ static void message_goes_with_the_detach(void) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* Allocates and checks. Without pauses the thread that attaches would get no processor, or no lock for the baseline. */
+/* Allocates objects and checks their contents, with pauses: otherwise the attaching thread would get no processor, or
+ * no lock for the baseline. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -1011,7 +1019,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* a thread that bound a word during the last walk may have left it */
+  attach(); /* restores a word that a thread has bound during the last walk */
   detach();
   nothing_differs();
 }
@@ -1020,8 +1028,8 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* Checks that no page of the child is writable that should not be, and that all of its words are from before or all
- * from after the change. */
+/* Checks that the child has no page that is writable and was not before, and that either all or none of its words are
+ * changed. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1058,7 +1066,8 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Compares the sums over the whole time, from before the first thread to after the last one. */
+/* Attaches and detaches while threads allocate, and compares the sums from before the first thread began to after the
+ * last one ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];
@@ -1073,12 +1082,12 @@ static void sums_are_right_under_load(void) {
     walks += check_walks();
     usleep(10000);
   }
-  CHECK(walks >= 18); /* successive walks can take the same time to the nanosecond */
+  CHECK(walks >= 18); /* successive walks may take exactly the same time */
   stop = true;
   for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
   struct mallometer_counters end = counters();
   CHECK(mallometer_allocations(&end) > mallometer_allocations(&start) + operations / 2);
-  /* The C library keeps the control blocks of threads for later ones. */
+  /* The C library keeps the control blocks of ended threads for later threads. */
   CHECK(end.live_bytes - start.live_bytes < 10000);
   detach();
 }

@@ -1,4 +1,5 @@
-/* For programs that open the library themselves: its functions, and copies of the words that lead to functions. */
+/* Parts for programs that open the library themselves: its functions, and copies of the words that lead to
+ * functions. */
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
@@ -85,7 +86,7 @@ struct area {
   uintptr_t begin, end;
   char protection[5];
   bool of_file, of_library;
-  char *copy; /* a copy of file mappings, without those of this library */
+  char *copy; /* the contents, for file mappings except this library's */
 };
 
 struct memory {
@@ -116,7 +117,8 @@ static inline void read_areas(struct memory *memory) {
   }
 }
 
-/* Leaves out what the program itself writes: anonymous memory, and the areas of its own variables. */
+/* Copies the memory, except memory that the program itself writes: anonymous memory, and the areas of its own
+ * variables. */
 static inline void copy_memory(struct memory *memory) {
   read_areas(memory);
   for (int i = 0; i < memory->count; i++) {
@@ -145,13 +147,13 @@ static inline const char *protection_at(const struct memory *now, uintptr_t addr
 }
 
 struct differences {
-  int words;       /* words that lead to the library and did not before, or that only the loader writes */
-  int protections; /* changed protections of pages */
+  int words;       /* changed words that lead to the library now, or that only the loader writes */
+  int protections; /* areas whose protection has changed */
 };
 
 /*
- * Compares with `before`, which was taken when the library was open, so that words in it are known. Other writable
- * words may change, and so may the C library's list of fork handlers, which was empty.
+ * Compares the memory with `before`, which was copied when the library was open already. Other writable words may
+ * differ, and so may the C library's list of fork handlers, which was empty before.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

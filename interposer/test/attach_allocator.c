@@ -1,4 +1,4 @@
-/* An allocator that copies texts itself, as mimalloc does: its strdup, strndup and realpath do not call its malloc. */
+/* An allocator whose strdup, strndup and realpath do not call its malloc by name, like mimalloc's. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* The number of requests of two bytes that raise a signal. */
+/* The number of the next requests of two bytes that raise a signal. */
 int interruptions;
 
 void *malloc(size_t size) {
@@ -51,5 +51,5 @@ char *strndup(const char *text, size_t most) {
 
 char *strdup(const char *text) { return strndup(text, SIZE_MAX); }
 
-/* This realpath is right only for absolute paths without links. */
+/* Works only for absolute paths without symbolic links, which is enough here. */
 char *realpath(const char *path, char *resolved) { return resolved ? strcpy(resolved, path) : strdup(path); }

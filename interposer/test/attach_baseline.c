@@ -1,6 +1,7 @@
 /*
- * Compares live bytes after mallometer_attach() with those that glibc reports when all threads with caches have ended.
- * Also covers a process in which glibc is not asked, because it would lock an arena for too long.
+ * Compares the live bytes after mallometer_attach() with those that glibc reports after all threads with caches have
+ * ended. Also tests a process in which the library must not request these bytes from glibc, because glibc would lock an
+ * arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */
@@ -36,7 +37,7 @@ static void *fill_cache(void *seed) {
   return NULL;
 }
 
-/* Simulates a sandbox that hides where the caches of other threads are. */
+/* Installs a filter like a sandbox's, without which the library could find the caches of other threads. */
 static void filter_lists_of_threads(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -73,8 +74,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's figure includes this thread's cache. The library's figure includes the change of a thread's cache by its
-   * first event. */
+  /* glibc's figure includes this thread's cache. The library's figure includes the change that a thread's first event
+   * makes to its cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -83,7 +84,7 @@ static volatile bool stop;
 
 static int events_between_pauses;
 
-/* Pauses, because otherwise the thread that attaches gets no arena's lock. */
+/* Allocates and frees, with pauses: otherwise the attaching thread would not get any arena's lock. */
 static void *allocate_often(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   void *objects[OBJECTS] = {0};
@@ -98,7 +99,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Waits: the baseline is not exact while a thread is still ending. */
+/* Checks again and again until the baseline is exact. It is not while a thread is still ending. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -106,7 +107,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* When the threads have ended the baseline is exact, and shows the error of live bytes before. */
+/* Attaches while threads allocate. After they have ended the baseline is exact, and shows how wrong the live bytes were
+ * before. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -161,7 +163,7 @@ static void free_chunks(size_t count, size_t size, bool known) {
   detach();
 }
 
-/* The first word of each object points into the heap, like that of a free chunk in a fast bin. */
+/* Makes objects whose first word points into the heap, so that they look like free chunks in a fast bin. */
 static void linked_objects(size_t count) {
   void **list = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -180,7 +182,7 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Heaps that are larger or more numerous than the windows. */
+/* Frees chunks in heaps that are larger, or more numerous, than the windows that the library reads. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -205,7 +207,7 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* A new heap is at a lower address than the others, which shows that it is new. */
+/* Frees chunks in arenas. A heap at a lower address than all others is a new one. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -220,7 +222,8 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/* The main arena continues where it cannot be found. */
+/* Blocks the growth of the data segment, so that the main arena continues at a place where the library cannot find
+ * it. */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -239,7 +242,8 @@ static void no_chunk_below_break(void) {
 
 /* ---- Memory that is none of malloc's ------------------------------------------------------------------- */
 
-/* The probe reads a word in every 64 MiB. It must not touch untouched pages or read files. */
+/* Maps memory that is not malloc's. The library reads a word in every 64 MiB of such memory, but must not touch
+ * untouched pages or read files. */
 static void leaves_untouched(size_t bytes, int flags, int file, bool known) {
   const size_t step = (size_t)64 << 20;
   char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
@@ -266,7 +270,7 @@ static int sparse_file(size_t bytes) {
   return file;
 }
 
-/* A child that gave up its rights must not be able to read its parent's memory. */
+/* A child that gives up its rights must not have a descriptor for its parent's memory. */
 static void child_has_no_memory_of_parent(void) {
   char path[64], target[256];
   for (int file = 3; file < 64; file++) {
@@ -325,7 +329,8 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Memory that glibc and the loader allocate for threads is within the bound and is no gap. The bound is never 0. */
+/* Starts threads. The memory that glibc and the loader allocate for them is within the bound and is not reported as a
+ * gap. The bound is never 0. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -365,7 +370,7 @@ static void frees_past_the_library_show(bool are_read) {
   CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
   CHECK_EQUAL(strlen(report().reason), 0);
   for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
-  while (report().drift_bytes >= 0) { /* readings take at most a thousandth of the time */
+  while (report().drift_bytes >= 0) { /* readings are rare, because they may take at most a thousandth of the time */
     usleep(10000);
     attach();
   }
@@ -380,7 +385,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* A comparison that waits, for example for a lock, must be as rare as one that takes CPU time. */
+/* Delays the comparison by a signal handler. A comparison that waits, for example for a lock, must be as rare as one
+ * that takes that much CPU time. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

@@ -1,7 +1,7 @@
 /*
- * If the C library is not glibc, a program that opens the library cannot attach it, gets the reason, and continues.
- * musl does not open the library unless it is preloaded, because of its thread-local variable. With a second argument
- * another allocator is preloaded before it, or it counts already.
+ * If the C library is not glibc, a program that opens the library cannot attach it, receives the reason, and continues.
+ * musl only opens the library if it is preloaded, because the library has a thread-local variable. A second argument
+ * says that another allocator was preloaded before the library, or that the library counts already.
  */
 #include <dlfcn.h>
 #include <errno.h>

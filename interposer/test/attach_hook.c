@@ -1,6 +1,6 @@
 /*
- * A hook like those of profilers: puts its own function into the words by which the program calls malloc, and keeps the
- * previous address to call it.
+ * A library with a hook like those of profilers: it puts its own function into the words by which the program calls
+ * malloc, and stores the previous address, which it calls.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -15,7 +15,7 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Lies after all other variables and is never touched. */
+/* Memory after all other variables, which nothing touches: a walk of the words must not make it resident. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 

@@ -1,6 +1,6 @@
 /*
- * C++'s operators after mallometer_attach(): each allocation counts once, whether the C++ library's operators call
- * malloc or the allocator has its own.
+ * Checks C++'s operators after mallometer_attach(): each allocation must count once, whether the C++ library's
+ * operators call malloc or the allocator defines operators of its own.
  *
  *   attach_operators LIBRARY
  */

@@ -1,8 +1,8 @@
 /*
  * Measures how long threads that allocate wait while the library attaches and detaches: the longest time that one of
- * eight threads takes for a malloc and a free. The scheduler makes threads wait, too, even those that hold a lock. So
- * the process takes precedence over others, a round without attaching comes first, and waits in which a thread did not
- * block, but only had no processor, are counted apart.
+ * eight threads takes for a malloc and a free. The scheduler makes threads wait, too, even threads that hold a lock.
+ * For that reason the process runs with a high priority, a round without attaching comes first, and waits of threads
+ * that were not blocked, but only had no processor, are counted separately.
  *
  *   attach_waits LIBRARY CYCLES PAUSE
  *

@@ -27,14 +27,14 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* Finds a function. libc_malloc_debug has its functions in versions for programs that were linked long ago. */
+/* Finds a function of the allocator. libc_malloc_debug has its functions under old versions only. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the first object that defines malloc, of those after the library in the search order. */
+/* Opens the object that comes first after the library in the search order and defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -1,6 +1,7 @@
 /*
- * A library that replaces operator new and delete by those of a pool. It is linked so that its calls are bound to its
- * own operators, or not. Its constructor uses forms that it does not replace, possibly before any other allocation.
+ * A library that replaces operator new and delete by those of a pool. It is built twice: once so that the linker binds
+ * its calls to its own operators, and once without. Its constructor calls operators that it does not replace, possibly
+ * before any other allocation of the process.
  */
 #define REPLACED 1
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Large {
   bool operator<(const Large &other) const { return number < other.number; }
 };
 
-/* Keeps the compiler from removing objects that are not used. */
+/* Keeps the compiler from removing allocations whose objects are not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");
@@ -45,7 +46,8 @@ void library_pairs() {
   delete[] used(new (std::nothrow) char[100]);
 }
 
-/* Frees objects by other forms, and objects of the C++ library by these. */
+/* Frees objects by other forms of delete than that of their allocation, and frees objects of the C++ library by the
+ * library's own operators. */
 void library_mixes() {
   delete used(new int);
   delete used(new (std::nothrow) int);

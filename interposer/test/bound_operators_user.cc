@@ -1,6 +1,6 @@
 /*
- * A program that is linked with a library which replaces operator new and delete, and may have bound its own calls to
- * them: the program's objects are of the pool, whoever frees them, as without a preload.
+ * Uses a library that replaces operator new and delete, and that may have bound its own calls to them. With mallometer
+ * preloaded the program's objects must still come from the pool, whoever frees them.
  */
 #include <new>
 

@@ -1,6 +1,6 @@
 /*
- * Fast rises of memory that the test sets: clocks, memory, call sites, samples and names of threads and methods are
- * given here. Each case runs in a process of its own, since a rise leaves state behind.
+ * Describes fast rises of memory. The test sets the clocks, the memory, the call sites and samples, and the names of
+ * threads and methods. Each case runs in a process of its own, because a rise leaves state behind.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* with this limit the least rise is 64 MiB */
+#define LIMIT (1024 * MIB) /* the least rise is then 64 MiB */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -85,7 +85,7 @@ static void quiet_seconds(unsigned seconds) {
   burst_second(&reading);
 }
 
-/* Lets memory rise by what a call site allocates, and looks. */
+/* Lets memory rise by `bytes`, of which `of_site` were allocated by the call site, and looks. */
 static const struct recording_burst *rise(uint64_t bytes, uint64_t of_site) {
   used += bytes;
   sampled += bytes;
@@ -125,7 +125,7 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
   CHECK(!rise(1 * MIB, 1 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
-  /* Memory that is freed again ends the hurry. */
+  /* Memory that was allocated and freed again does not shorten the pause any more. */
   sampled += 90 * MIB;
   CHECK(!look());
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
@@ -139,7 +139,7 @@ static void memory_that_rests_has_a_baseline_every_ten_seconds(void) {
   sampled += MIB;
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 3);
-  used -= MIB; /* frees */
+  used -= MIB; /* memory falls, because something was freed */
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 4);
 }
@@ -163,7 +163,7 @@ static void a_rise_of_something_else_is_not_described(void) {
   quiet_seconds(2);
   CHECK(!rise(80 * MIB, 10 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 50 * MS);
-  CHECK(rise(80 * MIB, 80 * MIB)); /* now the site explains more than a quarter of the rise */
+  CHECK(rise(80 * MIB, 80 * MIB)); /* the site explains more than a quarter of this rise */
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
 }
 
@@ -187,7 +187,7 @@ static bool has_name_of(uint32_t method) {
   return strstr(text, source);
 }
 
-/* Returns the bytes of the names after a rise at each site. */
+/* Lets memory rise at each site. Returns the bytes of the names that are stored. */
 static size_t name_a_rise_at(uint32_t sites) {
   places = sites;
   for (uint32_t i = 1; i < sites; i++) live[i] += 80 * MIB;
@@ -205,7 +205,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* 16 sites of 20 frames with long names take more than the room. */
+/* Lets memory rise at 16 sites of 20 frames with long names, which take more room than there is. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
@@ -284,7 +284,7 @@ static void without_a_name_the_rise_is_stated(void) {
   says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the inner frame has no name */
   says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
   burst->grown[0].live_bytes = 49 * MIB;
-  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* The line has less than a quarter. */
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the site has less than a quarter */
 }
 
 static void the_sites_of_a_method_are_added_up(void) {
@@ -296,7 +296,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* A method that is being compiled does not run, so it has no line. It names the site even if it belongs to the JDK. */
+/* A site in which a method is being compiled. The method does not run, so it has no line number. Its name is used even
+ * if it belongs to the JDK. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

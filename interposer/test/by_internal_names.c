@@ -1,7 +1,7 @@
 /*
  * A program that calls the C library's malloc and free by their internal names, which no interposer sees, and mixes
- * them with the public ones. With usable sizes that works. With headers, __libc_free would receive addresses in the
- * middle of objects. So header mode is refused with a message, and the program works.
+ * them with the public ones. With usable sizes this works. With headers, __libc_free would receive addresses in the
+ * middle of objects; header mode is therefore refused with a message, and the program works.
  */
 #include <malloc.h>
 #include <string.h>

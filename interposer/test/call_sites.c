@@ -1,6 +1,7 @@
 /*
- * Call sites and their live objects: exact with an interval of 1 (first argument), estimated with a larger one. Objects
- * are freed by other threads, grow, and fail to grow; tables overflow and report it.
+ * Compares call sites and their live objects with the truth: exactly with an interval of 1 (first argument), within the
+ * stated error with a larger one. Objects are freed by other threads, grow, and fail to grow; tables overflow and
+ * report it.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -50,7 +51,8 @@ struct figures {
   unsigned stacks;
 };
 
-/* Returns whether the address lies in the function that begins there, and in none of the others. */
+/* Returns whether the address lies in the function that begins at `function`, and not in another one that begins after
+ * it. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};
@@ -79,7 +81,8 @@ static struct figures figures_of(const void *function) {
     f.live_bytes += sites[i].allocated.bytes - sites[i].freed.bytes;
     f.live_bytes_deviation += sites[i].allocated.bytes_variance - sites[i].freed.bytes_variance;
   }
-  /* The sums of allocated and of freed samples are computed in different orders. */
+  /* Rounding can make this difference negative, because the sums of allocated and of freed samples are computed in
+   * different orders. */
   f.live_bytes_deviation = sqrt(fmax(0, f.live_bytes_deviation));
   return f;
 }
@@ -90,9 +93,9 @@ static struct figures figures_of(const void *function) {
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * The bound is five deviations, which chance exceeds once in two million. A sample is not followed if another thread,
- * which lost its processor just then, takes the last sample of the same hash out of the filter: it is missing here and
- * counted there.
+ * Compares live figures with the truth. The bound is five deviations, which chance exceeds once in two million times. A
+ * sample is not followed if its insertion meets another thread that has lost its processor while it removes the last
+ * sample of the same hash. Such samples are missing in the live figures, and are counted.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;
@@ -114,7 +117,7 @@ static void expect_live(const char *what, struct figures f, double objects, doub
 
 enum { KEPT = 4000, THREADS = 4 };
 static void *kept[THREADS][KEPT];
-static pthread_barrier_t all_are_there; /* used twice: before new stacks are met, and before objects are freed */
+static pthread_barrier_t all_are_there; /* used twice: before new stacks, and before objects are freed */
 static double sizes[THREADS];
 
 static NOINLINE void *work(void *argument) {

@@ -1,11 +1,12 @@
-/* The clocks alone: the coarse ones never lead the others; without a vDSO they advance when a clock is read. */
+/* Tests the clocks alone. The coarse clocks are never ahead of the exact ones; without a vDSO they advance when an
+ * exact clock is read. */
 #include "platform/clock.c"
 
 #include "check.h"
 
 #define SECOND 1000000000u
 
-/* Allows 10 s, because the program may have to wait for a processor. */
+/* Checks that a coarse time is at most 10 s behind, because the program may have to wait for a processor. */
 static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
   CHECK(coarse <= after);
   CHECK(coarse + 10 * (uint64_t)SECOND > before);
@@ -18,7 +19,7 @@ static void coarse_clocks_are_behind(void) {
   expect_behind(before, coarse, realtime_ns());
 }
 
-/* The two hash tables yield the same number of symbols. */
+/* Checks that the two hash tables of the vDSO yield the same number of symbols. */
 static void the_vdso_is_found(void) {
   const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
   if (!vdso) exit(77);

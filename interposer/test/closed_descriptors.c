@@ -1,6 +1,6 @@
 /*
  * A process without standard descriptors, or with a file of its own as standard error: the library's message goes
- * nowhere else, and the program continues. The value in the environment makes the library write a message.
+ * nowhere else, and the program continues. An invalid value in the environment makes the library write a message.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 
-  /* The library writes to a file that happens to be descriptor 2 only at the start. */
+  /* Opens a file as descriptor 2 after the start. The library must not write to it. */
   char name[] = "/tmp/mallometer-test-XXXXXX";
   int file = mkstemp(name), standard_error = dup(2);
   CHECK(file >= 0 && dup2(file, 2) == 2);

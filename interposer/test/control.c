@@ -1,4 +1,4 @@
-/* The functions of the ABI: differences of snapshots, off and on, peak, huge requests. */
+/* Tests functions of the ABI: differences of snapshots, switching counting off and on, the peak, huge requests. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -34,12 +34,12 @@ static uint64_t time_ns(clockid_t clock) {
 static void *allocate_much(void *unused) {
   pthread_setname_np(pthread_self(), "much");
   free(malloc(((size_t)64 << 20) + 1));
-  free(malloc((size_t)64 << 20)); /* as large as the threshold, so it does not count */
+  free(malloc((size_t)64 << 20)); /* exactly the threshold, so it does not count */
   return unused;
 }
 
-/* An event has the thread, the size and the time by the coarse clock. The ring keeps the latest events, and a reader
- * asks for those that are new to it. */
+/* Reads events of huge requests. An event has the thread, the size, and the time by the coarse clock. The ring keeps
+ * the latest events, and a reader requests those that it has not read. */
 static void huge_requests_are_told_one_by_one(void) {
   enum { KEPT = 64, READ = 2 * KEPT };
   static struct mallometer_event events[READ];
@@ -84,13 +84,13 @@ static void off_is_off(void) {
   void *uncounted = malloc(1000000);
   uint64_t peak_before = snapshot().peak_live_bytes;
   CHECK_EQUAL(mallometer_enable(), 0);
-  free(uncounted); /* live is lower than before; the peak must not underflow */
+  free(uncounted); /* this lowers the live bytes below the earlier value; the peak must not underflow */
   CHECK_EQUAL(snapshot().peak_live_bytes, peak_before);
   start = snapshot();
   free(malloc(64));
   d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 1);
-  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE); /* live bytes stay unknown */
+  CHECK_EQUAL(d.flags, MALLOMETER_INCOMPLETE); /* the live bytes stay unknown after counting was off */
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
 }
 

@@ -1,7 +1,7 @@
 /*
- * More threads at once than blocks: because the table of blocks is full (a library that was built for 64; first
- * argument "full"), or because there is no memory for more blocks ("unmapped": its calls of mmap fail).
- * Threads without a block share one; nothing is lost, and their number is known.
+ * Runs more threads at once than there are blocks, because the table of blocks is full (a library that was built for 64
+ * blocks; first argument "full"), or because there is no memory for more blocks (its calls of mmap fail; first argument
+ * "unmapped"). Threads without a block share one; no event is lost, and the number of these threads is known.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -25,7 +25,8 @@ static pthread_barrier_t barrier;
 static uint64_t without_block;
 static void *first[THREADS], *handed_on[THREADS];
 
-/* glibc itself leaves ENOENT when it makes or shrinks an arena, if these files are missing. */
+/* Returns whether the C library preserves errno. glibc leaves ENOENT when it makes or shrinks an arena and these files
+ * are missing. */
 static bool errno_is_kept_below(void) {
   return access("/sys/devices/system/cpu/online", R_OK) == 0 && access("/proc/sys/vm/overcommit_memory", R_OK) == 0;
 }
@@ -35,11 +36,11 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  if (place % 2) first[place] = malloc(20); /* the thread's first event, which looks for a block */
+  if (place % 2) first[place] = malloc(20); /* the thread's first event, at which it takes a block */
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
-  pthread_barrier_wait(&barrier); /* all threads have had their first event */
+  pthread_barrier_wait(&barrier); /* after this, each thread has had its first event */
   struct mallometer_counters own = {0};
   int result = mallometer_thread_snapshot(&own);
   CHECK(result == 0 || result == -EAGAIN);

@@ -1,6 +1,7 @@
 /*
- * A native library in C++, for a program in C that opens it: allocates by every operator, and survives a
- * std::bad_alloc. Built with the shared C++ library, and with a copy of it inside, as JNI libraries often are.
+ * A native library in C++, for a program in C that opens it. It allocates by every operator, and survives a
+ * std::bad_alloc. It is built twice: with the shared C++ library, and with a static copy of that library, as many JNI
+ * libraries are.
  */
 #include <cstdint>
 #include <cstring>
@@ -14,7 +15,7 @@ struct alignas(128) Aligned {
   char bytes[128];
 };
 
-/* Keeps the compiler from removing objects that are not used. */
+/* Keeps the compiler from removing allocations whose objects are not used. */
 template <typename T>
 T *used(T *object) {
   __asm__ volatile("" : : "r"(object) : "memory");

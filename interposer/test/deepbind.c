@@ -1,6 +1,7 @@
 /*
- * A library that is opened with RTLD_DEEPBIND calls the C library's malloc and free directly, not the hook. Objects
- * pass between it and the program. Its path is the first argument; with a second one it is opened by dlmopen.
+ * A library that is opened with RTLD_DEEPBIND calls the C library's malloc and free directly, not the hook. Objects are
+ * passed between the library and the program. The first argument is the library's path; with a second argument it is
+ * opened by dlmopen.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -50,7 +50,7 @@ int main(void) {
   expect((struct expected){"realloc that fails", 0, 0, 1, 0});
 
   object = realloc(object, nothing);
-  if (object) { /* mimalloc */
+  if (object) { /* mimalloc returns an object here */
     new_size = (int64_t)unit_size(object);
     expect((struct expected){"realloc to zero that gives an object", 1, 1, 0, new_size - size});
     free(object);

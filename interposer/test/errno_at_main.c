@@ -1,6 +1,6 @@
 /*
- * errno is 0 when main begins (ISO C, 7.5), and a forked child has its parent's. errno is read before anything else
- * runs.
+ * Checks that errno is 0 when main begins (ISO C, 7.5), and that a forked child begins with its parent's errno. errno
+ * is read before anything else runs.
  */
 #include <errno.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /*
- * A call that succeeds does not change errno, on the fast path and on the slow one: in a thread's first event, at the
- * end of the headroom, in requests that are recorded one by one, while counting is off, and in the functions of
- * mallometer.h.
+ * Checks that a call that succeeds does not change errno, both on the fast and on the slow path: in a thread's first
+ * event, at the end of the headroom, in requests that are recorded one by one, while counting is off, and in the
+ * functions of mallometer.h.
  */
 #include <errno.h>
 #include <malloc.h>

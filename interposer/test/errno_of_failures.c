@@ -1,7 +1,7 @@
 /*
- * A call that fails sets errno as the allocator below does for the same call: glibc sets ENOMEM in posix_memalign too,
- * others leave errno unchanged in one function or another. So do calls with invalid arguments. Each function is called
- * by its name, and then in the allocator itself.
+ * Checks that a call that fails sets errno as the allocator that serves this library does for the same call: glibc sets
+ * ENOMEM in posix_memalign, too, and other allocators leave errno unchanged in some functions. The same holds for calls
+ * with invalid arguments. Each function is called by its name, and then in the allocator itself.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -66,7 +66,7 @@ static void wrong_alignments(void) {
   SAME(aligned_alloc((size_t)3 << 62, size), below.aligned_alloc((size_t)3 << 62, size));
   static const size_t alignments[] = {0, 1, 3, 4, 24};
   for (size_t i = 0; i < sizeof alignments / sizeof *alignments; i++) {
-#ifdef __GLIBC__ /* musl's changes errno for some */
+#ifdef __GLIBC__ /* musl's function changes errno for some alignments */
     SAME(posix(posix_memalign, alignments[i], size), posix(below.posix_memalign, alignments[i], size));
 #endif
     CHECK_EQUAL(result_of_posix(alignments[i], size), EINVAL);

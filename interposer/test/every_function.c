@@ -1,7 +1,7 @@
 /*
- * A plain program that uses every function of malloc's family in combinations that only a single allocator can serve:
- * an object of one function is resized by another and freed by a third. It must work with any order of preloaded
- * libraries, and without any.
+ * A plain program that uses every function of malloc's family in combinations that work only if one allocator serves
+ * all of them: an object of one function is resized by another and freed by a third. The program must work with any
+ * order of preloaded libraries, and without any.
  */
 #include <malloc.h>
 #include <pthread.h>

@@ -1,13 +1,14 @@
 /*
- * A signal may interrupt the hook at any of its instructions, and its handler may allocate. The processor's trap flag
- * raises SIGTRAP after each instruction. Whenever that happens inside of the library, the handler allocates, frees and
- * reads the counters. Nothing is lost or counted twice, and no thread's block is lost. The allocator below is never
- * interrupted, because it need not survive that. A handler that closes the thread's scopes does no harm either.
+ * Interrupts the hook at each of its instructions by a signal whose handler allocates. The processor's trap flag raises
+ * SIGTRAP after each instruction; whenever that happens inside of the library, the handler allocates, frees and reads
+ * the counters. Nothing may be lost or counted twice, and no thread's block may be lost. The allocator that serves the
+ * library is never interrupted, because allocators need not survive that. A handler that closes the thread's scopes
+ * must do no harm either.
  *
- * every_instruction [marked]: of a library that marks its block while it counts an event. What the handler does in
- * between is counted for the process, and not for the thread.
+ * every_instruction [marked]: tests a library that marks its block while it counts an event. Events of a handler during
+ * an event are then counted for the process, but not for the thread.
  *
- * every_instruction routes: another thread chooses a route in between, and that route stays.
+ * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -29,7 +30,8 @@ static bool marked;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* The instructions of the library that were seen, and the only one to interrupt; -1: all. */
+/* The number of instructions of the library that were executed, and the number of the only one to interrupt; -1 to
+ * interrupt all. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -62,7 +64,7 @@ static void interrupt(int signal, siginfo_t *info, void *context) {
   if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* disables the trap */
 }
 
-/* These preserve the 128 bytes below the stack pointer that the compiler may use. */
+/* Sets the trap flag. Preserves the 128 bytes below the stack pointer, which the compiler may use. */
 static inline void trap(void) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                        : "memory", "cc");
@@ -181,9 +183,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * A thread that closes the last matched scope chooses the route of all calls. The test interrupts it at one of its
- * instructions until another thread has opened a matched scope. The first thread then decides from outdated data. Even
- * so, realloc must end on the route that reports the object's previous address to the scope.
+ * Closes the last matched scope in one thread, which thereby chooses the route of all calls. The thread is interrupted
+ * at one of its instructions until another thread has opened a matched scope. The first thread then decides from
+ * outdated data. Nevertheless realloc must take the route that reports the object's previous address to the scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -237,9 +239,9 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* unlinks what is left */
+  free(malloc(10)); /* this event unlinks scopes that the handler has closed */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
-  /* The scopes are gone: the next event has headroom, and the next scope has its own figures. */
+  /* No scope is left: the next event has headroom, and the next scope has figures of its own. */
   struct mallometer_scope figures = {0};
   int number = mallometer_scope_open(options);
   CHECK(number > 0);

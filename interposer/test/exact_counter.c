@@ -1,7 +1,7 @@
 /*
- * The reference for an attached library: preloaded before it, it counts every call that reaches malloc and its
- * relatives, and their bytes, by one atomic addition each. It calls glibc's own functions, which it finds without a
- * look-up, so it misses no call at the start.
+ * The reference for the counts of an attached library. It is preloaded before the program and counts every call of
+ * malloc and its relatives, and their bytes, by one atomic addition each. It calls functions of glibc that it finds
+ * without a look-up, so it misses no call at the start.
  */
 #include <errno.h>
 #include <malloc.h>

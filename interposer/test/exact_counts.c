@@ -1,7 +1,7 @@
 /*
- * A known number of calls of each kind, in the number of threads that the first argument states, is counted exactly:
- * events, classes, requested bytes, allocated and freed bytes, failures. Half of the threads free objects that other
- * threads allocated. All threads end, and the process's counters stay the same.
+ * Makes a known number of calls of each kind, in as many threads as the first argument says, and checks that all is
+ * counted exactly: events, classes, requested, allocated and freed bytes, failures. Half of the threads free objects
+ * that other threads have allocated. When the threads end, the process's counters do not change.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -103,7 +103,7 @@ static void one_round(struct worker *w, int round) {
   t->failed += 5;
 
   object = allocated(t, malloc(40), 40);
-  CHECK(realloc(object, too_much) == NULL); /* failed; the object stays */
+  CHECK(realloc(object, too_much) == NULL); /* this fails, and the object stays */
   t->failed++;
   uint64_t old_size = unit_size(object);
   void *nothing = realloc(object, 0); /* a free; with some allocators, a free and an allocation of 0 bytes */
@@ -117,7 +117,7 @@ static void one_round(struct worker *w, int round) {
 
 static void *work(void *argument) {
   struct worker *w = argument;
-  /* The thread's first event, so that its block exists before the count begins. */
+  /* This is the thread's first event, so that its block exists before the count begins. */
   free(malloc(1));
   pthread_barrier_wait(&start_line); /* the threads have begun */
   pthread_barrier_wait(&start_line); /* the snapshot is taken */
@@ -142,7 +142,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   pthread_barrier_init(&start_line, NULL, (unsigned)threads + 1);
   pthread_barrier_init(&half_way, NULL, (unsigned)threads);
-  /* The stacks are so small that the C library keeps all of them for reuse, so that ending threads free nothing. */
+  /* The stacks are so small that the C library keeps all of them for reuse: ending threads then free nothing. */
   pthread_attr_t small_stack;
   pthread_attr_init(&small_stack);
   pthread_attr_setstacksize(&small_stack, 256 * 1024);

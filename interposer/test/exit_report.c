@@ -1,6 +1,6 @@
 /*
- * A program that allocates what exit_report.sh expects, and has a child that ends in the same way. It opens the given
- * file and keeps it open.
+ * A program that allocates the amounts that exit_report.sh expects in the report, and that has a child that ends in the
+ * same way. It opens the given file and keeps it open.
  */
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /*
- * The library in the process of a badly behaved JVM: this program, which has the functions by which a JVM is found. It
- * allocates when it is called, is interrupted by a handler that allocates, refuses, and ends while threads call it. All
- * allocations are samples.
+ * Tests the library in the process of a badly behaved JVM. The JVM is this program: it has the functions by which a JVM
+ * is found. When it is called for a stack, it allocates, is interrupted by a handler that allocates, refuses, or ends
+ * while threads call it. All allocations are samples.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #define JAVA ((uint64_t)1 << 63)
 
-/* The JVM's behaviour; each test begins with none of it. */
+/* The JVM's behaviour. At the beginning of each test no member is set. */
 static struct {
   bool has_no_tools;
   bool refuses_events;
@@ -37,8 +37,8 @@ static struct {
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked;  /* calls for a stack */
-static unsigned nested; /* calls for a stack inside of another by the same thread */
+static unsigned asked;  /* the calls for a stack */
+static unsigned nested; /* the calls for a stack that one thread makes while it is in another one */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -145,7 +145,7 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* The JVM does not check whether the class is gone (before JDK 18). */
+/* Returns the class of a method. Before JDK 18, the JVM does not check whether the class was unloaded. */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);
@@ -307,7 +307,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* all of these stacks have one further frame in common */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has one more frame, the same in all */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -324,7 +324,7 @@ static NOINLINE void allocate_many(int round) {
   allocate_from(first[round], last[round]);
 }
 
-/* Stacks that are in the table stay in it. */
+/* Fills the table of stacks. Stacks that are in it can still be sampled; others are counted as samples without site. */
 static void a_full_table_is_counted(void) {
   attach();
   uint64_t before = 0;
@@ -333,7 +333,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* these are sites of the test and of the JVM itself */
+  CHECK(before > 0 && before < 100); /* sites of the test and of the JVM itself */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -344,7 +344,8 @@ static int newest_java_frames(void) {
   return java;
 }
 
-/* A stack as deep as the limit is not cut. */
+/* Takes samples of deep Java stacks. A stack with exactly as many frames as the limit is not cut; deeper ones are, and
+ * are counted. */
 static void deep_java_stacks_are_cut_and_counted(void) {
   attach();
   behaviour.deeper = 510;
@@ -363,7 +364,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* A coroutine's stack is not a Java thread's, however large it is. */
+/* Allocates on the stack of a coroutine, which is not the stack of a Java thread, however large it is: the JVM must not
+ * be called. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -382,7 +384,7 @@ static void nobody_asks_on_other_stacks(void) {
   CHECK(has_java_frames());
 }
 
-static size_t room; /* bytes to leave on the stack */
+static size_t room; /* the bytes to leave free on the stack */
 static bool walks_native, walks_java;
 
 static void *allocate_with_room(void *unused) {
@@ -412,7 +414,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* A JVM's threads end with its own guard pages, which begin some KiB earlier than the C library knows. */
+/* Allocates near the end of a thread's stack. The JVM must not be called there: its own guard pages begin some KiB
+ * before the end that the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -449,7 +452,7 @@ static void ids_that_are_numbers_are_not_read_through(void) {
   methods_have_names_while_their_class_lives();
 }
 
-/* Up to JDK 25 the JVM never frees an id. */
+/* Uses up the number of method ids. Up to JDK 25, the JVM never frees an id. */
 static void ids_come_to_an_end(void) {
   attach();
   for (int i = 0; i < 10; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
@@ -481,7 +484,8 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* HotSpot never returns to a thread that calls it after its end. */
+/* Ends the JVM while a thread is calling it. The end must wait for that thread, because HotSpot never returns to a
+ * thread that calls it after its end. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

@@ -1,4 +1,5 @@
-/* Errors that memcheck must report: `write` after the end of an object, a `lost` object, an object freed `twice`. */
+/* Makes an error that memcheck must report, by the argument: `write` writes after the end of an object, `lost` loses an
+ * object, `twice` frees an object twice. */
 #include <stdlib.h>
 #include <string.h>
 

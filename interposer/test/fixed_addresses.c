@@ -1,7 +1,8 @@
 /*
- * An executable that is linked to fixed addresses and takes malloc's address: then every function seems to lie in the
- * executable. Counting works as elsewhere, and the address that the program took leads to the hook. With an argument,
- * another allocator was preloaded before: nothing is counted, and the reason contains the argument.
+ * The program is linked to fixed addresses and takes malloc's address, so that every function seems to lie in the
+ * executable. Counting works as in other programs, and the address that the program took leads to the hook. With an
+ * argument, another allocator was preloaded before the library: nothing is counted, and the reason contains the
+ * argument.
  */
 #include <malloc.h>
 #include <string.h>
@@ -14,7 +15,7 @@ int main(int argc, char **argv) {
     printf("%s\n", self().reason);
     CHECK(strstr(self().reason, argv[1]));
   }
-  /* Addresses in the code, which only the executable itself can have. */
+  /* The code contains these addresses, which only the executable itself can define. */
   void *(*volatile allocate)(size_t) = malloc;
   void (*volatile release)(void *) = free;
   void *(*volatile resize)(void *, size_t) = realloc;

@@ -1,7 +1,8 @@
 /*
- * malloc leaves the floating-point environment unchanged: no exception has happened after it, a program in which every
- * exception traps continues, and the rounding mode is kept. The sampler, which computes, samples some of the
- * allocations here: first ones of a call path, many of one, large ones, and first ones of a thread.
+ * Checks that malloc leaves the floating-point environment unchanged: no exception has happened after it, a program in
+ * which every exception traps continues, and the rounding mode is kept. The sampler computes with doubles; it samples
+ * some of the allocations here: the first ones of a call path, many of one path, large ones, and the first ones of a
+ * thread.
  */
 #include <fenv.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@ static void *in_thread(void *unused) {
   CHECK_EQUAL(fetestexcept(FE_ALL_EXCEPT), 0);
 
   if (feenableexcept(FE_ALL_EXCEPT) != -1) {
-    allocate(); /* SIGFPE otherwise */
+    allocate(); /* an exception would end the program by SIGFPE */
     CHECK_EQUAL(fegetexcept(), FE_ALL_EXCEPT);
     CHECK(fedisableexcept(FE_ALL_EXCEPT) != -1);
   } else {

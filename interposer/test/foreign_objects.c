@@ -1,7 +1,8 @@
 /*
- * The objects were allocated by a call of the C library's own malloc by address, which the hook does not see, but they
- * are resized and freed through the hook. In header mode they have no header, which is recognized. In both modes the
- * program works and content is kept. In header mode live bytes do not fall below what the hook allocated itself.
+ * Resizes and frees, through the hook, objects that the hook has not seen: they were allocated by calling the address
+ * of the C library's own malloc. In header mode they have no header, which the hook recognizes. In both modes the
+ * program works and contents are kept. In header mode, live bytes do not fall below those that the hook itself
+ * allocated.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -56,7 +57,7 @@ int main(void) {
   } else {
     CHECK(d.frees > mallometer_allocations(&d)); /* usable sizes count every free */
   }
-  /* The hook's own objects are counted as ever. */
+  /* Objects from the hook are counted as before. */
   start = snapshot();
   resized_and_freed(malloc(100), 100);
   d = difference(start, snapshot());

@@ -1,7 +1,7 @@
 /*
- * Programs that use a thread key without creating it, most often number 0. Setting it fails, reading it returns NULL,
- * and the thread ends normally. If the number happens to be the hook's key, the program's value is not taken for the
- * hook's.
+ * Uses thread keys that the program has not created, most often number 0. Setting such a key fails, reading it returns
+ * NULL, and the thread ends normally. If the number happens to be that of the hook's key, the hook does not take the
+ * program's value for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -17,7 +17,7 @@ static int set;
 
 static void *use_forgotten(void *unused) {
   char object[64];
-  free(malloc(10)); /* the hook knows the thread */
+  free(malloc(10)); /* the thread has a block from here on */
   CHECK(!pthread_getspecific(forgotten));
   CHECK_EQUAL(pthread_setspecific(forgotten, object), EINVAL);
   return unused;

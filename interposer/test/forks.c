@@ -1,6 +1,6 @@
 /*
- * fork in a process whose threads allocate: the child allocates, starts threads, forks again and executes programs. Its
- * counters continue those of the parent, as its memory does.
+ * Forks in a process whose threads allocate. The child allocates, starts threads, forks again and executes programs.
+ * Its counters continue those of the parent, because its memory is a copy.
  */
 #include <pthread.h>
 #include <string.h>

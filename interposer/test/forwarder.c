@@ -1,7 +1,7 @@
 /*
- * A malloc without memory of its own: it passes calls on to the next one, which it looks up once. Compiled into a
- * library that is preloaded, and into an executable. SOME: only malloc and free. MARKED: each object begins with a
- * mark, as checkers have it, so that a call that arrives twice or not at all is noticed.
+ * A malloc without memory of its own: it passes calls on to the next malloc, which it looks up once. It is compiled
+ * into a preloaded library and into an executable. With SOME, it has only malloc and free. With MARKED, each object
+ * begins with a mark, as checkers of memory have it, so that a call that arrives twice or not at all is noticed.
  */
 #include <dlfcn.h>
 #include <stdint.h>

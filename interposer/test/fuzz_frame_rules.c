@@ -1,7 +1,7 @@
 /*
- * Unwind information of any loaded library is read. Damaged information yields a rule or none, and nothing is read
- * outside of the object: the C library's own tables are copied into memory of exactly their size, and bytes are changed
- * at random. Built with sanitizers. First argument: the number of rounds.
+ * Reads damaged unwind information, because that of any loaded library is read. It yields a rule or none, and nothing
+ * is read outside of the object: the C library's own tables are copied into memory of exactly their size, and bytes are
+ * changed at random. Built with sanitizers. The first argument is the number of rounds.
  */
 #include <link.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static struct loaded_object original;
 
-/* Finds the segment with the tables, which refer to each other by distances. */
+/* Finds the C library's segment with the tables, which refer to each other by distances. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;
@@ -38,7 +38,8 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Returns a random address in a random function of the table. The copy's functions lie where the originals would. */
+/* Returns a random address in a random function of the table. The copied table describes addresses at the same
+ * distances as the original. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -50,8 +51,8 @@ static uintptr_t some_function(const struct loaded_object *object) {
 }
 
 /*
- * A table of one function with information that random changes are unlikely to produce: factors so large that their
- * products with operands, distances or sums overflow. The function is never called.
+ * Reads a table of one function with information that random changes are unlikely to produce: factors so large that
+ * their products with operands, distances or sums overflow. The function is never called.
  */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
@@ -71,7 +72,8 @@ static void large_factors(void) {
     for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
       uint8_t *memory = calloc(1, 200), *at = memory;
       if (!memory) exit(1);
-      /* The header: version, encodings of its three parts; begin and number of the frames, the only entry. */
+      /* The header has the version, the encodings of its three parts, the beginning and number of the frames, and the
+       * only entry. */
       const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
       memcpy(at, header, sizeof header);
       at = memory + 20; /* the common part: length, mark, version, no augmentation, factors, return address */
@@ -117,7 +119,8 @@ int main(int argc, char **argv) {
     uint8_t *copy = malloc(size);
     if (!copy) return 1;
     memcpy(copy, (const void *)original.begin, size);
-    /* The first round is undamaged; later ones are cut off, or changed in some bytes or all over one description. */
+    /* The first round is undamaged. In later rounds the copy is cut off, or changed in some bytes or in all of one
+     * description. */
     size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
     if (kept < size) {
       uint8_t *shorter = malloc(kept);

@@ -1,4 +1,4 @@
-/* The governor alone, with a clock that the test sets. */
+/* Tests the governor alone, with a clock that the test sets. */
 #include "sample/governor.h"
 
 #include "check.h"
@@ -12,7 +12,7 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Spends samples of `took` each, one every `pause`, for `span`. Returns the time afterwards. */
+/* Spends a sample of `took` every `pause`, for `span`. Returns the time afterwards. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;
@@ -22,7 +22,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = SECOND;
   for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
-  CHECK_EQUAL(governor.halvings, 0); /* the first credit of 2 ms, and the credit that came in meanwhile, suffice */
+  CHECK_EQUAL(governor.halvings, 0); /* the first credit of 2 ms, and the credit since then, suffice */
   for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
   CHECK_EQUAL(governor.halvings, 1);
   CHECK_EQUAL(governor.spent_ns, 2100000);
@@ -41,7 +41,7 @@ static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
-/* The load is half of the target, and the earlier debt is not paid back yet. */
+/* Spends half of the target while the earlier debt is not yet paid back. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
@@ -84,7 +84,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1); /* 10 ms */
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1); /* half of 100 times the target in 20 ms */
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
   for (unsigned i = 0; i < 10; i++) burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
@@ -121,7 +121,8 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Threads may update the account in another order than that in which they read the clock. */
+/* Updates the account with times that go back, as threads do that update it in another order than that in which they
+ * read the clock. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

@@ -1,4 +1,4 @@
-/* The public headers compile alone, as C99 and (header_is_portable.cc) as C++17, with all warnings. */
+/* Compiles the public headers alone, as C99 and (header_is_portable.cc) as C++17, with all warnings. */
 #include "mallometer.h"
 #include "mallometer_optional.h"
 

@@ -1,8 +1,8 @@
 /*
- * No function returns less than was requested: sizes near the ends of size_t and ptrdiff_t, where adding a header or
- * rounding up would overflow, fail everywhere with ENOMEM, are counted as failures, and leave the old object of a
- * realloc unchanged. If an allocator itself does not set errno (jemalloc's realloc, mimalloc), errno is left as it is;
- * errno_of_failures compares.
+ * Requests impossible sizes. No function returns less than was requested: sizes near the ends of size_t and ptrdiff_t,
+ * for which adding a header or rounding up would overflow, fail in every function with ENOMEM, are counted as failures,
+ * and leave the old object of a realloc unchanged. If an allocator itself does not set errno (jemalloc's realloc,
+ * mimalloc), errno is not changed; errno_of_failures compares that.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -66,7 +66,7 @@ int main(void) {
   bool otherwise = allocator_sets_errno;
   errno = 0;
   CHECK(!below.calloc(big, 2));
-  allocator_sets_errno &= errno == ENOMEM; /* memcheck's does not set it here */
+  allocator_sets_errno &= errno == ENOMEM; /* memcheck's calloc does not set it here */
   FAILS(calloc(big, 2));
   FAILS(calloc(2, big + 8));
   allocator_sets_errno = otherwise;

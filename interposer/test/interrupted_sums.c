@@ -1,13 +1,14 @@
 /*
- * The sums alone. Each is interrupted in every one of its reads, for as long as another thread likes. Bytes of the
- * other thread that never lived at once do not raise the peak, and those that did are not missed.
+ * Tests the sums alone. Each is interrupted after every one of its reads, for as long as another thread likes. Bytes of
+ * the other thread that never lived at once must not raise the peak, and bytes that did must not be missed.
  */
 #include <string.h>
 
 #include "account/totals.h"
 #include "check.h"
 
-/* The reader may be interrupted after every read of a counter in totals.c. It continues with the value that it read. */
+/* Replaces counter_read() in totals.c, so that a sum may be interrupted after every read of a counter. It then
+ * continues with the value that it has read. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -70,7 +71,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* so that each attempt is interrupted */
+  reads_until_interruption = 70; /* this interrupts each attempt of the sum */
 }
 
 static void takes_a_snapshot(void) {
@@ -114,7 +115,7 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* An interrupted reader has old figures of the other thread, and must not replace newer ones by them. */
+/* Interrupts a reader, which then has old figures of the other thread and must not replace newer ones by them. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

@@ -1,4 +1,5 @@
-/* The thread of the JVM, with a JVM that the test gives: its work, its processor time, its ends, and a refusal. */
+/* Tests the library's thread in the JVM, with a JVM that the test supplies: its work, its CPU time, its ends, and a JVM
+ * that refuses it. */
 #include "jvm/java_thread.h"
 
 #include <pthread.h>
@@ -55,10 +56,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* the wakes that come while the thread works */
+static int wakes_at_work; /* the number of wakes that come while the thread works */
 
 static void work(void) {
-  cpu_ns = 1000; /* of each thread */
+  cpu_ns = 1000; /* the CPU time that each thread has used */
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
@@ -74,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* Wakes that come while the thread works, or rests afterwards, are not lost. */
+/* Wakes the thread while it works and while it rests afterwards. No wake may be lost. */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -82,13 +83,13 @@ static void works_again_after_each_wake(void) {
   java_thread_wake();
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 4; i++) usleep(100);
   CHECK_EQUAL(works, 4);
-  java_thread_wake(); /* the thread rests */
+  java_thread_wake(); /* the thread rests at this time */
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 5; i++) usleep(100);
   CHECK_EQUAL(works, 5);
   end();
 }
 
-/* The end of the JVM ends the thread, and no other starts afterwards. */
+/* Ends the JVM. The thread ends, and no other one starts afterwards. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;
@@ -123,7 +124,7 @@ int main(void) {
     java_thread_wake();
     await(1000 * run);
     CHECK_EQUAL(works, run);
-    /* It rests for 40 times what the work took. */
+    /* The thread rests for 40 times the CPU time of its work. */
     for (int i = 0; i < 100000 && __atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED) != 40 * 1000; i++) usleep(100);
     CHECK_EQUAL(__atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED), 40 * 1000);
     latest_wait_ns = cpu_ns = 0;

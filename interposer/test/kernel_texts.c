@@ -1,7 +1,7 @@
 /*
- * The parsers of the kernel's texts: cgroups of both versions as found on machines, then the same texts garbled and cut
- * off, with sanitizers; and what is read about the process. The files are fake: the calls that open, read and close
- * them are replaced.
+ * Parses the kernel's texts: cgroups of both versions as found on machines, then the same texts damaged and cut off,
+ * with sanitizers; and what is read about the process. The files are fake: the calls that open, read and close them are
+ * replaced.
  */
 #include <stdint.h>
 
@@ -55,7 +55,7 @@ static int fake_open(const char *path, int flags) {
   return -1;
 }
 
-/* Returns pieces of any size, as a kernel may. */
+/* Returns a piece of any size, as a kernel may. */
 static ssize_t fake_read(int file, void *to, size_t capacity) {
   size_t left = files[file].length - files[file].position;
   size_t piece = left < capacity ? left : capacity;
@@ -125,7 +125,7 @@ static void check_known(void) {
   CHECK_EQUAL(reading.oom_kills, 3);
 }
 
-/* Kernels may not separate shared memory from files. */
+/* Reads files of a kernel that does not report shared memory separately. */
 static void without_shared_memory(void) {
   version_2();
   files_used--;
@@ -133,7 +133,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* A container without a cgroup namespace sees the host's path in one file, and mounts only its own part. */
+/* Reads files of a container without a cgroup namespace, which sees the host's path in one file, and mounts only its
+ * own part. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,
@@ -144,7 +145,7 @@ static void without_a_namespace(void) {
   CHECK(reading.limit_bytes == UNKNOWN);
 }
 
-/* Mounts with lines longer than any buffer come before the right one. */
+/* Reads mounts with lines longer than any buffer, which come before the right one. */
 static void among_long_lines(void) {
   version_1();
   char line[200];
@@ -193,7 +194,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* A process with thousands of groups has a line that no buffer holds. */
+/* Reads the status of a process with thousands of groups, which has a line that no buffer holds. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);

@@ -1,6 +1,6 @@
 /*
- * Preloaded so that it starts before the hook: takes 40 thread keys, more than the 32 whose values the C library keeps
- * without allocating, with destructors that allocate, free and set the value again.
+ * A library that is preloaded so that it starts before the hook. It takes 40 thread keys, more than the 32 whose values
+ * the C library stores without allocating, with destructors that allocate, free and set the value again.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Requests above 32 KiB: each function counts them exactly, with their usable sizes, their classes, the largest and the
- * huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the peak includes
- * them.
+ * Makes requests above 32 KiB. Each function counts them exactly, with their usable sizes, their classes, the largest
+ * and the huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the peak
+ * includes large objects.
  */
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* Twice these sizes exceed a word. */
+  /* Twice this size exceeds a word. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);
@@ -104,7 +104,7 @@ static void failures_are_failures(void) {
   CHECK_EQUAL(d.failed, 6);
 }
 
-/* No snapshot is taken while they are live. */
+/* Allocates large objects without a snapshot while they are live, so that the hook itself must notice the peak. */
 static void the_peak_knows(void) {
   enum { OBJECTS = 100 };
   static void *objects[OBJECTS];

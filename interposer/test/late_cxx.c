@@ -1,6 +1,6 @@
 /*
- * A C program without a C++ library opens a C++ library with RTLD_LOCAL. Its operators are counted once each, and those
- * that fail throw. The first argument is its path.
+ * A C program, in whose process there is no C++ library, opens a C++ library with RTLD_LOCAL. Each of the library's
+ * operators counts once, and operators that fail throw. The first argument is the library's path.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void find(void *function, void *library, const char *name) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
-  /* The allocator itself may be written in C++. */
+  /* This holds for glibc only, because other allocators may be written in C++. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());

@@ -1,6 +1,6 @@
 /*
- * A library that frees objects without regard to their headers is opened late. That is reported before it frees any.
- * The first argument is the path of such a library, the second that of a harmless one.
+ * Opens a library late that frees objects without regard to their headers. The hook reports that before the library
+ * frees any object. The first argument is the path of such a library, the second that of a harmless one.
  */
 #include <dlfcn.h>
 

@@ -1,6 +1,7 @@
 /*
- * Another library took many thread keys first (keys_first.c), so that the values of the hook's own key need memory, and
- * destructors of other keys run before and after it. Every event of every thread is counted, and no block is lost.
+ * Begins after another library has taken many thread keys (keys_first.c), so that the values of the hook's own key need
+ * memory, and destructors of other keys run before and after the hook's. Every event of every thread is counted, and no
+ * block is lost.
  */
 #include <pthread.h>
 
@@ -36,7 +37,8 @@ int main(void) {
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* A thread's second table of values and, sometimes, its TLS table are allocations of the C library. */
+  /* A thread's second table of values and, sometimes, its table of thread-local variables are allocations of the C
+   * library. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);

@@ -1,7 +1,6 @@
 /*
- * Libraries that are loaded late: twelve with static TLS at once, for which the loader keeps a small reserve that we
- * must not use up; and one that is loaded and unloaded many times, whose objects outlive it. The arguments are their
- * paths.
+ * Opens libraries late: twelve with static TLS at once, for which the loader has a small reserve that the hook must not
+ * use up; and one that is opened and closed many times, whose objects outlive it. The arguments are their paths.
  */
 #include <dlfcn.h>
 #include <pthread.h>

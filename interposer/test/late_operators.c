@@ -1,8 +1,8 @@
 /*
- * A C program opens a library that replaces operator new and delete. Operators that the library does not bind to itself
- * are ours. Those that it binds serve it, and those that it does not replace are ours. That works as long as each form
- * frees what its counterpart allocated. The first argument is its path; a second one says that it binds nothing, and
- * may mix forms.
+ * A C program opens a library that replaces some of the operators new and delete. Operators that the library does not
+ * bind to itself are the hook's. Operators that it binds serve its own calls; those that it does not replace are the
+ * hook's. This works as long as each form of delete frees what its counterpart allocated. The first argument is the
+ * library's path; a second one says that it binds nothing, and may mix forms.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The ring of the latest samples: it keeps them, takes no page during a burst, and keeps nothing in children. */
+/* Tests the ring of the latest samples: it keeps them, causes no page fault during a burst, and keeps nothing in
+ * children. */
 #include "sample/latest_samples.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 /*
  * An allocator like those that are built of Heap-Layers (Hoard): aligned_alloc and posix_memalign call memalign by its
- * name, memalign calls malloc by its name and returns an address inside of its object. It never frees memory.
+ * name; memalign calls malloc by its name and returns an address inside of malloc's object. It never frees memory.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ size_t malloc_usable_size(void *object) {
 void *calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-  return malloc(bytes); /* calls malloc by its name; nothing is counted before */
+  return malloc(bytes); /* calls malloc by its name, and counts nothing before */
 }
 
 void *realloc(void *object, size_t size) {

@@ -1,6 +1,6 @@
 /*
- * The use of sampled objects is observed without an effect on the program: objects in page slots behave as others do,
- * and are counted in full when they are allocated and freed. The first argument names the case.
+ * Observes whether sampled objects are used, without an effect on the program: objects in page slots behave as others
+ * do, and are counted fully when they are allocated and freed. The first argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
 static struct mallometer_object objects[MOST_OBJECTS];
 static size_t page_size;
 
-/* The longest wait for an expected event. $PATIENCE_SECONDS sets it where a machine is emulated. */
+/* The longest wait for an expected event. The environment variable PATIENCE_SECONDS sets it for emulated machines. */
 static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
@@ -59,7 +59,7 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Sets the length of epochs: as short as `ms`, but ten times as long as their observation. */
+/* Sets the shortest epoch to `ms`; an epoch still lasts at least ten times the CPU time of a reading. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
@@ -79,12 +79,12 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* Waits until the observation has this reason; NULL: until it has none. */
+/* Waits until the observation has this reason; with NULL, until it has none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
-/* Waits for epochs, void or not. */
+/* Waits for the end of some epochs, void or not. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
   for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
@@ -106,7 +106,8 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* Clears batches: a page that a processor touched lately is skipped until it touches more or clears bits itself. */
+/* Empties the kernel's batches of pages: the accessed bit of a page that a processor has first touched lately is not
+ * cleared until that processor touches more pages or clears bits itself. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -125,7 +126,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until so many objects are in slots, a few in each epoch, and frees the others. */
+/* Allocates until `count` objects are in slots, a few in each epoch, and frees the others. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -144,7 +145,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many objects in slots were last accessed before this moment, and how many of this size are in slots. */
+/* Returns how many objects of this size in slots were last accessed before a moment, and sets how many of this size are
+ * in slots. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -256,7 +258,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* Each object in a slot has room for its bytes, keeps its content when it moves out, and is freed as it was counted. */
+/* Checks that each object in a slot has room for its bytes, keeps its contents when it leaves the slot, and counts the
+ * same when it is freed as when it was allocated. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -292,7 +295,7 @@ static void objects_behave_as_others(void) {
     behaves(by_malloc, sizes[i]);
     behaves(by_calloc, sizes[i]);
     behaves(by_realloc, sizes[i]);
-    alignment = (size_t)8 << i; /* alignments up to 512 */
+    alignment = (size_t)8 << i; /* the alignments are 8 to 512 */
     behaves(by_memalign, sizes[i]);
   }
   alignment = 2048;
@@ -360,7 +363,7 @@ static void freed_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* glibc unmaps the last pages of an object that shrinks. No other object may then get the slot. */
+/* Shrinks objects by glibc's own realloc, which unmaps their last pages. No other object may then get the slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -377,7 +380,7 @@ static void made_smaller_past_the_hook(void) {
     CHECK(libc_realloc(slots[i], small) == slots[i]);
     CHECK(malloc_usable_size(slots[i]) >= small && malloc_usable_size(slots[i]) < 3 * page_size);
   }
-  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* these accesses fall into some epochs */
+  for (unsigned i = 0; i < 100; i++, pause_ms(5)) slots[i % COUNT][0]++; /* spreads the accesses over several epochs */
   CHECK_EQUAL(observed().void_epochs, 0);
   for (unsigned i = 0; i < COUNT; i++) {
     memset(slots[i], (int)i, small);
@@ -395,7 +398,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* An object that glibc extends may occupy the addresses of a slot that was unmapped. */
+/* Extends objects by glibc's own realloc. They may then occupy the addresses of a slot that was unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -427,10 +430,11 @@ static void made_larger_past_the_hook(void) {
   }
   CHECK(grown >= 2);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
-  CHECK(mapped_bytes() < 1 << 20); /* although no epoch has ended */
+  CHECK(mapped_bytes() < 1 << 20); /* the pages are unmapped although no epoch has ended */
 }
 
-/* A process may have 65,530 mappings. If the program has many, it gets all of them, and slots are closed. */
+/* Makes so many mappings that the process has most of those that it may have. The program gets all of them, and no
+ * object is moved into a slot. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -469,13 +473,14 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes so much resident that slots, which may take a twentieth, may take `bytes`, or more if pages are larger. */
+/* Makes so much memory resident that slots, which may take a twentieth of it, may take `bytes`, or more if pages are
+ * larger. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Allocates until so many slots of several sites are in use, and frees seven of eight of them. */
+/* Allocates until `wanted` slots of several sites are in use, and frees seven of eight objects. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -501,7 +506,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* A process with many mappings gets those back that slots no longer need; with fewer, slots are used again. */
+/* Makes many mappings. The program then gets back the mappings of free slots; when it has fewer again, slots are used
+ * again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -554,7 +560,7 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* If a program frees none of its large objects, each has a mapping of its own, as without the library. */
+/* Checks that each large object has a mapping of its own, as without the library, if the program frees none of them. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -607,7 +613,7 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Accesses of a few objects are seen, and a reused slot is zero. */
+/* Checks that accesses to a few objects are seen, and that a slot that is used again is zero. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -646,8 +652,8 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* While memory is locked, it stays locked, and no object moves to memory that can be swapped. When it is unlocked,
- * slots work again. */
+/* Locks memory. It stays locked, and no object moves to memory that can be swapped. When it is unlocked, slots work
+ * again. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -666,7 +672,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* The library's own tables are some 32 MiB. The slots' address space is 20 times as large. */
+  /* The library's own tables, some 32 MiB, are all that may become resident. The address range of the slots is 20 times
+   * as large. */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
@@ -675,7 +682,7 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the objects in slots whose accesses can be seen. */
+/* Returns the number of objects in slots whose accesses can be seen. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -688,7 +695,7 @@ static void wait_for_seen(uint64_t bytes, unsigned count) {
   }
 }
 
-/* While the program has locked an object, its accesses are unknown. */
+/* Locks an object. Its accesses are unknown while it is locked. */
 static void locked_object(void) {
   enum { COUNT = 4, SMALL = 1000 };
   const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
@@ -723,13 +730,14 @@ static void locked_object(void) {
   CHECK(idle_since(before, SMALL, &in_all) < COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     free(small[i]);
-    free(large[i]); /* the pages of the locked object are freed as well */
+    free(large[i]); /* this also frees the locked pages */
   }
   CHECK_EQUAL(locked_kib(), 0);
   works();
 }
 
-/* Children of programs that ignore SIGCHLD leave nothing to wait for: the trials must not depend on that. */
+/* Ignores SIGCHLD, so that ended children cannot be waited for. The library's test processes must not depend on
+ * that. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -740,7 +748,7 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* A program without free descriptors learns that nothing is observed, and is observed again later. */
+/* Leaves the program without free descriptors. It reports that nothing is observed, and observes again later. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -803,7 +811,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Makes the system call fail with this third argument; -1: with any. */
+/* Installs a filter that makes a system call fail if its third argument is this; with -1, for any argument. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -869,7 +877,7 @@ static bool read_line(const char *thread, const char *file, const char *begin, c
   return found;
 }
 
-/* Reads the line of the status of the library's thread that begins so. */
+/* Reads the line that begins with `begin` from the status of the library's thread. */
 static void line_of_thread(const char *begin, char line[128]) {
   DIR *threads = opendir("/proc/self/task");
   bool found = false;
@@ -881,14 +889,14 @@ static void line_of_thread(const char *begin, char line[128]) {
   CHECK(found);
 }
 
-/* Returns how often the library's thread has gone to sleep. */
+/* Returns how many times the library's thread has gone to sleep. */
 static long sleeps_of_thread(void) {
   char line[128];
   line_of_thread("voluntary_ctxt_switches:", line);
   return atol(strchr(line, ':') + 1);
 }
 
-/* Waits until an observation that has begun has ended: the thread sleeps, and does not wake up. */
+/* Waits until the library's thread rests: it sleeps and does not wake up. */
 static void wait_for_rest(void) {
   char line[128];
   long before;
@@ -931,7 +939,7 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* Observation resumes for the next user; accesses in between stay unknown. */
+/* Stops observation and starts it again. It resumes for the next user; accesses in between are unknown. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -942,7 +950,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* a second user has not stopped, so observation continues */
+  wait_for_whole_epoch(); /* another user has not stopped, so observation continues */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -969,7 +977,7 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* A container may have no free thread for a while. */
+/* Starts observation when no thread can be started, as may happen in a container. It can be started again later. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -989,7 +997,7 @@ static void a_start_that_fails_can_be_tried_again(void) {
 
 /* ---- Estimates and bounds ------------------------------------------------------------------------------ */
 
-/* Allocates on as many different stacks as there are depths. */
+/* Allocates on a stack of this depth, so that each depth is a call site of its own. */
 static NOINLINE void *at_depth(unsigned depth, size_t size) {
   void *object = depth == 0 ? malloc(size) : at_depth(depth - 1, size);
   USE(object);
@@ -997,8 +1005,9 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
 }
 
 /*
- * Live objects that slots alone estimate agree with the truth: sites of different frequency, of which some keep all
- * objects and some free them later. The standard error of an estimate is about 0.16 of it here, of three 0.1.
+ * Compares the live objects that are estimated from slots alone with the truth, for sites of different frequency, of
+ * which some keep all objects and some free them later. The standard error of an estimate is about 0.16 of the truth
+ * here, that of three estimates 0.1.
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
@@ -1054,7 +1063,7 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* Slots take at most 1 MiB, however much is kept, and late call sites still get slots. */
+/* Keeps more and more objects. Slots take at most 1 MiB, and late call sites still get slots. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
   const unsigned sites = (unsigned)(60 * 4096 / page_size); /* a site has at least one object, on a page of its own */
@@ -1078,7 +1087,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* A site that keeps all objects might get four more slots in each of a hundred epochs. It gets fewer and fewer. */
+/* Keeps all objects of a site for a hundred epochs. It might get four more slots in each epoch, but gets fewer and
+ * fewer. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1103,9 +1113,9 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* Objects that a program allocates only at its start get no slots, however many are sampled. */
+/* Allocates objects of sites that allocate only once. They get no slots, even if many are sampled. */
 static void who_comes_once_gets_no_slot(void) {
-  epochs_of(100); /* long enough for a round, also if other processes have the processor meanwhile */
+  epochs_of(100); /* long enough for a round even on a busy machine */
   start();
   unsigned placed[2];
   for (unsigned round = 0; round < 2; round++) {
@@ -1172,7 +1182,7 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Checks contents with the step by which they were written. */
+/* Reallocates an object and checks its contents, as they were written. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);
@@ -1224,7 +1234,7 @@ static void *read_all_the_time(void *unused) {
   return unused;
 }
 
-/* Maps many pages, or none. */
+/* Maps many pages, or unmaps them. */
 static void map_much(bool much) {
   enum { PAGES = 1000 };
   static char *pages;
@@ -1233,7 +1243,7 @@ static void map_much(bool much) {
   for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * page_size, page_size, PROT_READ);
 }
 
-/* Runs for so many seconds, and on a busy machine until enough objects were in slots. */
+/* Runs for this many seconds, and on a busy machine until enough objects have been in slots. */
 static void everything_at_once(unsigned seconds) {
   enum { LEAST_PLACED = 1000 };
   bool much = false;

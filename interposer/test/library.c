@@ -1,6 +1,6 @@
 /*
- * A library to be opened and closed: it allocates when it is loaded, on request and when it is unloaded. It has 32
- * bytes of static TLS, of which the loader keeps little for libraries that are loaded late.
+ * A library that tests open and close. It allocates when it is loaded, on request and when it is unloaded. It has 32
+ * bytes of static TLS, of which the loader has little left for libraries that are loaded late.
  */
 #include <stdlib.h>
 #include <string.h>

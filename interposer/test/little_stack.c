@@ -1,8 +1,8 @@
 /*
- * The stack that the hook takes. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a recursion
- * to the end of its thread's stack allocate as without the library: below each stack is a page without access. Their
- * samples have no stack, which is counted, and take at most 512 bytes more of it than the allocator. With enough room
- * samples have a stack. The first argument names the case.
+ * Measures the stack that the hook takes. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a
+ * recursion to the end of its thread's stack allocate as without the library; below each of these stacks is a page
+ * without access. Their samples have no stack, which is counted, and take at most 512 bytes more of it than the
+ * allocator does. With enough room, samples have a stack. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ enum { PAGE = 4096, FILLING = 0x5a, MORE = 512, OF_COROUTINE = 2560, MOST = 128 
 
 /* ---- Allocations on the stack -------------------------------------------------------------------------- */
 
-/* The hook's functions, or those of the C library that it calls. */
+/* The functions to call: the hook's, or those of the C library that the hook calls. */
 struct functions {
   void *(*malloc)(size_t);
   void *(*calloc)(size_t, size_t);
@@ -46,7 +46,8 @@ static void *function(const char *name) {
   return found;
 }
 
-/* Finds functions by names that nobody interposes. A reference to one of them would exclude header mode. */
+/* Finds the C library's functions by their internal names, which nobody interposes. They are looked up, because a
+ * reference to one of them would exclude header mode. */
 static void find_plain_functions(void) {
   *(void **)&plain.malloc = function("__libc_malloc");
   *(void **)&plain.calloc = function("__libc_calloc");
@@ -67,12 +68,13 @@ static NOINLINE void by_free(void) {
   object = NULL;
 }
 
-/* A small size, two of the slow path, and one that is huge with MALLOMETER_HUGE=100k. */
+/* The sizes to allocate: a small one, two of the slow path, and one that is huge with MALLOMETER_HUGE=100k. */
 static const size_t sizes[] = {24, 1000, 40000, 150000};
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign};
 enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = sizeof ways / sizeof *ways };
 
-/* Keeps the third and fourth size in the heap: the C library would map and unmap them each time. */
+/* Makes the C library keep objects of the third and fourth size in the heap. Otherwise it would map and unmap them each
+ * time. */
 static void keep_all_in_the_heap(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -115,7 +117,8 @@ static void run_on(char *stack, size_t size, void (*act)(void)) {
   CHECK_EQUAL(swapcontext(&here, &there), 0);
 }
 
-/* The first call is not measured, because the loader may have to look up functions. */
+/* Returns the bytes of stack that `act` takes. The first call is not measured, because the loader may have to look up
+ * functions. */
 static size_t taken_by(const struct functions *functions, void (*act)(void)) {
   char *stack = new_stack(MOST);
   used = functions;
@@ -202,7 +205,8 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* The kernel's part exceeds MINSIGSTKSZ on processors with many registers. */
+/* Allocates in handlers on alternate stacks. On processors with many registers, the kernel's part of such a stack
+ * exceeds MINSIGSTKSZ. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -225,7 +229,8 @@ static void handlers_run(void) {
 static char *end_of_thread; /* the lowest byte of its stack */
 static size_t least_left;
 
-/* Allocates and frees ever closer to the end. Returns how often. */
+/* Allocates and frees at ever deeper levels of recursion, up to near the stack's end. Returns how many times it did
+ * so. */
 static NOINLINE unsigned recur(void) {
   volatile char frame[48];
   frame[0] = 1;
@@ -269,7 +274,7 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* The process's first thread, whose stack the kernel lets grow to this limit. */
+/* Recurs in the process's first thread, whose stack the kernel lets grow up to this limit. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

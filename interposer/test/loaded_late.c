@@ -1,4 +1,5 @@
-/* The library loaded by dlopen into a process that was not preloaded: it counts nothing, says so, and harms nothing. */
+/* Loads the library by dlopen into a process in which it was not preloaded. It counts nothing, reports that, and does
+ * no harm. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * The account on the platform for tests: its sums when memory is refused, when the table of blocks is full, and when
- * another thread or a signal handler acts at every point where one can.
+ * Tests the account on the platform for tests: its sums when memory is refused, when the table of blocks is full, and
+ * when another thread or a signal handler acts at every point where one can.
  */
 #include <pthread.h>
 
@@ -12,7 +12,7 @@
 
 enum { BYTES = 100 };
 
-/* Acts as a thread without events from here on. */
+/* Makes the calling thread look like one that has had no event. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -41,7 +41,7 @@ static struct mallometer_counters sums(void) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* Uses so many threads that two slabs are needed. Whichever slab is refused, no event is lost. */
+/* Allocates in so many threads that two slabs are needed. Whichever slab is refused, no event is lost. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -147,14 +147,14 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* this thread was asked before */
+  thread_block_answer(first); /* this thread was requested to answer before */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }
 
-/* The next event, an allocation or a free, leaves the fast path. */
+/* Requests an answer of a thread. Its next event, whether allocation or free, leaves the fast path. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -176,7 +176,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* The handler and the thread get the same block, whichever of them acquires it. */
+/* Interrupts a thread that acquires its block by a handler that allocates. Both get the same block, whichever of them
+ * acquires it. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -203,7 +204,8 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* Another thread changes the list so that its head is the same as before, but has another successor. */
+/* Changes the list of free blocks in another thread at any point, so that its head is the same as before but has
+ * another successor. No block may get two owners. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
@@ -234,7 +236,7 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* The larger of two peaks, which different threads reach at any point, is missed by at most the stated error. */
+/* Lets two threads have their peaks at any point. The larger one is missed by at most the stated error. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -254,7 +256,8 @@ static void another_allocates_and_frees(void) {
   for (unsigned i = 0; i < 100; i++) another_has_its_peak();
 }
 
-/* Bytes that another thread allocates and frees meanwhile never lived at once: a sum counts at most one such object. */
+/* Interrupts a sum while another thread allocates and frees bytes that never live at once. The sum may count at most
+ * one of these objects. */
 static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
   struct mallometer_counters sum = {0};
   own = as_new_thread();
@@ -283,7 +286,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* the rest of it happens only in the parent */
+  allocate_in(others, MUCH); /* the rest of the event happens only in the parent */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};
@@ -300,14 +303,15 @@ enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
 
 static uint64_t recorded;
 
-/* The size encodes the number. */
+/* The size of each request encodes its number. */
 static void record_next(void) { record_request(HUGE + ++recorded, NULL, 0); }
 
 static void others_fill_the_ring(void) {
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();
 }
 
-/* Overwritten events are missing, and no event mixes two requests. */
+/* Fills the ring in other threads while a thread writes or reads it at any point. Overwritten events are missing, and
+ * no event mixes two requests. */
 static int events_are_whole_wherever_others_come(unsigned point) {
   static struct mallometer_event events[EVENTS_IN_RING];
   for (unsigned i = 0; i < 10; i++) record_next();
@@ -325,7 +329,7 @@ static int events_are_whole_wherever_others_come(unsigned point) {
 
 static uint32_t watched;
 
-/* The interrupted writer is a thread of the parent. */
+/* Forks while a thread is writing to the ring. The child does not have that thread. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];
   uint64_t total;

@@ -1,6 +1,6 @@
 /*
- * Attaching on Darwin on the platform for tests, from mallometer_attach()'s own steps down to the zones. The loader
- * reports none of its objects, as in platform/darwin_loader.c, and calls of the system go through fake zones.
+ * Tests attaching on Darwin on the platform for tests, from the steps of mallometer_attach() down to the zones. The
+ * loader reports none of its objects, as in platform/darwin_loader.c, and the system's functions call fake zones.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -69,7 +69,7 @@ bool pages_close_after_change(void *begin, size_t bytes, int before) {
 
 static bool interposed;
 
-/* darwin_start.c calls this function as strdup. */
+/* darwin_start.c calls this function in place of strdup. */
 char *given_strdup(const char *text);
 char *given_strdup(const char *text) {
   if (interposed) calls_have_arrived = true;
@@ -222,7 +222,7 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* If calls are interposed, an attach would count them twice. */
+/* Attaches after interposed calls have arrived. That is refused, because an attach would count them twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();
   calls_have_arrived = true;

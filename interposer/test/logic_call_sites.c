@@ -1,6 +1,6 @@
 /*
- * Call sites and live samples on the platform for tests: without memory for them, when two threads meet the same new
- * site, with full tables, by a given clock, and while the gate to Java closes.
+ * Tests call sites and live samples on the platform for tests: without memory for them, when two threads find the same
+ * new site, with full tables, by a clock that the test sets, and while the gate to Java closes.
  */
 #include <pthread.h>
 
@@ -47,7 +47,7 @@ static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0);
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The start requests memory for two tables. */
+/* Starts call sites when one of their two requests for memory is refused: nothing is recorded until there is memory. */
 static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
   size_t of_thread = memory_taken();
@@ -87,7 +87,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* simulates that the gate is open and gave a handle */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* stands for a word that came from an open gate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -116,13 +116,13 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
   given_monotonic_ns += 3000000000u;
-  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* while the collection marks */
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* the collection marks at this time */
   pauses++;                                       /* the first pause of the next cycle */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* a young collection may have found it */
+  CHECK(deallocate(OBJECT_3)); /* a young collection may have found this object unreachable */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -149,11 +149,11 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   collections_set(&counters);
   allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
   allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
-  given_monotonic_ns += 3000000000u; /* so that no collection marks yet */
+  given_monotonic_ns += 3000000000u; /* makes the objects older than the marking of the next collection */
   full++;
   become_cleaner();
   CHECK(deallocate(OBJECT_1));
-  thread_sampling(current_block)->cleaner = 2; /* no cleaner */
+  thread_sampling(current_block)->cleaner = 2; /* this thread is not a cleaner */
   CHECK(!is_cleaner_thread() && deallocate(OBJECT_2));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.old[0].at_once == 1 && row.old[0].otherwise == 1);
@@ -221,7 +221,8 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* Live samples are found by 16 bits of a product (live_samples.c): objects of one place compete. */
+/* Returns the place of an object in the table of live samples, which is 16 bits of a product (live_samples.c): objects
+ * with the same place compete. */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -277,7 +278,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
 
 /* ---- The filter ---------------------------------------------------------------------------------------- */
 
-/* Returns objects of one hash. */
+/* Returns the object with this number among those that have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {
@@ -286,7 +287,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* neighbouring places, also for samples of one hash */
+  enum { OBJECTS = 60 }; /* neighbouring places suffice for this many samples of one hash */
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
@@ -302,7 +303,7 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* A sample is inserted while the last one of its hash is removed, at any point. Its hash is then marked, or the
+/* Inserts a sample while the last one of its hash is removed, at any point. Afterwards the hash's bit is set, or the
  * insertion was refused. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
@@ -334,7 +335,8 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 
 enum { TIMES = 20000 };
 
-/* An insertion is refused while another thread is in the middle of a removal, however long that is interrupted. */
+/* Inserts and removes samples. An insertion is refused while another thread is in the middle of a removal, even if that
+ * is interrupted for long. */
 static void *inserts_and_removes(void *number) {
   const void *object = object_of_hash((uintptr_t)number);
   for (unsigned inserted = 0; inserted < TIMES;) {
@@ -398,7 +400,7 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Groovy makes a class for each script, so a program may have new stacks without end. */
+/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. All of them find room. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -427,7 +429,8 @@ CASE(the_stalest_sites_give_way) {
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* Sites keep their numbers if they have a live sample, were sampled again, or are not among the stalest. */
+  /* Sites keep their numbers if they have a live sample, were sampled again, or are not among the stalest. The others
+   * are forgotten. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
     CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
@@ -514,7 +517,7 @@ static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
     uint64_t frame;
     CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
     CHECK_EQUAL(frame, CALLER);
-    another_forgets_sites(); /* the site has a live sample */
+    another_forgets_sites(); /* the site stays, because it has a live sample */
   }
   uint32_t number = site_of_live(OBJECT);
   CHECK(deallocate(OBJECT));
@@ -681,7 +684,7 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_size, 100);
   CHECK_EQUAL(given_announced_weight, 3333);
   CHECK(deallocate(OBJECT));
-  take_with(2.0 / 3, 11, 24); /* rounds to the nearest */
+  take_with(2.0 / 3, 11, 24); /* the weight is rounded to the nearest whole number */
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
@@ -741,7 +744,7 @@ CASE(what_is_forgotten_is_announced_as_freed) {
 
 /* ---- Stacks and time ----------------------------------------------------------------------------------- */
 
-/* Writes frames as code with frame pointers does: the caller's frame pointer, then the return address. */
+/* Writes frames like those of code with frame pointers: the caller's frame pointer, then the return address. */
 static uintptr_t frames_on_stack(unsigned count) {
   uintptr_t *frame = (uintptr_t *)(void *)(stack + sizeof stack) - 2 * count - 2;
   uintptr_t first = (uintptr_t)frame;
@@ -802,7 +805,8 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* A known stack keeps its number of frames. Otherwise its call path would get another site when room gets scarce. */
+/* Samples a known stack when room gets scarce. It keeps its number of frames, because its call path would otherwise get
+ * another site. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -835,7 +839,7 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* Births are in steps of 16.8 ms, for two years. */
+/* Reads births by a clock that the test sets: they are in steps of 16.8 ms, for two years. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -856,11 +860,11 @@ static void *java_thread(void) { return stack; }
 static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   (void)thread, (void)caller, (void)capacity;
   memcpy(frames, java_frames, sizeof java_frames);
-  allocate(CALLER, OTHER_OBJECT, BYTES); /* no stack is walked for an allocation during a walk */
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* this allocation, during a walk, does not walk a stack */
   return JAVA_FRAMES;
 }
 
-/* A frame before those of Java. */
+/* The frame that comes before those of Java. */
 static uint64_t noted;
 
 static uint64_t note(const struct registers *caller, uint64_t outermost) {
@@ -873,7 +877,7 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Whenever the gate is closed, a sample has all Java frames or none. */
+/* Closes the gate at any point of a sample. The sample has all Java frames or none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);
@@ -907,7 +911,7 @@ CASE(a_call_of_compiled_code_is_noted_before_its_frames) {
   CHECK(memcmp(frames + 2, java_frames, sizeof java_frames) == 0);
 }
 
-/* Native code from OF_JVM on is the JVM's. */
+/* Native code from the address OF_JVM on is the JVM's. */
 enum { DEEP_IN_JAVA = 20, OF_JVM = 0x4000, OF_PROGRAM = 0x1234 };
 
 static int walk_deep(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
@@ -934,7 +938,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* A JVM has new stacks all the time where it loads classes. The program's own stacks are fewer and more important. */
+/* Fills half of the room with stacks. From then on the JVM's stacks are shortened, which are new whenever it loads
+ * classes, but not the program's, which are fewer and more important. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -955,7 +960,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Returns the number of frames of the newest site, for a sample at an interval of more than some bytes. */
+/* Returns the number of frames of the newest site, for a sample at a usual interval, not at one of a few bytes. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -975,7 +980,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* The start of a large program fills three quarters with the JVM's stacks; the program itself needs the rest later. */
+/* Fills the room with stacks of the JVM, as the start of a large program does. They take at most three quarters,
+ * because the program itself needs the rest later. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();
@@ -986,7 +992,8 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
 }
 
-/* A JNI global reference takes six frames of HotSpot (JDK 17 and 25). The stack still has the library that made it. */
+/* Samples the creation of a JNI global reference, which goes through six frames of HotSpot (JDK 17 and 25). The
+ * shortened stack still has the library that made the reference. */
 CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
   enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
   uint64_t frames[8];

@@ -1,4 +1,4 @@
-/* Evidence of given ages, and which objects get into slots, on the platform for tests. */
+/* Tests evidence of ages that the test sets, and which objects get into slots, on the platform for tests. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -6,9 +6,9 @@
 #include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
-#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the units of slots' times */
+#define BEGIN_NS (UINT64_C(1) << 44) /* a whole number of the units of slots' times */
 
-/* Sites are numbered in the order in which they are met. */
+/* The first site that is met has number 0. */
 enum { SITE = 0, SIZE = 100 };
 
 static char stack[65536], objects_of_allocator[SIZE];
@@ -76,7 +76,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Ages ---------------------------------------------------------------------------------------------- */
 
-/* The limits are powers of the square root of two, times 1/64 s (15,625,000 ns). */
+/* Checks the buckets of durations. Their limits are powers of the square root of two, times 1/64 s (15,625,000 ns). */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -91,7 +91,7 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* The object is 2 s old and was not accessed for the second of them: these are 2^7 and 2^6 times 1/64 s. */
+/* Frees an object that is 2 s old and was not accessed in the second of them: these are 2^7 and 2^6 times 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -142,7 +142,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* it is not placed, because slots are closed */
+  CHECK(!place(SITE, 1)); /* the object is not placed, because slots are closed */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -175,7 +175,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* The limit is 0 bytes at first, and then some pages. The part of a page that an object does not use counts. */
+/* Sets the limit to 0 bytes, and then to some pages. The unused part of an object's pages counts against it. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
@@ -197,7 +197,8 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* If two threads meet a site at once, its evidence is in one row; the other row, if any, has no placed objects. */
+/* Lets two threads meet a new site at once. Its evidence is in one row; the other row, if any, has no placed
+ * objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);
@@ -227,7 +228,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* A late free of the forgotten site's object counts for no site. */
+  /* A late free of an object of the forgotten site counts for no site. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

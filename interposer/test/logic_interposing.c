@@ -1,11 +1,11 @@
 /*
- * Darwin's interposed functions on the platform for tests: each is called as dyld would have a program call it, with
- * glibc's malloc instead of libsystem_malloc, and counts once.
+ * Tests Darwin's interposed functions on the platform for tests. Each is called as if dyld had redirected a program's
+ * call to it, with glibc's malloc in place of libsystem_malloc, and counts once.
  */
 #include <errno.h>
 #include <malloc.h>
 
-/* Defines no pairs for dyld, and no functions that may be absent. */
+/* Macros that define no pairs for dyld, and no functions that may be absent. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"
@@ -45,7 +45,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one is missing */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* allocates one too few */
   return wanted - 1;
 }
 
@@ -239,7 +239,7 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* A sample is removed when its object is freed, by whichever function. */
+/* Frees sampled objects by each function. Each removes the sample. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

@@ -1,6 +1,6 @@
 /*
- * The thread that observes slots, on the platform for tests: epochs of a given clock, accesses that the test chooses,
- * readings that fail, void epochs, rests, and processes without room.
+ * Tests the thread that observes slots, on the platform for tests: epochs by a clock that the test sets, accesses that
+ * the test chooses, readings that fail, void epochs, rests, and processes without room.
  */
 #include <errno.h>
 
@@ -15,7 +15,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
-/* Times of slots and ends of epochs are in whole units. */
+/* The unit of times of slots and of ends of epochs. */
 #define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
 #define MEBIBYTE ((uint64_t)1 << 20)
 
@@ -24,7 +24,7 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
 static const void *used[OBJECTS]; /* objects that are accessed in every epoch */
-static bool kernel_clears;        /* the kernel clears the bits before the end of each epoch */
+static bool kernel_clears;        /* whether the kernel clears the bits before the end of each epoch */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static void check_state(int state, const char *reason) {
   exit(1);
 }
 
-/* The thread observes from here on. */
+/* Starts the thread, which observes afterwards. */
 static void start(void) {
   begin();
   CHECK_EQUAL(observation_start(NULL), 0);
@@ -72,7 +72,7 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Allocates an object and writes to its begin. Returns its slot, or NULL. */
+/* Allocates an object and writes to its beginning. Returns its address in a slot, or NULL. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -96,7 +96,7 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* Makes the first sample of the site so old that its objects come into slots. */
+/* Makes the site's first sample so old that its objects are moved into slots. */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
@@ -172,7 +172,7 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* Epochs become longer, because observing may take at most a thousandth of the time. */
+/* Makes readings take longer. Epochs become longer, because observing may take at most a thousandth of the time. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -186,7 +186,8 @@ CASE(epochs_are_longer_where_looks_take_longer) {
   CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
 }
 
-/* When epochs are shorter again, objects are placed again. */
+/* Makes readings take so long that epochs would last more than a minute. Nothing is placed until epochs are shorter
+ * again. */
 CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
   start();
   become_recurring();
@@ -233,7 +234,7 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-/* Of samples that are freed at once, all in one epoch. */
+/* Returns the lowest probability of placement of samples that are all taken in one epoch and freed at once. */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);
@@ -242,12 +243,12 @@ static double least_placement(unsigned samples) {
     double placement = object ? placement_of(object) : 1;
     if (placement < least) least = placement;
     if (object) deallocate(object);
-    call_sites_forget(); /* the samples in no slot */
+    call_sites_forget(); /* this forgets the samples that are in no slot */
   }
   return least;
 }
 
-/* A site gets four slots in an epoch, or as many as it lacks to have 32. */
+/* Keeps objects of a site. It gets four slots in an epoch, or as many as it needs to have 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -286,7 +287,7 @@ CASE(an_object_that_is_used_again_has_a_gap) {
   CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-/* Objects that read as accessed were accessed; nothing is known of those that read as idle. */
+/* Ends a void epoch. Objects that read as accessed were accessed; objects that read as idle may have been accessed. */
 CASE(a_void_epoch_is_not_counted) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -317,7 +318,7 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* When the library reads a slot, this is no access to the object. An access by the program before that is one. */
+/* Lets the library read a slot, which is no access to the object. An access by the program before that is one. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -342,7 +343,7 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* The epoch is void, because an access might be missed for too long. */
+/* Lets the library read slots for so long that the program's accesses might be missed. The epoch is void. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -376,7 +377,7 @@ CASE(a_reading_of_slots_is_taken_back) {
 
 static const void *object_to_replace, *fresh;
 
-/* This happens while the thread observes. */
+/* Replaces the object while the thread observes. */
 static void another_thread_replaces_the_object(void) {
   uses_of_an_epoch();
   if (fresh) return;
@@ -398,7 +399,7 @@ CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
   CHECK_EQUAL(described().retired, 0);
 }
 
-/* The object's pages are gone, as if a library had called glibc's own free. */
+/* Unmaps the object's pages, as a library does that calls glibc's own free. */
 CASE(an_object_whose_pages_are_gone_is_retired) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -415,7 +416,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK(next && next != object);
 }
 
-/* The program has locked the object, so it always reads as accessed. */
+/* Locks the object, so that it always reads as accessed. */
 CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -455,7 +456,8 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* The epoch continues meanwhile: an access in it is seen when it ends. */
+/* Accesses an object while readings fail. The epoch continues until a reading succeeds, and the access is found
+ * then. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -523,7 +525,7 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* Readings fail between the first one and the second attempt to start. */
+/* Lets readings fail between the first one and the second attempt to start. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);
@@ -561,7 +563,7 @@ CASE(without_a_thread_it_can_be_tried_again) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Refuses each request for memory in turn: nothing is placed, or all works as with the memory. */
+/* Refuses each request for memory in turn. Either nothing is placed, or all works as with the memory. */
 static int without_memory_it_fails_or_observes(unsigned request) {
   begin();
   refuse_memory_request(request);
@@ -594,11 +596,11 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   CHECK_EQUAL(last_access(object), seen);
   CHECK(!allocate() && observation_has_evidence());
   deallocate(object);
-  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* no observation was made */
+  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* the object was not observed meanwhile */
   CHECK_EQUAL(observation_stop(), -ENODATA);
 }
 
-/* Objects in slots count as accessed at that moment. */
+/* Stops and starts observation. Objects in slots count as accessed at that moment. */
 CASE(after_a_rest_all_begins_anew) {
   void *object = object_in_slot();
   time_passes(3 * EPOCH);
@@ -628,7 +630,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* The thread does not see the request to rest before the next start, so it does not rest. */
+/* Stops and starts observation before the thread notices the stop, so it does not rest. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -661,7 +663,7 @@ CASE(slots_take_a_share_of_what_is_resident) {
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Slots close above three quarters of the mappings, and open again below half. */
+/* Changes the number of mappings. Slots close above three quarters of the limit, and open again below half. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();
@@ -673,9 +675,9 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
   CHECK_EQUAL(described().limit_bytes, 0);
-  CHECK_EQUAL(slots_totals().apart, 1); /* the free one was given back */
+  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was given back */
   CHECK(!allocate());
-  used[0] = object; /* is still observed */
+  used[0] = object; /* this object is still observed */
   given_mappings = given_most_mappings * 3 / 5;
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
@@ -686,7 +688,7 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* Half of the mappings are the program's. */
+/* Opens slots until the process has half of the mappings that it may have; the other half is the program's. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;

@@ -1,4 +1,4 @@
-/* The JVM's counters in memory that is damaged, missing, or of another format, and what they count. */
+/* Reads the JVM's counters in memory that is damaged, missing, or of another format, and checks what they count. */
 #include <stdint.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { ROOM = 1024, FIRST_ENTRY = 32, NAME = 20 };
 
-/* The memory, with whole words for the counters. */
+/* The memory with the counters, which are aligned words. */
 static union {
   char bytes[ROOM];
   int64_t words[ROOM / sizeof(int64_t)];
@@ -94,7 +94,8 @@ CASE(refuses_a_collector_that_it_does_not_know) {
   CHECK(strstr(found(ROOM), "not counted"));
 }
 
-/* Replaces each word by values that point out of the memory. Every counter that is found must be in the memory. */
+/* Replaces each word in turn by values that point out of the memory. Every counter that is found must be in the
+ * memory. */
 CASE(reads_no_word_outside_of_damaged_memory) {
   static const int32_t wrong[] = {0, 1, -1, INT32_MAX, INT32_MIN, ROOM, 4, 1 << 16};
   of_g1();
@@ -113,7 +114,8 @@ CASE(reads_no_word_outside_of_damaged_memory) {
   }
 }
 
-/* A full collection between the two pauses of a cycle aborts it: the pause after it is the first one of the next. */
+/* Counts cycles of G1. A full collection between the two pauses of a cycle aborts it: the next pause is the first one
+ * of the next cycle. */
 CASE(counts_each_cycle_of_g1_once) {
   static int64_t full, pauses;
   static const struct collection_counters of_jvm = {NULL, &full, &pauses, PAUSES_OF_G1};

@@ -1,6 +1,6 @@
 /*
- * The sampler and its governor with a given clock: the time that samples are charged, the share of the time that they
- * may take, and a clock that stands still, jumps ahead, or goes back.
+ * Tests the sampler and its governor with a clock that the test sets: the time that samples are charged, the share of
+ * the time that they may take, and a clock that stands still, jumps ahead, or goes back.
  */
 #include <math.h>
 
@@ -19,7 +19,7 @@
 static char stack[65536];
 static struct thread_block *block;
 
-/* Records samples, with stacks of one frame. */
+/* Starts recording samples, which have stacks of one frame. */
 static void start(void) {
   given_monotonic_ns = 1000 * SECOND;
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
@@ -32,7 +32,7 @@ static void start(void) {
 
 static uintptr_t objects = 0x10000000000;
 
-/* Allocates an object at an address that none had before. */
+/* Allocates an object at an address that no object had before. */
 static void allocate(uintptr_t caller, size_t bytes) {
   struct origin origin = {(const void *)caller, stack + sizeof stack - 64};
   sampler_visit_always(block, (void *)(objects += 64), bytes, bytes, (struct move){0}, origin);
@@ -44,7 +44,7 @@ static uintptr_t other_code(void) {
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Allocations of new code are all sampled, and their work is known. */
+/* Samples allocations of new code. All of them are sampled, and their work is known. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -54,7 +54,7 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* 64 visits are charged at once; with an interval of 0 an allocation is visited and never taken. */
+/* Visits allocations with an interval of 0, at which none becomes a sample. 64 visits are charged together. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -65,7 +65,7 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* A measurement during which the clock stands changes the unit by an eighth only. */
+/* Measures while the clock stands still. The unit changes by an eighth only. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -78,7 +78,8 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates large objects that would all be sampled, five times as much as allowed. Returns the time of samples. */
+/* Allocates large objects that would all be sampled, which would take five times the allowed time. Returns the time of
+ * samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -87,7 +88,7 @@ static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   return sampler_totals().time_ns - before - span_ns / pause_ns * WORK_VISIT * UNIT_NS;
 }
 
-/* Checks ten seconds, without what is known from before. */
+/* Checks the time of samples in ten seconds; what was spent before does not count. */
 static void takes_no_more_than_it_may(void) {
   uint64_t spent = allocates_much(10 * SECOND, 20 * MICROSECOND);
   uint64_t target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
@@ -96,7 +97,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* the first credit, and the time to find the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* uses up the first credit, and lets the governor find the share */
   takes_no_more_than_it_may();
 }
 
@@ -115,7 +116,7 @@ static uint64_t spent_on_new_code(unsigned allocations) {
   return sampler_totals().time_ns - before;
 }
 
-/* The clock stands meanwhile: 5,000 samples of new code would take 5 ms. */
+/* Samples new code while the clock stands still: 5,000 samples would take 5 ms. */
 CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   enum { ALLOCATIONS = 5000 };
   const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;
@@ -142,7 +143,7 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* The clock inside of malloc advances only by charged time, so samples seem to take all of the time. */
+/* Uses a clock that advances only by charged time, so that samples seem to take all of the time. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
@@ -151,22 +152,22 @@ CASE(a_clock_of_bills_alone_halves_to_the_last) {
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
 
-/* Recursion and generated code make new call paths without end. */
+/* Allocates from new call paths without end, as recursion and generated code do. */
 CASE(the_stalest_call_path_gives_way) {
   start();
   sampler_set_target(0);
   for (uintptr_t i = 0; i < 50000; i++) allocate(0x100000 + 16 * i, 16);
   uint64_t without_room = sampler_totals().unknown_paths;
-  CHECK(without_room > 30000 && without_room < 40000); /* 16,384 have some */
+  CHECK(without_room > 30000 && without_room < 40000); /* 16,384 paths have room */
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;
   for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
-  CHECK(sampler_totals().samples - before > 3980); /* when all paths are new, a few samples are still taken */
+  CHECK(sampler_totals().samples - before > 3980); /* a few are sampled even then */
 }
 
 /*
- * Blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from elsewhere. The target is a tenth of the
- * default, as if each sample took ten times as long: half of the blocks would exceed it.
+ * Allocates blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from other code. The target is a tenth of
+ * the default, as if each sample took ten times as long: samples of half of the blocks would exceed it.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -189,7 +190,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* An hour's credit would be 18 s. */
+/* Lets the clock jump ahead by an hour, for which the credit would be 18 s. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);
@@ -197,7 +198,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Threads may update the account in another order than that in which they read the clock. */
+/* Lets the clock go back, as it seems to when threads update the account in another order than that in which they read
+ * the clock. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

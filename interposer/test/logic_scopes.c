@@ -1,6 +1,6 @@
 /*
- * Scopes on the platform for tests: what is refused without memory, and the figures when a signal handler or another
- * thread acts at every point where one can.
+ * Tests scopes on the platform for tests: what is refused without memory, and the figures when a signal handler or
+ * another thread acts at every point where one can.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 enum { SMALL = 100, LARGE = 70000 };
 
-static char objects[64]; /* their addresses stand for objects */
+static char objects[64]; /* only their addresses are used, as those of objects */
 
 static void *as_thread(struct thread_block *block) {
   struct thread_block *before = current_block;
@@ -24,10 +24,11 @@ static struct thread_block *new_thread(void) {
   return block;
 }
 
-/* Adds in such a way that handlers of the same thread never see a part of the addition. */
+/* Adds without a point for interruptions, so that handlers of the same thread never see a part of the addition. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates like the hook's slow path: a handler may come between seeing that there are scopes and telling them. */
+/* Allocates like the hook's slow path. A handler may come between the test whether there are scopes and the report to
+ * them. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -102,7 +103,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* A scope misses none of its own allocations, whenever a handler comes; the handler's are in it or came before. */
+/* Interrupts a thread in a scope by a handler that has a scope of its own, at any point. A scope misses none of its own
+ * allocations; the handler's allocations are in it or came before. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -120,7 +122,7 @@ static int a_handler_comes_within(unsigned point) {
   CHECK(of_outer.peak_bytes == LARGE + SMALL || (interrupted && of_outer.peak_bytes == LARGE + 2 * SMALL));
   CHECK_EQUAL(of_outer.largest_bytes, LARGE);
   CHECK(of_outer.flags == MALLOMETER_SCOPE_HAS_MATCHES || interrupted);
-  /* An event of a handler that interrupts the opening or the reading may be half in. */
+  /* An event of a handler that interrupts the opening or the reading may be counted in part. */
   CHECK(of_outer.net_bytes == 0 || (interrupted && of_outer.net_bytes == SMALL));
   CHECK(of_outer.retained_allocations <= (interrupted ? 1 : 0));
   CHECK_EQUAL(own->reporting.scoped, 0);
@@ -149,7 +151,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Scopes that a handler has closed leave nothing behind, wherever the handler came. */
+/* Closes scopes in a handler at any point. No part of them remains. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -180,7 +182,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* A marked event of a large request stores the headroom when it ends. */
+/* Closes the last scope in a handler during a marked event of a large request, which stores the headroom when it
+ * ends. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);
@@ -208,7 +211,7 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* The first thread closes the scope, and its record is freed. */
+/* Closes a scope in another thread at any point. The first thread then closes it, and its record is freed. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -225,7 +228,7 @@ static int another_thread_closes_a_scope(unsigned point) {
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(!scopes_include_matched());
-  /* The two records are free, and no third is taken. */
+  /* The two records are free, so no third one is taken. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;
@@ -235,7 +238,7 @@ static void its_thread_ends(void) {
   struct thread_block *before = as_thread(own);
   scopes_end(own);
   peak_flush(own);
-  allocate(own, 3, 5 * LARGE); /* an allocation of the next thread, which has the block */
+  allocate(own, 3, 5 * LARGE); /* this is an allocation of the next owner of the block */
   as_thread(before);
 }
 
@@ -329,7 +332,7 @@ static void another_scope_follows(void) {
   as_thread(before);
 }
 
-/* A sum that began before the scope does not raise its peak. */
+/* Opens a scope while a sum is being taken. That sum must not raise the scope's peak. */
 static int a_scope_has_no_earlier_peak(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

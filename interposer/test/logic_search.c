@@ -1,6 +1,6 @@
 /*
- * A search on the platform for tests: given mappings, objects whose addresses the test writes anywhere, and a thread
- * that runs step by step.
+ * Tests a search on the platform for tests: mappings that the test sets, objects whose addresses the test writes
+ * anywhere, and a thread that runs step by step.
  */
 #include <errno.h>
 
@@ -31,7 +31,7 @@ static struct mallometer_sought rows[MOST_SEARCH_TARGETS];
 static uint32_t count;
 static const struct heap_parts *heap;
 
-/* Objects are only addresses. */
+/* Returns an object, which is only an address. */
 static const char *object(unsigned number) { return (const char *)0x7f0000000000 + number * (size_t)128; }
 
 static void add(unsigned number, uint32_t site) {
@@ -159,7 +159,7 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* The two sites have room for half of the objects each. */
+/* Searches for more objects than there is room for. Each of two sites has room for half of the objects. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -203,8 +203,8 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Free parts contain garbage, so their words do not count. If objects were moved meanwhile, the only copy that was read
- * may be in a free part, so they do count. */
+/* Searches a heap with free parts, which contain outdated words. These words do not count. They do count if objects
+ * were moved meanwhile, because the only copy that was read may be in a free part. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -256,7 +256,7 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* The kernel does not report, without pagemap, which process has a shared page in memory. */
+/* Searches shared memory without pagemap. The kernel then does not report which process has a shared page in memory. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);
@@ -304,7 +304,7 @@ static uint32_t references_of(unsigned number) {
   return UINT32_MAX;
 }
 
-/* A thread waits for a condition, another waits elsewhere, a third one runs. */
+/* Searches for addresses in threads: one waits for a condition, one waits in another call, and one runs. */
 CASE(what_threads_have_in_registers_and_on_stacks_counts) {
   begin();
   for (unsigned i = 0; i < 4; i++) add(i, SITE);
@@ -364,7 +364,7 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* Swapped pages may contain addresses, so their number must be known. */
+/* Searches while memory is swapped out. The swapped bytes must be known, because they may contain addresses. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;

@@ -1,6 +1,6 @@
 /*
- * Slots over arrays: each request is refused in turn, two threads use one slot with an interruption at every point,
- * pages have 4, 16 and 64 KiB, and pages are larger than slots support.
+ * Tests slots over arrays in place of mappings: each request for memory is refused in turn, two threads use one slot
+ * with an interruption at every point, pages have 4, 16 and 64 KiB, and pages are larger than slots support.
  */
 #include <errno.h>
 
@@ -64,7 +64,7 @@ static int a_refused_range_is_given_back(unsigned request) {
   return REACHED;
 }
 
-/* Returns the bytes of slots of this class with these pages. */
+/* Returns the bytes of a slot of this class with the current page size. */
 static size_t class_bytes(uint32_t class) {
   static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
   size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;
@@ -74,7 +74,7 @@ static size_t class_bytes(uint32_t class) {
 static void objects_fill_their_classes(void) {
   start();
   for (uint32_t class = 0; class <= LARGEST_CLASS; class ++) {
-    size_t most = class_bytes(class) - 48; /* the bytes before and after it */
+    size_t most = class_bytes(class) - 48; /* 48 bytes are used before and after the object */
     CHECK_EQUAL(slot_class(most, 16), class);
     CHECK_EQUAL(slot_class(most + 1, 16), class + 1);
     unsigned char *object = take(most, SITE);
@@ -109,7 +109,7 @@ CASE(without_room_there_are_no_slots) {
   CHECK(memory_taken() == 0 && slots_reserved() == 0);
 }
 
-/* Takes a slot of each class; the next object tries again a page that does not become accessible. */
+/* Takes a slot of each class while one page does not become accessible. The next object tries that page again. */
 static int a_refused_page_loses_no_slot(unsigned request) {
   start();
   uint32_t slots_before = slots_totals().slots[0];
@@ -168,7 +168,7 @@ CASE(a_full_class_leaves_the_others) {
   CHECK(take(SIZE, SITE));
 }
 
-/* Merged free slots are slots again; one whose mapping is refused is not. */
+/* Merges free slots. They can be taken again, except one whose mapping is refused. */
 static int merged_slots_can_be_taken_again(unsigned request) {
   enum { OBJECTS = 10 };
   void *objects[OBJECTS];
@@ -217,7 +217,8 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* An observer sees the object before or the one after, complete, or neither. */
+/* Reads a slot at any point while another thread replaces its object. The reader sees one of the two objects
+ * completely, or none. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);
@@ -235,7 +236,8 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* The time of an access to an object is not stored for the next object in its slot. */
+/* Stores the time of an access at any point while another thread replaces the object. The next object must not get
+ * it. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;

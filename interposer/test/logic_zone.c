@@ -1,7 +1,7 @@
 /*
- * Darwin's malloc zones on the platform for tests: a zone of each version, in read-only memory like the system's. Its
- * functions are replaced, called as libsystem_malloc calls them, and put back. The memory ends where the struct of a
- * version ends. Each thread has its block by a key, as on Darwin.
+ * Tests Darwin's malloc zones on the platform for tests: a zone of each version, in read-only memory like the system's.
+ * Its functions are replaced, called as libsystem_malloc calls them, and restored. The memory ends where the struct of
+ * that version ends. Each thread has its block by a key, as on Darwin.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -42,9 +42,9 @@ static size_t size_of(void *object) { return malloc_usable_size(object); }
 
 /* ---- Zones: a small one serves large requests by another, as the system's first one does ----------------- */
 
-static struct zone *helper; /* NULL without one */
+static struct zone *helper; /* NULL if there is none */
 static bool fails;
-static unsigned calls; /* calls of the zones' own functions */
+static unsigned calls; /* the calls of the zones' own functions */
 
 static bool is_helped(const struct zone *zone, size_t size) { return helper && zone != helper && size > 256; }
 
@@ -417,7 +417,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* The key of `late` comes after ours, so its destructor finds the block handed over. */
+/* Frees in a destructor that runs after the thread has handed its block over, because the key `late` is created after
+ * the library's. */
 CASE(a_thread_that_ends_hands_its_block_over) {
   enum { THREADS = 20 };
   begin_counting();

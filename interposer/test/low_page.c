@@ -1,8 +1,8 @@
 /*
- * Objects that are allocated while the library looks for the allocator lie in a buffer at a low address, so that free
- * needs one comparison to recognize them. If that address is in use or forbidden, the buffer lies elsewhere, and free
- * checks twice, but stays on the counted route. The program allocates at that moment, since the library calls its
- * readlink; with an argument the call that maps the low address fails.
+ * Allocates while the library looks for the allocator. These objects lie in a buffer at a low address, so that free
+ * needs one comparison to recognize them. If that address is in use or forbidden, the buffer is elsewhere, and free
+ * makes two comparisons but stays on the counted route. The program can allocate at that moment because the library
+ * calls the program's readlink. With an argument, the call that maps the low address fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Works before main, too. */
+/* Returns whether there is an argument. This works before main, too. */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -79,7 +79,7 @@ static void set_trap_flag(bool on) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushq %0\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : "r"(flags) : "memory");
 }
 
-/* Returns the fewest instructions of a call, or the first number below `enough`: the sampler takes some calls. */
+/* Returns the fewest instructions of a call, or the first number below `enough`. Calls that are sampled take more. */
 static unsigned least_of(void (*call)(void *), unsigned enough) {
   unsigned least = UINT32_MAX;
   for (int i = 0; i < 1000 && least >= enough; i++) {
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
   struct sigaction action = {.sa_sigaction = count, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &action, NULL), 0);
   enum { FREE = 60, REALLOC = 150 };
-  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* no other is counted on the short route */
+  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* objects of other allocators take a longer route */
   unsigned of_free = least_of(free, FREE), of_realloc = least_of(resized, REALLOC);
   printf("%u instructions to free, %u to resize\n", of_free, of_realloc);
   CHECK(of_free > 0 && of_free < FREE);

@@ -1,6 +1,6 @@
 /*
- * Ever new threads, as many as the first argument says, 32 at a time: mallometer's memory is bounded by the number of
- * threads that live at once, and the totals include all of them. Each thread frees an object of its predecessor.
+ * Starts as many threads as the first argument says, 32 at a time. mallometer's memory is bounded by the number of
+ * threads that live at once, and the totals include all threads. Each thread frees an object of its predecessor.
  */
 #include <pthread.h>
 
@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
   uint64_t footprint = self().footprint_bytes;
   for (uint64_t i = 0; i < generations; i++) generation(&attributes);
   struct mallometer_counters d = difference(start, snapshot());
-  /* The C library may allocate a table for a thread, which is larger than all of ours. */
+  /* The C library may allocate a table for a thread, which is larger than all objects of this test. */
   CHECK_EQUAL(d.allocations[0], generations * AT_ONCE);       /* 10 bytes */
   CHECK_EQUAL(d.allocations[2], generations * (64 - 40 + 1)); /* 40 to 64 bytes */
   CHECK_EQUAL(d.allocations[3], generations * (71 - 65 + 1)); /* 65 to 71 bytes */

@@ -1,6 +1,6 @@
 /*
- * The map of ranges against what the program mapped: what is known of each page, and by which call site, after calls
- * that succeed and fail, in threads, signal handlers and forks; and the time that it takes.
+ * Compares the map of ranges with what the program has mapped: what is known of each page, and by which call site,
+ * after calls that succeed and fail, in threads, signal handlers and forks; and measures the time that it takes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,8 @@ enum { PAGE = 4096, MOST = 1 << 17 };
 
 static struct mallometer_range rows[MOST];
 
-/* Reads all rows: one answer has fewer if another thread changes the map all the time. */
+/* Reads all rows. This takes several calls, because one call returns fewer if another thread changes the map all the
+ * time. */
 static int read_all_rows(void) {
   int count = 0;
   for (int more = 1; more != 0; count += more > 0 ? more : 0) {
@@ -68,7 +69,7 @@ static char *map_at(void *wish, size_t pages, int flags) {
   return memory;
 }
 
-/* Functions that map, and are call sites. */
+/* Functions that map memory, each of which is a call site. */
 __attribute__((noinline)) static char *map_here(size_t pages) {
   char *memory = map_at(NULL, pages, 0);
   __asm__ volatile("");
@@ -113,7 +114,7 @@ static void sites(void) {
   CHECK_EQUAL(munmap(there, 4 * PAGE), 0);
   CHECK(!is_known(here) && !is_known(there));
   CHECK_EQUAL(mallometer_ranges(NULL, 1, 0), -EINVAL);
-  /* Sites without samples of malloc are in no row of malloc's sites. */
+  /* Sites of mappings only are not among malloc's sites. */
   static struct mallometer_site of_malloc[1 << 14];
   int count = mallometer_sites(of_malloc, 1 << 14, 0);
   for (int i = 0; i < count; i++) CHECK(of_malloc[i].frames == 0 || of_malloc[i].allocated.samples > 0);
@@ -129,11 +130,11 @@ static void partly(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
   CHECK_EQUAL(munmap(memory + 7 * PAGE, PAGE), 0);
   CHECK_EQUAL(row_at(memory + 2 * PAGE)->length, 2 * PAGE);
-  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0); /* the range has gaps */
+  CHECK_EQUAL(munmap(memory, 8 * PAGE), 0); /* unmaps a range with gaps */
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Memory that is mapped within a known range keeps its site. Memory outside has the site of the new mapping. */
+/* Maps memory within a known range, which keeps its site, and over its end, which gets the site of the new mapping. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -178,7 +179,7 @@ static void failures(void) {
   }
   CHECK_EQUAL(read_rows(), count);
   CHECK_EQUAL(site_at(memory + 3 * PAGE), site);
-  errno = 7; /* is kept by what succeeds */
+  errno = 7; /* calls that succeed preserve errno */
   char *other = map_here(1);
   CHECK_EQUAL(munmap(other, PAGE), 0);
   memory = mremap(memory, 4 * PAGE, 40 * PAGE, MREMAP_MAYMOVE);
@@ -201,7 +202,7 @@ static void moves(void) {
   CHECK_EQUAL(munmap(place, 64 * PAGE), 0);
 }
 
-/* HotSpot maps guards at the end of its threads' stacks. */
+/* Maps guard pages at the end of a thread's own stack, as HotSpot does. */
 static void *map_guard(void *unused) {
   pthread_attr_t attributes;
   void *stack;
@@ -229,7 +230,7 @@ static void map_in_handler(int signal) {
   mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* A handler's stack with little more room than the kernel needs, and nothing below, has no room for a walk. */
+/* Maps memory in a handler whose stack has little more room than the kernel needs. It has no room for a walk. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -245,7 +246,8 @@ static void signal_stack(void) {
   CHECK(!is_known(mapped_in_handler));
 }
 
-/* The calls of a process that is not counted reach the next library too; those before the library has begun succeed. */
+/* Maps memory in a process that is not counted. The calls reach the next library, too; calls before the library has
+ * begun succeed. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
   CHECK(seen != NULL && early != NULL);
@@ -256,7 +258,7 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* The rows contain the library's tables, and none of these ranges contains memory of the program. */
+/* Checks that the rows contain the library's tables, and that none of these ranges contains memory of the program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -312,7 +314,7 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* A call site that maps very often uses up the budget of walks. */
+/* Maps very often from one call site, which uses up the budget of walks. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);
@@ -345,7 +347,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A child of vfork shares its parent's memory. What it maps is mapped in the parent; the map of ranges lacks it. */
+/* Maps memory in a child of vfork, which shares its parent's memory. The memory is mapped in the parent, but the map of
+ * ranges does not have it. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -407,7 +410,7 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-/* A change is missed if the thread with the lock does not run for a millisecond. */
+/* Returns whether changes were missed, which happens if the thread with the lock does not run for a millisecond. */
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {
@@ -420,7 +423,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Memory that was mapped over pages of one site has that site, and other memory that of a function or none. */
+/* Stores the sites of changed pages. Memory that was mapped over pages of one site must have that site; other memory
+ * has a site in the function, or none. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -430,7 +434,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Maps memory without an address too, which another thread may have just unmapped, and unmaps it. */
+/* Makes a random change. Also maps memory at an address that the kernel chooses, which another thread may have just
+ * unmapped, and unmaps it. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -444,7 +449,7 @@ static void change(struct field *field) {
       maps = false;
       break;
     case 2:
-      if (all && count > 2 && field->mapped[first]) { /* shrinks, and so unmaps the end */
+      if (all && count > 2 && field->mapped[first]) { /* shrinks the memory, which unmaps its end */
         if (mremap(at, count * PAGE, PAGE, 0) == at) {
           first++;
           count--;
@@ -487,7 +492,7 @@ static void handler(int signal) {
   errno = saved_errno;
 }
 
-/* Interrupts all threads, as fast as it can. */
+/* Sends signals to all threads, as fast as possible. */
 static void *send_signals(void *argument) {
   pthread_t *threads = argument;
   while (!stop) {
@@ -545,7 +550,7 @@ static void compare_with_kernel(struct field fields[THREADS]) {
 
 /* Maps a field of one site. */
 static void begin_field(struct field *field, int thread) {
-  /* Far below what the kernel chooses, so that it maps nothing into the gaps. */
+  /* The addresses are far below those that the kernel chooses, so that it maps nothing into the gaps. */
   field->memory = map_there((char *)0x200000000000 + (size_t)thread * 2 * PAGES * PAGE, PAGES, 0);
   uint32_t site = site_now(field->memory);
   for (int page = 0; page < PAGES; page++) {
@@ -554,7 +559,8 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Changes all fields by one thread, which misses no change, so that the rows are exact whatever was missed before. */
+/* Changes all fields in one thread, which misses no change, so that the rows are exact even if changes were missed
+ * before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {
@@ -623,7 +629,8 @@ static double microseconds_of_pair(void) {
   return best;
 }
 
-/* The least of several times: other processes only add to it. */
+/* Measures the time of mapping and unmapping. The least of several times counts, because other processes only add
+ * time. */
 static void cost(void) {
   double with_stack = microseconds_of_pair(); /* 2,000 of the 3,000 walks */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);

@@ -33,7 +33,7 @@ static bool does_count(void) { return counts; }
 static struct memory_reading reading = {.limit_bytes = 1000 * MIB, .charged_bytes = 900 * MIB, .file_bytes = 0};
 static struct recording_burst rise = {.sites = 1};
 
-/* Lets time pass and returns how many messages a look writes. */
+/* Lets time pass and looks. Returns how many messages that look writes. */
 static unsigned look_after(uint64_t ns, const struct recording_burst *burst, bool is_new) {
   unsigned before = written;
   now_ns += ns;
@@ -65,7 +65,7 @@ static void it_is_scarce_until_less_than_80_percent_are_used(void) {
   CHECK_EQUAL(look_after(SECOND, NULL, false), 1);
 }
 
-/* The kernel drops cached files before it kills. */
+/* Charges cached files, which do not count because the kernel drops them before it kills a process. */
 static void cached_files_do_not_count(void) {
   reading.charged_bytes = 990 * MIB;
   reading.file_bytes = 300 * MIB;
@@ -75,7 +75,7 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* Names that come before ten milliseconds have passed are in the next message. */
+/* Delivers names before ten milliseconds have passed. They are in the next message. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

@@ -1,7 +1,7 @@
 /*
- * Monitors: each event calls each monitor once, with the figures that are counted, whatever the program called. An
- * allocation in a callback calls no monitor. After unregistering nothing of a monitor is accessed. Without a monitor
- * nothing changes.
+ * Tests monitors. Each event calls each monitor once, with the figures that are counted, for every function that the
+ * program calls. An allocation in a callback calls no monitor. After unregistering, nothing of a monitor is accessed.
+ * Without a monitor nothing changes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -103,7 +103,7 @@ static void *posix_aligned(size_t alignment, size_t size) {
 static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
-  ONCE(40000, malloc(40000));           /* the large route */
+  ONCE(40000, malloc(40000));           /* this takes the route for large requests */
   ONCE(100u << 20, malloc(100u << 20)); /* huge, in a mapping of its own */
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
@@ -114,7 +114,7 @@ static void family(void) {
   ONCE(300, posix_aligned(4096, 300));
   ONCE(100, valloc(100));
   ONCE((size_t)sysconf(_SC_PAGESIZE), pvalloc(100));
-  ONCE(6, strdup("seven")); /* the C library's own calls count as one */
+  ONCE(6, strdup("seven")); /* a call by the C library itself counts once, too */
 }
 
 static void reallocs(void) {
@@ -129,12 +129,12 @@ static void reallocs(void) {
     is_allocation(1, object, size, unit_size(object));
   }
   begin();
-  CHECK(!realloc(object, (size_t)PTRDIFF_MAX)); /* fails: the object stays */
+  CHECK(!realloc(object, (size_t)PTRDIFF_MAX)); /* this fails, and the object stays */
   end(0);
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* other allocators return an object of 0 bytes */
+  if (nothing) { /* some allocators return an object of 0 bytes */
     end(2);
     free(nothing);
   } else {
@@ -185,7 +185,7 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* Volatile, since they change within malloc, which the compiler assumes to change nothing in this file. */
+/* Volatile, because they change within malloc, which the compiler assumes to change nothing in this file. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -298,7 +298,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* runs after the library's own destructor, too */
+  pthread_setspecific(late, (void *)3); /* its destructor also runs after the library's */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -313,7 +313,7 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* A monitor receives exactly what the counters count, in threads that begin and end. */
+/* Registers a monitor while threads begin and end. It receives exactly the events that the counters count. */
 static void threads(void) {
   enum { THREADS = 6 };
   static struct sums sums;
@@ -341,13 +341,14 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* Waits for an event of another thread than the caller, who has made one. */
+/* Waits for an event of another thread. The caller has made one event itself. */
 static void wait_for_another_event(const struct sums *sums) {
   double begin = seconds();
   for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
 }
 
-/* The page of a context is unmapped after unregistering: an access ends the process. */
+/* Registers and unregisters monitors while threads allocate. The page of the context is unmapped after unregistering,
+ * so that a late access would end the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
   pthread_t ids[THREADS];
@@ -376,7 +377,7 @@ static void *unregisters_again(void *unused) {
   return unused;
 }
 
-/* A late second call does not unregister the monitor that has the place by then. */
+/* Unregisters monitors twice. A late second call must not unregister the monitor that has the same place by then. */
 static void unregistered_twice(void) {
   enum { THREADS = 3 };
   pthread_t ids[THREADS];
@@ -387,7 +388,7 @@ static void unregistered_twice(void) {
     __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
     while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
     struct sums second = {0};
-    number = registered(&second, sums_allocated, NULL); /* no other thread knows this one */
+    number = registered(&second, sums_allocated, NULL); /* other threads do not know this number */
     free(malloc(20));
     CHECK(second.allocations >= 1);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
@@ -409,8 +410,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* A monitor receives the first event after its registration, even if another thread chooses the usual route at the same
- * time. */
+/* Registers monitors while another thread chooses the usual route. A monitor receives the first event after its
+ * registration. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];
@@ -420,7 +421,7 @@ static void register_at_once(void) {
 
 /* ---- The process ----------------------------------------------------------------------------------------- */
 
-/* The child does not have a thread that is in a callback at the fork, and waits for none. */
+/* Forks while another thread is in a callback. The child does not have that thread, and does not wait for it. */
 static void forks(void) {
   int reached[2], status;
   CHECK(pipe(latch) == 0 && pipe(reached) == 0);
@@ -447,7 +448,7 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* Another thread could not empty a place before the fork: its callback runs. The child does not have that thread. */
+/* Forks while another thread waits to unregister a monitor whose callback runs. The child does not have that thread. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -483,7 +484,7 @@ static void raises(void *context, void *object, size_t requested, size_t actual)
   if (requested == 12345) raise(SIGUSR1);
 }
 
-/* The callback that was interrupted by a handler that forks continues in the child, and ends there as in the parent. */
+/* Forks in a handler that interrupts a callback. The callback continues and ends in the child as in the parent. */
 static void forks_in_a_handler(void) {
   int status;
   signal(SIGUSR1, handler_forks);
@@ -566,7 +567,7 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* Makes so many pairs for callgrind, with none, one or two monitors, or after one. */
+/* Makes pairs of malloc and free for callgrind, with no, one or two monitors, or after one was unregistered. */
 static void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
@@ -582,7 +583,7 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Runs before the first event, unless the loader made one; musl does not call it. */
+/* Registers a monitor before the first event, unless the loader made an event before. musl does not call this. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

@@ -1,6 +1,6 @@
 /*
- * A program without calls of the library that needs most of the memory that a limit leaves it: so many MiB, its
- * argument, in pieces that are all touched.
+ * A program that does not call the library, and needs most of the memory that a limit leaves it: as many MiB as its
+ * argument says, in pieces that are all touched.
  */
 #include <stdio.h>
 #include <stdlib.h>

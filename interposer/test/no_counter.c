@@ -1,7 +1,7 @@
 /*
- * A thread that must not read the processor's counter, which the exact clocks use: it gets a SIGSEGV (off), or may also
- * make hardly any system calls (strict). It allocates and frees as before, and its samples are recorded. The first
- * argument names the case.
+ * Runs a thread that must not read the processor's counter, which the exact clocks use: reading it raises SIGSEGV
+ * (off), or the thread may also make hardly any system calls (strict). It allocates and frees as before, and its
+ * samples are recorded. The first argument names the case.
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -57,7 +57,7 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* A thread's setting is inherited by threads that it starts, including the library's. */
+/* Switches the counter off in a thread. Threads that it starts inherit that, including the library's. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -95,7 +95,7 @@ static void nobody_needs_the_counter(void) {
 
 /* ---- No system calls ----------------------------------------------------------------------------------- */
 
-/* The allocator has made its system calls before the filter is installed. */
+/* Filters system calls after the allocator has made its own. */
 static void only_memory_is_needed(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -125,7 +125,7 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Objects have a time of birth, and one of their end. */
+/* Checks that objects in slots have a time of birth, and a time of their end. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

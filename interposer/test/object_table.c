@@ -1,7 +1,7 @@
 /*
- * The table of loaded objects: it agrees with the loader; readers in threads and signal handlers find objects that stay
- * while libraries come and go; old tables are unmapped when nobody reads; a reader that never leaves costs no more than
- * the bound. It is compiled into this program. The arguments are two libraries.
+ * Tests the table of loaded objects, which is compiled into this program. The table agrees with the loader; readers in
+ * threads and signal handlers find objects that stay while other libraries are loaded and unloaded; old tables are
+ * unmapped when nobody reads; a reader that never leaves costs no more than the bound. The arguments are two libraries.
  */
 #include "../src/platform/object_table.c"
 
@@ -28,7 +28,7 @@ void *memory_map(void *wish, size_t bytes) {
 
 void memory_unmap(void *memory, size_t bytes) {
   mapped--;
-  memset(memory, 0xa5, bytes); /* so that a late reader would read invalid values */
+  memset(memory, 0xa5, bytes); /* a late reader would read invalid values */
   free(memory);
 }
 
@@ -97,10 +97,10 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(dlclose(library), 0);
   CHECK(object_table_refresh());
   CHECK(!object_table_find(inside, &object));
-  CHECK_EQUAL(mapped, 2); /* a table, and paths */
+  CHECK_EQUAL(mapped, 2); /* the table and the paths */
 }
 
-/* Objects that cannot be read are not known, and are tried again. */
+/* Refreshes the table while objects cannot be read. They are not in the table, and are tried again. */
 static void unreadable_objects_are_left_out(const char *path) {
   struct loaded_object object;
   uintptr_t inside;
@@ -143,7 +143,7 @@ static void *open_and_close(void *unused) {
     uintptr_t inside;
     struct loaded_object object = {0};
     void *library = open_library(libraries[i % 2], &inside);
-    object_table_refresh(); /* this thread, or another that is at it, makes the table */
+    object_table_refresh(); /* this thread makes the table, or another one that has begun to */
     CHECK(!object_table_find(inside, &object) || (inside >= object.begin && inside < object.end));
     CHECK_EQUAL(dlclose(library), 0);
   }

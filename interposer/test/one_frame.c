@@ -1,6 +1,6 @@
 /*
- * On an unknown processor a stack is the return address into the program's code: two allocating places are two call
- * sites with one frame each.
+ * Samples on an unknown processor, where a stack consists of the return address into the program's code: two places
+ * that allocate are two call sites with one frame each.
  */
 #include "check.h"
 

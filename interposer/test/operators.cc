@@ -1,7 +1,8 @@
 /*
- * Every form of operator new is one allocation and every form of operator delete one free, for every allocator below,
- * also with operators of its own. Without memory the new handler is called, std::bad_alloc is thrown, and the nothrow
- * forms return null, as the C++ standard says.
+ * Checks that every form of operator new is one allocation and every form of operator delete one free, for every
+ * allocator that mallometer calls, even if the allocator defines operators of its own. When memory is refused, the new
+ * handler must be called, std::bad_alloc must be thrown, and the nothrow forms must return null, as the C++ standard
+ * specifies.
  */
 #include <cstring>
 #include <new>
@@ -79,7 +80,7 @@ void every_form() {
 
   start();
   Plain *plain = new Plain;
-  USE(plain); /* otherwise the compiler would remove both */
+  USE(plain); /* without these uses the compiler would remove the allocation and the free */
   delete plain;
   one_event("new Plain", 100);
   start();
@@ -143,7 +144,7 @@ void is_null(Allocate allocate) {
   CHECK_EQUAL(handled, 3);
   struct mallometer_counters d = difference(before, snapshot());
   CHECK(d.failed >= 1);
-  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the C++ library throws and catches an exception on the way */
+  CHECK_EQUAL(mallometer_live_bytes(&d), 0); /* the nothrow form has freed the exception that it caught */
 }
 
 void out_of_memory() {
@@ -163,7 +164,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* Addresses in the code. If these are fixed, the executable itself has them and seems to define both. */
+  /* These addresses are used by the code. If the executable is not position-independent, it contains entries of its own
+   * for both functions, and so seems to define them. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

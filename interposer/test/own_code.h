@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The code of the library whose name contains the given part. */
+/* The addresses of the code of the library whose name contains the given part. */
 static uintptr_t code_begin, code_end;
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *library) {

@@ -1,6 +1,6 @@
 /*
  * A program with a malloc of its own, which is not ready before main. The library does not call it earlier, not even to
- * find out whose malloc it is. The program's malloc serves, nothing is counted, and the reason is reported.
+ * find out whose malloc it is. Calls go to the program's malloc, nothing is counted, and the reason is reported.
  */
 #include <errno.h>
 #include <stdbool.h>

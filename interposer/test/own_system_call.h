@@ -1,6 +1,6 @@
 /*
- * The program's own syscall(), which the library calls in the place of the C library's: so a test makes calls of the
- * library fail, and none of the C library, which has system calls of its own.
+ * The program's own syscall(), which the library calls in place of the C library's. By this a test makes system calls
+ * of the library fail, but none of the C library, which does not use syscall() itself.
  */
 #ifndef MALLOMETER_TEST_OWN_SYSTEM_CALL_H
 #define MALLOMETER_TEST_OWN_SYSTEM_CALL_H
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Returns the number of the error with which a call is to fail; 0 if the kernel is to answer it. */
+/* Returns the error with which a call must fail; 0 if the kernel must execute it. */
 static int error_of_call(long number, const long *arguments);
 
 static long answer_of_kernel(long number, const long *arguments) {

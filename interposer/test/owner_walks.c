@@ -1,6 +1,6 @@
 /*
- * Searches for owners in a fake heap: this program has the functions by which a JVM is found, and walks as a JVM does,
- * or fails as one may. First argument: the case. Searches of a real heap are in OwnersOfARealJvmTest.
+ * Searches for owners in a fake heap. This program has the functions by which a JVM is found, and walks the heap as a
+ * JVM does, or fails as one may. The first argument names the case. OwnersOfARealJvmTest searches a real heap.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -52,11 +52,11 @@ static void refer(struct object *from, struct object *to) {
 
 /* ---- The JVM ------------------------------------------------------------------------------------------ */
 
-/* The JVM's behaviour; each case begins with none of it. */
+/* The JVM's behaviour. At the beginning of each case no member is set. */
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* the error after all of them were reported */
+  jvmtiError behind_references; /* the error after all references were reported */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -241,7 +241,7 @@ static jboolean JNICALL is_same(JNIEnv *env, jobject one, jobject other) {
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env, (void)name;
-  return NULL; /* no object has the class that is asked for */
+  return NULL; /* no object has the requested class */
 }
 
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame,
@@ -365,7 +365,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* A walk that failed for lack of memory has no effect, and can be repeated. */
+/* Walks without enough memory. The walk has no effect, and can be repeated. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();
@@ -382,7 +382,7 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* A walk that failed late has links of holders to each other. The next one still chooses among the holders. */
+/* Lets a walk fail late, which then has links between holders. The next walk still chooses among the holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -492,7 +492,7 @@ static void where_memory_may_not_be_read_links_are_followed_even_so(void) {
   end();
 }
 
-/* The program opens the library itself, and detaches it in the middle of a search. */
+/* Searches in a program that opens the library itself, and detaches it in the middle of a search. */
 static void a_search_outlives_the_counting(void) {
   struct mallometer_site sites[1];
   open_library(library_path);
@@ -508,7 +508,7 @@ static void a_search_outlives_the_counting(void) {
   detach();
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.links, BLOCKS);
-  attach(); /* frees in between are not seen: samples from before mean nothing */
+  attach(); /* frees while detached are not seen, so earlier samples mean nothing */
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.samples_freed, BLOCKS);
   CHECK_EQUAL(FUNCTION(mallometer_owners_end)(), 0);
@@ -552,7 +552,7 @@ int main(int argc, char **argv) {
                {"refused", where_memory_may_not_be_read_links_are_followed_even_so},
                {"two", a_second_search_is_refused_even_in_a_walk}};
   CHECK(argc >= 2);
-  if (argc > 2) { /* LIBRARY and the case of that */
+  if (argc > 2) { /* the library, and the case in which it is opened */
     library_path = argv[1];
     a_search_outlives_the_counting();
     return 0;

@@ -1,6 +1,6 @@
 /*
- * The functions that search for owners, in a program without a JVM: each refuses with its reason and leaves nothing
- * behind. OwnersOfARealJvmTest tests searches of a heap.
+ * Calls the functions that search for owners in a program without a JVM. Each refuses with its reason and keeps no
+ * memory. OwnersOfARealJvmTest tests searches of a heap.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static NOINLINE void keep(void) {
   }
 }
 
-/* Returns the site of all of them. */
+/* Returns the site of all objects. */
 static uint32_t site(void) {
   static struct mallometer_site sites[ROWS];
   int count = mallometer_sites(sites, ROWS, 0);

@@ -1,7 +1,7 @@
 /*
- * Objects that begin with a page, in a sandbox that refuses to tell what memory is mapped. Header mode recognizes its
- * own without asking, and leaves those of the allocator below unchanged, before which there may be no memory. The first
- * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
+ * Uses objects that begin with a page, in a sandbox that refuses to report which memory is mapped. Header mode
+ * recognizes its own objects without that report. It does not change objects of the allocator that serves it, before
+ * which there may be no memory. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -76,7 +76,7 @@ static void aligned_objects(void) {
 /* Returns a pseudo-random size. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
-/* A few of many small objects begin with a page. */
+/* Allocates many small objects, of which a few begin with a page. */
 static void small_objects(void) {
   static char *objects[SMALL_OBJECTS];
   struct mallometer_counters start = snapshot();
@@ -107,7 +107,7 @@ static bool is_mapped(const void *page) {
 
 static void *foreign[OBJECTS];
 
-/* Objects are at the beginning of a mapping, if the allocator puts any there. */
+/* Takes objects of the allocator, some of which are at the beginning of a mapping if the allocator puts any there. */
 static void take_foreign_objects(void) {
   size_t alone = 0;
   for (size_t i = 0; i < OBJECTS; i++) {

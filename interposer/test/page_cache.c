@@ -1,4 +1,4 @@
-/* Cached pages of files on file systems whose types the test sets, and of mappings. */
+/* Counts cached pages of files on file systems whose types the test sets, and of mappings. */
 #include "platform/page_cache.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Asks at a time at which the type from an earlier question is no longer used. */
+/* Counts the cached pages of a file at a time when the stored type of the file system is outdated. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;
@@ -58,8 +58,8 @@ static void check_files(int file) {
 }
 
 /*
- * For a file of the process's own user, the kernel reports which pages are cached. For another's it reports all pages
- * as cached.
+ * Counts the pages of mappings. For a file of the process's own user, the kernel reports which pages are cached. For
+ * another user's file it reports all pages as cached.
  */
 static void check_mappings(int file) {
   char *own = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);

@@ -1,6 +1,6 @@
 /*
- * The published peak is within its published bound for any sizes and threads. No snapshot is taken while the objects
- * are live, so the hook itself must have noticed the peak.
+ * Checks that the published peak is within its published error for any sizes and threads. No snapshot is taken while
+ * the objects are live, so the hook itself must have noticed the peak.
  */
 #include <pthread.h>
 
@@ -11,7 +11,7 @@
 static void *objects[OBJECTS];
 static pthread_attr_t small_stack;
 
-/* Returns the live bytes; to be called before the peak. */
+/* Returns the live bytes. Must be called before the peak, because it takes a snapshot. */
 static int64_t live_now(void) {
   struct mallometer_counters s = snapshot();
   return mallometer_live_bytes(&s);
@@ -43,7 +43,7 @@ static void *allocate_and_end(void *place) {
   return NULL;
 }
 
-/* The threads report nothing to the peak before they end, and have ended when the sum is read. */
+/* Checks the peak of threads that report nothing before they end, and that have ended when the sum is read. */
 static void of_ended_threads(void) {
   uint64_t truth = (uint64_t)live_now();
   for (int i = 0; i < THREADS; i++) {
@@ -53,14 +53,14 @@ static void of_ended_threads(void) {
     truth += unit_size(objects[i]);
   }
   for (int i = 0; i < THREADS; i++) free(objects[i]);
-  /* `truth` lacks the C library's own memory for threads: a few KiB more are right. */
+  /* `truth` does not include the C library's own memory for threads, so the peak may be a few KiB higher. */
   struct mallometer_counters s = snapshot();
   CHECK(s.peak_live_bytes <= truth + 65536);
   expect_peak("ended threads", s.peak_live_bytes > truth ? s.peak_live_bytes : truth);
   CHECK(s.peak_error_bytes < truth / 20);
 }
 
-/* The old object of a realloc is not live together with the new one, wherever that lies. */
+/* Checks the peak of reallocations. The old object of a realloc is never live together with the new one. */
 static void of_reallocations(void) {
   void *object = malloc(64 << 20);
   for (size_t i = 1; i <= 16; i++) {

@@ -1,6 +1,6 @@
 /*
- * Operators that a program replaces by ones over a pool, which takes only its own objects back. REPLACED is a sum of
- * what is replaced: 1: new and delete, 2: new[] and delete[], 4: aligned new and delete.
+ * Operators with which a program replaces new and delete. They use a pool, which takes only its own objects back.
+ * REPLACED is a sum of what is replaced: 1: new and delete, 2: new[] and delete[], 4: aligned new and delete.
  */
 #ifndef MALLOMETER_TEST_POOL_H
 #define MALLOMETER_TEST_POOL_H
@@ -16,7 +16,7 @@ namespace pool {
 alignas(4096) char memory[8 << 20];
 std::size_t used, taken, released;
 
-/* A request of the first size fails as the standard says; one of the second throws a number instead. */
+/* A request of kRefused fails as the standard says; one of kThrowsNumber throws a number instead. */
 constexpr std::size_t kRefused = 77777, kThrowsNumber = 77778;
 
 inline bool contains(const void *object) {

@@ -1,7 +1,7 @@
 /*
- * Allocates and maps in every way for test/probes.py, which listens to the probes. Two snapshots are a round, at whose end all
- * of its objects are freed. The first argument is the number of rounds; with a second one, "slots", a round begins when
- * sampled objects go into page slots.
+ * Allocates and maps by every function, for test/probes.py, which receives the probes. Two snapshots enclose a round,
+ * at whose end all of its objects are freed. The first argument is the number of rounds. With a second one, "slots", a
+ * round begins when sampled objects are moved into page slots.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* The sampler takes each stack height for a call path. */
+/* Allocates at a stack height, because the sampler takes each height for another call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;

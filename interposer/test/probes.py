@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """
-Listens to the library's probes as a profiler outside of the process does, with bpftrace, while a program runs:
+Receives the library's probes as a profiler outside of the process does, with bpftrace, while a program runs:
 
     probes.py LIBRARY TIMES COMMAND...
 
-The program takes snapshots; what it requests between two of them is one round. Over all rounds of all runs
-  - the mean of the sums of weighted_bytes is within 2 % of the mean of the requested bytes,
-  - their mean difference is within four standard errors of 0,
-  - each address was announced once before it was freed, and no free is of an address that was not announced,
-  - as many objects are live at the end, by what was heard, as the program says that the library knows,
-  - the mappings and the bytes of what was mapped and unmapped are those that the program says, if it says them.
-Libraries in BESIDE are preloaded as well. Ends with 77, which is "not here", and the reason where
-the kernel or a sandbox does not let a tracer attach.
+The program takes snapshots; what it requests between two of them is one round. Over all rounds of all runs - the mean of the sums of
+weighted_bytes is within 2 % of the mean of the requested bytes, - their mean difference is within four standard errors of 0, - each address
+was announced once before it was freed, and no free is of an address that was not announced, - as many objects are live at the end, by what
+was heard, as the program says that the library knows, - the mappings and the bytes of what was mapped and unmapped are those that the
+program says, if it says them. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the reason if the kernel
+or a sandbox does not let a tracer attach.
 """
 
 import collections
@@ -58,7 +56,7 @@ def not_here(reason):
 
 
 def offset_of_requested(header):
-    """Five words, the size classes, and two words are before it."""
+    """Returns the offset of the requested bytes: five words, the size classes, and two words come before them."""
     classes = int(re.search(r"MALLOMETER_SIZE_CLASSES\s*=?\s*(\d+)", header).group(1))
     return 24 + 8 * classes + 16
 
@@ -95,7 +93,7 @@ def text_of(file):
 def end(tracer, heard):
     tracer.send_signal(signal.SIGINT)
     try:
-        # The kernel waits for all processors at each removal of a probe: seconds if they are busy.
+        # At each removal of a probe the kernel waits for all processors, for seconds if they are busy.
         tracer.wait(150)
     except subprocess.TimeoutExpired:
         tracer.kill()
@@ -107,7 +105,7 @@ def end(tracer, heard):
 
 
 def main():
-    # Traces a copy, because other programs that run meanwhile have the library, too.
+    # This traces a copy, because other programs that run meanwhile have the library, too.
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(run(shutil.copy(sys.argv[1], folder), int(sys.argv[2]), sys.argv[3:]))
 
@@ -164,7 +162,7 @@ def judge(maps, live):
         f"announced twice {sums['twice']}, frees of what was not announced {sums['unknown']}, "
         f"lighter than their size {sums['light']}"
     )
-    # Objects are freed and allocated between the library's answer and the end of its process.
+    # The bound is not 0, because objects are freed and allocated between the library's answer and the end of its process.
     all_frees_seen = abs(len(maps["live"]) - live) <= 20 + 0.02 * live
     unbiased = abs(share) <= 0.02 and abs(mean) <= 4 * error
     return unbiased and all_frees_seen and sums["twice"] == sums["unknown"] == sums["light"] == 0

@@ -1,7 +1,6 @@
 /*
- * Processes that this one starts: by vfork, which borrows its memory, by posix_spawn and by chains of exec. Each is
- * counted like any other, the parent is not affected, and a program that clears its environment runs without the
- * library.
+ * Starts processes: by vfork, which borrows this one's memory, by posix_spawn and by chains of exec. Each is counted
+ * like any other, the parent is not affected, and a program that clears its environment runs without the library.
  */
 #include <spawn.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The started program: checks that it counts, and starts the next until `left` is 0. */
+/* Runs in the started program: checks that it counts, and starts the next one until `left` is 0. */
 static int link_of_chain(const char *left) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   struct mallometer_counters start = snapshot();
@@ -43,7 +42,7 @@ static void by_vfork(void) {
     }
     CHECK_EQUAL(exit_code(child), 0);
   }
-  /* The child of a vfork that fails to execute a program. */
+  /* This child of a vfork fails to execute a program. */
   pid_t child = vfork();
   if (child == 0) {
     execl("/nowhere", "nowhere", (char *)NULL);

@@ -1,10 +1,10 @@
 /*
- * The blocks and sums alone, under ThreadSanitizer: threads begin and end, count, hand their blocks over and flush to
- * the peak while others read. The sanitizer reports any two accesses without an order; the sums must be exact at the
- * end.
+ * Tests the blocks and sums alone, under ThreadSanitizer: threads begin and end, count, hand their blocks over and
+ * flush to the peak while others read. The sanitizer reports any two accesses without an order; the sums must be exact
+ * at the end.
  *
- * The sanitizer forgets a thread before its last destructor runs, in which the hook hands a block over. So the threads
- * here do that themselves, by the function that the C library would call, for which its file is included.
+ * The hook hands a thread's block over in a destructor, but the sanitizer forgets a thread before its last destructor
+ * runs. The threads here therefore call the destructor themselves; for that, the file with it is included.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* The thread is asked after its last event, and ends without another. */
+/* Requests an answer of this thread after its last event. It ends without another event. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);

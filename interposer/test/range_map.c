@@ -1,6 +1,6 @@
 /*
- * The map of ranges alone, compiled into the program, over memory and a clock of the program: random changes against a
- * list of pages, a lock that is not given back, forks with the lock, and the references to sites.
+ * Tests the map of ranges alone, compiled into the program, over memory and a clock of the program: random changes
+ * compared with a list of pages, a lock that is not released, forks with the lock, and the references to sites.
  */
 #include "../src/account/ranges.c"
 
@@ -124,7 +124,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* The walk of a stack ends only after a detach has forgotten all ranges, so its range is not inserted. */
+/* Inserts a range after all ranges were forgotten, as a thread does whose stack walk ends only after a detach. It is
+ * not inserted. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -140,7 +141,7 @@ static void memory_from_before_is_not_shown(void) {
   uint32_t site;
   put(3, 1, 1);
   ranges_fill(page(0), page(3), RANGE_FROM_BEFORE);
-  ranges_fill(page(2), page(6), RANGE_FROM_BEFORE); /* lies over what is known */
+  ranges_fill(page(2), page(6), RANGE_FROM_BEFORE); /* overlaps a known range */
   CHECK(ranges_find(page(0), page(2), true, &site) && site == RANGE_FROM_BEFORE);
   CHECK_EQUAL(site_of_page(4), SITES);
   CHECK_EQUAL(read_all(), 1);
@@ -165,7 +166,7 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Blocks that are all full need one more for each change; then nothing is packed before it is counted. */
+/* Fills all blocks, so that each change needs one more block. Packing must then begin without counting first. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -209,7 +210,7 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Thousands of changes may be lost over a life, if the lock comes back each time. */
+/* Misses thousands of changes, but releases the lock each time. The map is not abandoned. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;
@@ -222,7 +223,7 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
   take_away(0, 1);
 }
 
-/* Threads lose changes at once while the one with the lock does not run. */
+/* Misses many changes at once, as threads do while the one with the lock does not run. The map is not abandoned. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);
@@ -257,7 +258,7 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
   check_references();
 }
 
-/* The thread that does the change is not in the child. */
+/* Forks in the middle of a change. The child does not have the thread that makes it. */
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes recorded.bin of what allocation_trace.c wrote: recorded.py TRACE RECORDED.
+"""Makes recorded.bin from the trace that allocation_trace.c has written: recorded.py TRACE RECORDED.
 
-The one here is of JDK 25 that starts and runs the tests' io.mallometer.preload.RealLibraries: the first 150,000.
+The trace behind the recorded.bin in this directory is of a JDK 25 that starts and runs the tests' io.mallometer.preload.RealLibraries: the
+first 150,000 allocations.
 
-Numbers of seven bits a byte, lowest first, the highest bit set on all but the last. How many kinds of allocations there
-are, and how many whole stacks with at least 20; then of each kind the stack (0: one of the others), the return address
-by number, the stack's height in words, bytes, thread; then how many allocations, and for each how many other kinds came
-since the last of its kind, where those that have not come yet stand in their order.
+Numbers are stored by seven bits a byte, lowest first, with the highest bit set in all bytes but the last. First come the number of kinds of
+allocations, and the number of whole stacks with at least 20 allocations. For each kind there follow the stack (0: one of the others), the
+number of the return address, the stack's height in words, the bytes, and the thread. Then come the number of allocations, and for each the
+number of other kinds since the latest allocation of its kind; kinds without one yet are taken in their order.
 """
 import collections
 import struct
@@ -21,7 +22,7 @@ def numbered(values):
 
 
 def size_class(size):
-    # The sizes are bytes of glibc's chunks, of which 8 are often only rounding.
+    # The sizes are those of glibc's chunks, of which 8 bytes are often only rounding.
     return max(size - 9, 0).bit_length()
 
 

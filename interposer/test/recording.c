@@ -1,6 +1,6 @@
 /*
- * The recording from outside: a parent starts this program again as a child that records, reads the file, and ends the
- * child in different ways. The cases are listed at the end; each works in a directory of its own.
+ * Tests the recording from outside: a parent starts this program again as a child that records, reads the file, and
+ * ends the child in different ways. The cases are listed at the end; each works in a directory of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void pause_ms(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* Waits until the file has so many samples of the ring of seconds; fails after a minute. */
+/* Waits until the file has this many samples of the ring of seconds; fails after a minute. */
 static void await_samples(int enough) {
   struct recording_sample latest;
   for (int i = 0; i < 600; i++) {
@@ -259,7 +259,7 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the least rise: that is 64 MiB, with a limit a 16th of it and at least 8 MiB. */
+/* Returns three times the least rise. That is 64 MiB, or, under a limit, a 16th of the limit and at least 8 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);
@@ -304,7 +304,7 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message, or none. Returns whether this happens in time. */
+/* Waits until the file has a message, or has none. Returns whether this happens in time. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -313,7 +313,7 @@ static bool await_message(bool wanted, double longest) {
   return false;
 }
 
-/* Lets memory rise, and keeps it. */
+/* Lets memory rise, and keeps the objects. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
 }
@@ -351,7 +351,8 @@ static void enter_group(void) {
   CHECK(write_text(getenv(GROUP), "cgroup.procs", pid));
 }
 
-/* The cgroup of the process that first reads or writes a page of a file is charged for it. */
+/* Fills the page cache at the expense of this process's cgroup: the cgroup of the process that first reads or writes a
+ * page of a file is charged for it. */
 static void fill_the_cache(void) {
   static char bytes[1 << 20];
   char file[300];
@@ -362,8 +363,8 @@ static void fill_the_cache(void) {
 }
 
 /*
- * The file describes a rise while it lasts, and not afterwards. Without a limit the least rise is 64 MiB; with one it
- * may be so much that the test is left out.
+ * Lets memory rise. The file describes the rise while it lasts, and not afterwards. Without a limit the least rise is
+ * 64 MiB; under one it may be so large that the test is skipped.
  */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
@@ -375,7 +376,7 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* The thread finds a rise only if it read the memory before it. So the rise is repeated until the thread finds it. */
+  /* The rise is repeated until the thread finds it, because it finds a rise only if it has read the memory before. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -411,7 +412,7 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* A forked child may begin a message of its own, which describes the child's rises. */
+/* Forks. The child may begin a message of its own, which describes the child's rises. */
 static int message_of_a_forked_child(void) {
   start_message();
   pause_ms(1500); /* the thread looks for rises */
@@ -430,7 +431,8 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* The message of a rise states the share that is used: cached files, which the kernel drops, do not count. */
+/* Lets memory rise in a cgroup. The message states the share of the limit that is used; cached files, which the kernel
+ * drops, do not count. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {
@@ -488,7 +490,7 @@ static bool rise_of(const char *file, struct recording_burst *latest) {
     CHECK_EQUAL(pread(descriptor, bytes, sizeof bytes, (off_t)(ring.offset + slot * sizeof bytes)), sizeof bytes);
     memcpy(&frame, bytes, RECORDING_FRAME_BYTES);
     if (frame.sequence <= sequence) continue;
-    if (frame.length != RECORDING_FRAME_BYTES + sizeof *latest) continue; /* it is being written */
+    if (frame.length != RECORDING_FRAME_BYTES + sizeof *latest) continue; /* this record is being written */
     if (frame.checksum != recording_checksum(0, bytes + 4, frame.length - 4)) continue;
     CHECK_EQUAL(frame.kind, RECORDING_RECORD_BURST);
     sequence = frame.sequence;
@@ -612,14 +614,15 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* so a full disk does no harm later */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a full disk does no harm later */
 }
 
-/* A record that is incomplete when the process is killed, or when it is read, is never read as complete. */
+/* Kills children while they write. A record that is incomplete when the process is killed, or when it is read, is never
+ * read as complete. */
 static void killed_while_writing(void) {
   int torn = 0, whole = 0;
   struct handed record;
-  /* Few records of a run are torn on a busy machine. */
+  /* Runs are repeated, because few records of a run are incomplete on a busy machine. */
   for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
     unlink(path); /* otherwise the samples are those of the previous run */
     pid_t child = start_child("writes");
@@ -641,7 +644,8 @@ static void killed_while_writing(void) {
   CHECK(torn > 0 && whole > 0); /* otherwise the test would prove nothing */
 }
 
-/* The description has the site with its bytes within 30 % (6 standard errors), its stack and its thread. */
+/* Kills a child in a rise. The description has the site with its bytes within 30 % (6 standard errors), its stack and
+ * its thread. */
 static int burst(void) {
   struct recording_burst rise = {0};
   pid_t child = start_child("burst");
@@ -746,7 +750,7 @@ static void second_runs_without(void) {
   CHECK(header_of(previous).life == life);
 }
 
-/* A process that restarts often does not displace the run that lasted. */
+/* Restarts a process often. That must not displace the file of the run that lasted long. */
 static void long_life_is_kept(void) {
   char previous[300], kept[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -794,7 +798,7 @@ static void nothing_of_others_is_touched(void) {
     CHECK_EQUAL(run_child("refused"), 0);
     unlink(name);
   }
-  /* A file that a killed process left incomplete is ours. */
+  /* A file that a killed process has left incomplete belongs to the recording, which replaces it. */
   char name[300];
   snprintf(name, sizeof name, "%s.new", path);
   write_file(name, "");

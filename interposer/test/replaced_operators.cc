@@ -1,7 +1,8 @@
 /*
- * A program replaces some operators by those of a pool. Each form of new that the standard derives from one of these
- * returns the pool's memory, each form of delete returns it there, and a form that must not throw returns null when the
- * pool throws. An operator that is not replaced is one event of ours. Without the library there are no events.
+ * Replaces some operators by those of a pool. Each form of new that the standard derives from a replaced one must
+ * return the pool's memory, each form of delete must return memory to the pool, and a form that must not throw must
+ * return null when the pool throws. A call of an operator that is not replaced must be one event of mallometer. Without
+ * mallometer there are no events.
  */
 #include <algorithm>
 #include <cstring>
@@ -102,7 +103,7 @@ void pool_is_empty() {
   if (kAligned) is_null([](std::size_t size) { return operator new[](size, kAlignment, std::nothrow); });
 }
 
-/* Keeps the compiler from removing objects that are not used. */
+/* Keeps the compiler from removing allocations whose objects are not used. */
 template <typename T>
 T *used(T *object) {
   USE(object);
@@ -113,7 +114,7 @@ struct alignas(512) Aligned {
   char bytes[512];
 };
 
-/* Uses containers as programs do; some of that allocates inside of the C++ library. */
+/* Uses containers as programs do; the C++ library itself does some of their allocations. */
 void containers() {
   std::vector<std::string> words;
   std::list<int> numbers;

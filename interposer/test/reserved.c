@@ -1,7 +1,7 @@
 /*
- * The kernel may not use huge pages in any mapping that the library reserves, even if transparent_hugepage is `always`.
- * A first access, inside of malloc, would zero 2 MiB, and almost all that is reserved would become resident. The
- * program itself maps nothing that large.
+ * Checks that the kernel may not use huge pages in any mapping that the library reserves, even if transparent_hugepage
+ * is `always`. With huge pages, a first access, inside of malloc, would zero 2 MiB, and almost all that is reserved
+ * would become resident. The program itself maps nothing that large.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * The sampler inside the hook: with the interval of the first argument, every function that allocates is sampled, and
- * the samples represent what was counted. 1: exactly; 0: there are none; otherwise within a few percent.
+ * Tests the sampler inside the hook. With the interval of the first argument, every function that allocates is sampled,
+ * and the samples represent what was counted: with 1 exactly, with 0 there are none, otherwise within a few percent.
  */
 #include <malloc.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /*
- * The sampler alone, on streams of allocations whose truth is known: its estimates are unbiased whatever shares a
- * counter, and their intervals have the stated coverage. Rare call paths are found among hot ones, hot ones cost
- * little, an interval of 1 samples everything. Simulated programs call what the hook calls. The file itself is
- * included, so that each run can begin with an empty table.
+ * Tests the sampler alone, on streams of allocations whose truth is known. Its estimates are unbiased whichever call
+ * paths share a counter, and its intervals have the stated coverage. Rare call paths are found among hot ones, hot ones
+ * cost little, and an interval of 1 samples everything. Simulated programs call what the hook calls. The source file
+ * itself is included, so that each run can begin with an empty table.
  */
 #include "sample/sampler.c"
 
@@ -13,7 +13,7 @@
 #include "account/size_class.h"
 #include "check.h"
 
-/* The sums of a site as in call_sites.c; here of one site, where the simulation wants them. */
+/* The sums of a site as in call_sites.c. The simulation has one site, or none. */
 struct sums {
   double objects, bytes, objects_variance, bytes_variance;
   unsigned samples;
@@ -90,7 +90,7 @@ static uint64_t random_bits(void) {
 
 static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
-/* Starts a new process: threads without history, and other random numbers. */
+/* Starts anew as if in a new process: threads have no history, and random numbers are others. */
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
   overflow_path.due = 0;
@@ -151,7 +151,8 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
 
-/* Regular and mixed patterns. In some of them a counter that is not drawn anew would always meet the same site. */
+/* Returns the site of allocation `i` in a regular or mixed pattern. In some patterns, a counter that is not drawn anew
+ * would always meet the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -171,7 +172,7 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * The mean of many estimates is compared with the truth by its own standard error, which the estimates yield. Chance
+ * Compares the mean of many estimates with the truth by its own standard error, which the estimates yield. Chance
  * exceeds five of these once in two million runs; the generator's seed is fixed as well.
  */
 static void estimates_have_no_bias(void) {
@@ -211,7 +212,8 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* Two more than a set holds replace each other: at random, one of them by the others now and then, in runs. */
+/* The number of paths that share a set: two more than it holds, so they replace each other. In the patterns they come
+ * at random, one of them interrupted by the others now and then, or in runs. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
 static unsigned rival(unsigned pattern, unsigned i) {
@@ -223,7 +225,7 @@ static void find_rivals(unsigned sites[RIVALS], size_t size) {
   for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
 }
 
-/* The estimate of each of them is unbiased. */
+/* Checks that the estimate of each of these paths is unbiased. */
 static void large_paths_that_drive_out_each_other_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
@@ -307,7 +309,7 @@ struct estimate {
   double value, variance;
 };
 
-/* The bridge's Estimate, by Wilson and Hilferty. */
+/* Computes a quantile like the bridge's Estimate, by Wilson and Hilferty. */
 static double chi_squared(double normal_quantile, double degrees) {
   double spread = 2 / (9 * degrees), root = 1 - spread + normal_quantile * sqrt(spread);
   return root > 0 ? degrees * root * root * root : 0;
@@ -322,7 +324,7 @@ static bool covers(struct estimate e, double truth) {
          truth <= scale / 2 * chi_squared(z, 2 * (e.value / scale + 2));
 }
 
-/* The bridge's SiteEstimates. */
+/* Computes an estimate like the bridge's SiteEstimates. */
 static struct estimate allocated_of(const struct sums *allocated, double value, double variance) {
   double left = 1 - allocated->bytes / allocated->objects / (double)sampler_interval();
   double mean = value / allocated->samples;
@@ -339,7 +341,7 @@ static struct estimate live_of(struct estimate allocated, double variance_of_sam
   return (struct estimate){value, variance + since * value / allocated.value};
 }
 
-/* A kind of site: its sizes lie between two bounds, and each order of magnitude is equally frequent. */
+/* A kind of site. Its sizes lie between two bounds, and each order of magnitude is equally frequent. */
 struct kind {
   const char *name;
   unsigned objects;
@@ -353,7 +355,7 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
-/* The number of the site, another in each run, since chance also decides which others share its counter. */
+/* The number of the site. It differs in each run, because chance also decides which other paths share its counter. */
 static unsigned site_number;
 
 /* Allocates from other sites of the same thread, so that counters were used before and are used in between. */
@@ -384,7 +386,7 @@ static void simulate(const struct kind *kind, unsigned *covered) {
     allocate_elsewhere(1);
   }
   sums = NULL;
-  if (allocated.samples == 0) return; /* the site is unknown: its truth is not covered */
+  if (allocated.samples == 0) return; /* the site is unknown, so no interval covers its truth */
   struct estimate all_objects = allocated_of(&allocated, allocated.objects, allocated.objects_variance),
                   all_bytes = allocated_of(&allocated, allocated.bytes, allocated.bytes_variance);
   unsigned live = allocated.samples - freed.samples;
@@ -435,9 +437,9 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* Allocations of a JVM that started and worked: recorded.py. */
+/* Allocations of a JVM that was started and worked, as recorded.py has them. */
 struct recorded_kind {
-  unsigned stack; /* a number of the whole stack with Java frames; 0: a rare one */
+  unsigned stack; /* the number of the whole stack with Java frames; 0 for a rare one */
   size_t size;
   unsigned thread;
   struct origin origin;
@@ -458,7 +460,8 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* Heights count from the thread's control block. The sum of both addresses decides what shares a counter. */
+  /* Heights are measured from the thread's control block. The sum of both addresses decides which paths share a
+   * counter. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -475,7 +478,8 @@ static unsigned to_front(unsigned *order, size_t at) {
   return order[0] = moved;
 }
 
-/* Returns the requested size, which glibc rounds up to a chunk. It is unknown by up to 8 bytes. */
+/* Returns a requested size. The recording has chunk sizes, to which glibc rounds up, so it is unknown by up to 8
+ * bytes. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -503,7 +507,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of a call path as defined in sampler.h, of any thread. */
+/* Returns the entry of a call path as sampler.h defines it, in any thread. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -520,7 +524,7 @@ static void count(struct seen *seen, bool sampled) {
   seen->sampled += sampled;
 }
 
-/* Returns the share with 5 samples or more, of those that were allocated 20 times. */
+/* Returns the share of those that were allocated at least 20 times which have 5 samples or more. */
 static double share_with_5_samples(const char *what, const struct seen *all, size_t length) {
   unsigned many = 0, with_some = 0, with_5 = 0;
   for (size_t i = 0; i < length; i++) {
@@ -535,8 +539,9 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 }
 
 /*
- * Most calls of a JVM come from a few addresses of its library, so return addresses alone separate little. Nor do call
- * paths separate all whole stacks with Java frames: of these a few more are missed.
+ * Samples the recorded allocations of a JVM. Most of its calls come from a few addresses of its library, so return
+ * addresses alone distinguish little. Call paths do not distinguish all whole stacks with Java frames either: of these
+ * a few more are missed.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -594,7 +599,8 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* No clock is read for a sample. The time of a unit is measured elsewhere, and changes by an eighth at most. */
+/* Charges samples for their work, because no clock is read for a sample. The time of a unit is measured elsewhere, and
+ * changes by an eighth at most. */
 static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
@@ -646,7 +652,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Paths without room in the table are sampled by size, and counted as such. */
+/* Fills the table of call paths. Paths without room are sampled by size, and counted as such. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

@@ -1,6 +1,6 @@
 /*
- * A sandbox that closes after the start: the program continues, with stacks as before. First argument: "strict" ends
- * the process when it reads memory by process_vm_readv; "blind" also refuses to read what is not a signal mask.
+ * Closes a sandbox after the start. The program continues, with stacks as before. The first argument says how: "strict"
+ * ends the process when it reads memory by process_vm_readv; "blind" also refuses to read what is not a signal mask.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Scopes: figures computed by hand, for a thread and for the process, in any order of opening and closing, and whatever
- * happens to their thread. Each case is a process of its own.
+ * Tests scopes: figures computed by hand, for a thread and for the process, in any order of opening and closing, and
+ * whatever happens to their thread. Each case runs in a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -117,7 +117,7 @@ static void every_way_in(void) {
   CHECK_EQUAL(end.net_bytes, 0);
 }
 
-/* A realloc is a free, then an allocation: the two objects are never live at once. */
+/* Reallocates in a scope. A realloc is a free, then an allocation: the two objects are never live at once. */
 static void reallocations(uint32_t options) {
   const uint64_t small = unit_of(100), middle = unit_of(5000), large = unit_of(100000);
   void *foreign = kept(100);
@@ -126,7 +126,7 @@ static void reallocations(uint32_t options) {
   object = realloc(object, 5000);
   object = realloc(object, 100000);
   object = realloc(object, 100);
-  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* stays */
+  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* this fails, and the object stays */
   foreign = realloc(foreign, 5000);
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(calls(&end), 6);
@@ -187,7 +187,8 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* The peak of a scope depends neither on the headroom nor on events before the scope and between scopes. */
+/* Checks exact peaks. The peak of a scope depends neither on the headroom nor on events before the scope and between
+ * scopes. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -220,7 +221,7 @@ static void exact_peaks(void) {
   }
 }
 
-/* Samples every allocation: retained objects have call sites, and no others have. */
+/* Samples every allocation. Retained objects have call sites, and no other objects have. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -333,7 +334,7 @@ static void overflow(void) {
   CHECK_EQUAL(end.temporary_allocations, 0);
   CHECK_EQUAL(calls(&end), OBJECTS); /* the other figures are exact */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* Objects that follow one another have room in any number. */
+  /* Objects that are freed before the next one is allocated have room in any number. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);
@@ -431,7 +432,7 @@ static void thread_ends(void) {
   }
 }
 
-/* A thread reads and closes scopes that others open and close: each is closed once, and no figures are torn. */
+/* Reads and closes scopes that other threads open and close. Each is closed once, and no figures are torn. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
 static bool races_end;
@@ -443,7 +444,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* A scope that is closed was open until it was read: its thread may have continued. The process has more calls. */
+    /* A scope that this thread has closed was open until it was read, and its thread may have continued. A scope over
+     * the process has more calls. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -542,7 +544,7 @@ static void handles(int signal) {
   handled = handled + 1;
 }
 
-/* Handlers open and close scopes in the middle of anything that the thread does. */
+/* Opens and closes scopes in handlers, in the middle of anything that the thread does. */
 static void signals(void) {
   struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
   sigaction(SIGPROF, &action, NULL);
@@ -626,7 +628,7 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* The peak of the process is found as usual while threads are in scopes. */
+/* Checks that the peak of the process is found as usual while threads are in scopes. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };
@@ -685,7 +687,7 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* Makes so many pairs for callgrind, within as many scopes as `options` has digits above 0. */
+/* Makes pairs of malloc and free for callgrind, within as many scopes as `options` has digits above 0. */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

@@ -1,7 +1,7 @@
 /*
- * A search finds the addresses of sampled objects wherever the program keeps them, and reports the objects that have
- * none. It has no side effect: no memory becomes resident, nothing faults, and no object counts as accessed. The first
- * argument names the case.
+ * Searches for the addresses of sampled objects, which are found wherever the program has them, and reports the objects
+ * that have none. A search has no side effect: no memory becomes resident, nothing faults, and no object counts as
+ * accessed. The first argument names the case.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -88,14 +88,15 @@ static unsigned freed(void) {
   return count;
 }
 
-/* Overwrites what earlier calls left on the stack. */
+/* Overwrites the values that earlier calls have left on the stack. */
 static NOINLINE void forget_stack(void) {
   char nothing[65536];
   memset(nothing, 0, sizeof nothing);
   USE(nothing);
 }
 
-/* Checks objects that the program has dropped; a word somewhere may still look like an address of a few of them. */
+/* Checks that objects that the program has dropped are lost. A word somewhere may still look like the address of a few
+ * of them. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -109,7 +110,7 @@ static void check_held(unsigned held) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Defines a function for each kind, so that each is a call site. */
+/* Defines a function for each kind of object, so that each is a call site. */
 #define ALLOCATES(name)                                                  \
   __attribute__((aligned(64))) static NOINLINE void *name(size_t size) { \
     void *object = malloc(size);                                         \
@@ -123,7 +124,7 @@ ALLOCATES(of_itself)
 ALLOCATES(table_of)
 ALLOCATES(held)
 
-/* Returns a word that is not taken for the address. */
+/* Returns a word that a search does not take for the object's address. */
 static uintptr_t hidden(const void *object) { return ~(uintptr_t)object; }
 
 static uintptr_t hiding_place[DROPPED];
@@ -180,7 +181,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* An object is lost if the only address that is left is the one after its last byte. */
+/* Drops objects of which only the address after their last byte is left. They are lost. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -209,7 +210,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* An object's address in itself does not count. Lost objects in a circle hold each other, so they are not found. */
+/* Makes links within lost objects. An object's address in itself does not count. Lost objects in a circle hold each
+ * other, so they are not found. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -229,8 +231,8 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Freed memory keeps its contents except for its first words. Addresses in it may be those of its earlier contents, so
- * they do not count. */
+/* Frees memory with addresses. It keeps its contents except for its first words, but addresses in it do not count,
+ * because they may be outdated. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -273,7 +275,7 @@ static unsigned waiting;
 #ifdef __x86_64__
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
-/* Waits with the objects only in the registers that functions keep for their callers. */
+/* Waits with the objects' addresses only in the registers that functions keep for their callers. */
 int wait_with_registers(pthread_cond_t *condition, pthread_mutex_t *mutex, const uintptr_t hidden_objects[REGISTERS]);
 __asm__(
     ".text\n.globl wait_with_registers\n.type wait_with_registers, @function\nwait_with_registers:\n"
@@ -330,7 +332,7 @@ static void held_by_registers(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_held(THREADS_WITH_REGISTERS * REGISTERS + EACH);
-  /* Threads that read, and this one, have registers that nobody knows. */
+  /* Threads in a read, and this thread, have registers that the search cannot read. */
   CHECK_EQUAL(found.unread_threads, EACH + 1);
   for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&thread, NULL, runs_for_ever, NULL), 0);
   search((const void *)(uintptr_t)held);
@@ -421,7 +423,7 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)resident * 4096;
 }
 
-/* Pages of a file that the process has not touched stay untouched, too. */
+/* Checks that untouched memory stays untouched, including pages of a file that the process has not touched. */
 static void untouched_memory_stays_so(void) {
   static char written[MEBIBYTE];
   int file = memfd_create("untouched", MFD_CLOEXEC);
@@ -474,7 +476,7 @@ static void forks_meanwhile(void) {
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
   wait_for(MALLOMETER_SEARCH_DONE);
-  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* runs when the process ends */
+  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* this search still runs when the process ends */
 }
 
 static unsigned descriptors(const char *named) {
@@ -487,7 +489,7 @@ static unsigned descriptors(const char *named) {
   return count;
 }
 
-/* A child has neither of the two ways to read memory. */
+/* Forks during searches. The child has a descriptor of neither way to read memory. */
 static void forks_have_no_descriptors(void) {
   unsigned pipes = descriptors("pipe:"), forks = 0;
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -538,7 +540,8 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* mincore is tried in a child, and only if pagemap is refused, too. */
+/* Searches in a sandbox that ends a process for mincore. mincore is tried in a child, and only if pagemap is refused,
+ * too. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
   drop(DROPPED, SIZE);
@@ -602,7 +605,7 @@ static NOINLINE void fill(void **table, unsigned count, size_t size) {
   for (volatile unsigned i = 0; i < count; i++) table[i] = held(size);
 }
 
-/* Large objects are sampled for certain. */
+/* Puts the only addresses of objects into a slot. Large objects are always sampled. */
 static void the_only_addresses_are_in_a_slot(void) {
   observe();
   uintptr_t table = hidden(in_slot(table_of, EACH * sizeof(void *)));
@@ -614,7 +617,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* from here on the thread rests */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the thread rests after this */
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }
@@ -631,8 +634,8 @@ static unsigned idle_since(uint64_t moment, uint64_t bytes) {
 }
 
 /*
- * Waits until none of the objects counts as accessed. Linux skips the latest 31 pages that a processor touched first,
- * so other pages are touched meanwhile.
+ * Waits until none of the objects counts as accessed. Linux does not clear the bits of the latest 31 pages that a
+ * processor has first touched, so other pages are touched meanwhile.
  */
 static uint64_t wait_until_idle(unsigned objects, uint64_t bytes) {
   enum { OTHERS = 64 * 4096 };
@@ -667,7 +670,7 @@ static void idle_objects_stay_idle(void) {
 
 /* ---- Cost ---------------------------------------------------------------------------------------------- */
 
-/* Fills memory like a Java heap: pairs of 32 bits that mean something, small numbers, and zeros. */
+/* Measures the cost of a search in memory like a Java heap's: pairs of 32-bit references, small numbers, and zeros. */
 static void cost_of(size_t size) {
   uint64_t bytes = 1024 * MEBIBYTE, state = 88172645463325252u;
   uint64_t *words = (uint64_t *)(void *)touched(bytes);

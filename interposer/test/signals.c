@@ -1,8 +1,8 @@
 /*
- * A signal may interrupt the hook anywhere, and its handler may allocate: no event of either is lost or counted twice.
- * Like every_instruction.c, but on any processor: another thread sends the signals, and the handler allocates if it
- * interrupts the library. An emulator that executes one instruction at a time delivers them between any two
- * (QEMU_SINGLESTEP).
+ * Interrupts the hook by a signal at any place; its handler allocates. No event of either is lost or counted twice.
+ * This is like every_instruction.c, but works on any processor: another thread sends the signals, and the handler
+ * allocates if it has interrupted the library. An emulator that executes one instruction at a time delivers signals
+ * between any two instructions (QEMU_SINGLESTEP).
  */
 #include <pthread.h>
 #include <semaphore.h>

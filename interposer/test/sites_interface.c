@@ -1,4 +1,4 @@
-/* The promises of the functions that read and change call sites, by case: the first argument. */
+/* Tests what the functions that read and change call sites promise. The first argument names the case. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -124,7 +124,7 @@ static void *open_allocate_close(void *unused) {
   return unused;
 }
 
-/* While one thread allocates in the library, the loader's lists change. */
+/* Allocates in a library in one thread while other threads change the loader's lists. */
 static void libraries_come_and_go(const char *path) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -140,7 +140,7 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Uses copies of the file, since the loader recognizes a file that it has loaded. */
+/* Opens many copies of the file, because the loader recognizes a file that it has loaded. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");
@@ -170,9 +170,9 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns how many are live, each born between the two moments, within the resolution of births. */
+/* Returns how many objects of keeper() are live, each born between the two moments, within the resolution of births. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
-  /* The resolution: a unit, and the coarse clock's tick. */
+  /* The resolution is a unit of births plus the coarse clock's tick. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
   int found = 0, count = mallometer_objects(objects, MOST_OBJECTS);
   CHECK(count >= 0);
@@ -256,7 +256,7 @@ static void the_interval_changes_at_run_time(void) {
   for (int i = 0; i < 100000; i++) free(keeper(100));
   CHECK_EQUAL(self().samples, samples);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
-  for (int i = 0; i < KEPT; i++) free(kept[i]); /* samples are followed to their end */
+  for (int i = 0; i < KEPT; i++) free(kept[i]); /* samples are followed until they are freed */
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 4096), 0);
@@ -275,8 +275,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Frees of samples are recorded while counting is off. Otherwise the samples would stay live, and later objects at
- * their addresses would be taken for them. */
+/* Frees sampled objects while counting is off, which is recorded. Otherwise the samples would stay live, and later
+ * objects at their addresses would be taken for them. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -302,7 +302,8 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* The hook does not see a free by an internal name. Once a new object is at the address, only this one is live. */
+/* Frees an object by an internal name, which the hook does not see. Once a new object is at the address, only the new
+ * one is live. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);
@@ -371,7 +372,8 @@ static int longest_stack(void) {
   return longest;
 }
 
-/* A stack as deep as the limit is not cut. */
+/* Samples deep stacks. A stack with exactly as many frames as the limit is not cut; deeper ones are, and are
+ * counted. */
 static void deep_stacks_are_cut_and_counted(void) {
   free(deep(50));
   unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
@@ -399,7 +401,7 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-/* Allocates and frees from so many stacks, of so many depths, so that no call path alone is busy. */
+/* Allocates and frees from this many stacks, of this many depths, so that no call path alone is busy. */
 static struct mallometer_report part_near_main(unsigned stacks, unsigned depths) {
   uint64_t path = 88172645463325252u;
   for (unsigned i = 0; i < stacks; i++) {
@@ -421,7 +423,8 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Stacks that part near main and share little are cut before the tree of stacks is full, and that is counted. */
+/* Samples stacks that differ from main on and share little. They are cut before the tree of stacks is full, and that is
+ * counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   setbuf(stdout, NULL); /* a buffer would be allocated */
@@ -442,7 +445,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Sites that were sampled once with a few bytes do not take the room of later, larger ones. */
+/* Fills the table with sites that were sampled once with a few bytes. They do not take the room of later, larger
+ * ones. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);
@@ -476,7 +480,8 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* Records that other threads of the parent were about to write stay as they were; the child waits for none. */
+/* Forks while other threads record samples. Records that these were about to write stay as they were; the child waits
+ * for no thread. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);

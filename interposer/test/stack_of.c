@@ -1,8 +1,8 @@
 /*
- * The stack of a huge request: from the call of malloc up to main, or to where a thread begins; none on a stack that
- * the program made itself, for a handler or otherwise; through code that keeps no frame pointer, aligns its stack or
- * allocates on it. A frame that cannot be followed ends the stack. First argument: "dwarf", "fp" (built with frame
- * pointers) or "off"; second: a library.
+ * Checks the stack of a huge request: it leads from the call of malloc up to main, or to where a thread begins. There
+ * is no stack for a request on a stack that the program made itself, for a handler or otherwise. Stacks lead through
+ * code that has no frame pointer, aligns its stack or allocates on it. A frame that cannot be followed ends the stack.
+ * The first argument is "dwarf", "fp" (built with frame pointers) or "off"; the second a library.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -175,7 +175,7 @@ static void in_a_context(void) {
   USE(&there);
 }
 
-/* The stack lies between two pages without access. */
+/* Allocates on the stack of a context, between two pages without access. */
 static void on_the_stack_of_a_context(void) {
   size_t page = (size_t)getpagesize(), size = 16 * page;
   char *mapped = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -194,7 +194,7 @@ static void on_the_stack_of_a_context(void) {
 
 /* ---- Code of other libraries -------------------------------------------------------------------------- */
 
-/* The result of the compiler's own unwinder at the same place, by the same tables. */
+/* The frames that the compiler's own unwinder finds at the same place, by the same tables. */
 static void *expected[MALLOMETER_EVENT_FRAMES + 1];
 static int count;
 
@@ -263,7 +263,7 @@ static NOINLINE void smashed(void) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
     for (unsigned i = 0; i < 40; i++) {
       garbage = garbage * 6364136223846793005u + 1442695040888963407u;
-      /* Random, near, misaligned, in code, and 0. */
+      /* Words that are random, near, misaligned, in code, or 0. */
       uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
                           (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
       above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);
@@ -319,7 +319,8 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
   return library;
 }
 
-/* A table of loaded objects may still contain the library, whose own tables are gone. */
+/* Allocates from the place of an unloaded library, which a table of loaded objects may still contain although the
+ * library's own tables are gone. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);
@@ -331,7 +332,7 @@ static NOINLINE void from_where_a_library_was(const char *path) {
   if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl unloads nothing */
 }
 
-/* The library's code is mapped, and its file is deleted. */
+/* Allocates in a library whose code is mapped but whose file is deleted. */
 static NOINLINE void from_a_deleted_library(const char *path) {
   char copy[] = "/tmp/mallometer-stack-XXXXXX", command[4096];
   int file = mkstemp(copy);

@@ -1,7 +1,7 @@
 /*
- * Unusual stacks: the hook needs little room, and does not ask where the stack begins or ends. Signal handlers on an
- * alternate stack of the minimal size, threads with the smallest stack and with 64 KiB, and stacks made by hand all
- * allocate, also on the slow path, and are counted.
+ * Allocates on unusual stacks. The hook needs little room, and does not look up where the stack begins or ends. Signal
+ * handlers on an alternate stack of the minimal size, threads with the smallest stack and with 64 KiB, and stacks made
+ * by hand all allocate, also on the slow path, and are counted.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -13,7 +13,7 @@
 
 #include "check.h"
 
-/* The events of each, with the slow path and the record of a huge request among them. */
+/* The number of allocations on each stack, which include the slow path and a huge request. */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {
@@ -94,7 +94,7 @@ static void on_other_stack(void) {
   }
 }
 
-/* Its memory comes from malloc itself, like the stacks of many coroutine libraries. */
+/* Allocates on a stack whose memory comes from malloc itself, like the stacks of many coroutine libraries. */
 static void on_a_stack_made_by_hand(void) {
   char *memory = malloc(16 * 1024);
   getcontext(&other_context);

@@ -1,6 +1,7 @@
 /*
- * Started with some environment, the library is in the state that the first argument names, and counts or not
- * accordingly. It leaves no error of the loader behind. The reason must contain the second argument, if there is one.
+ * Checks the library's state in some environment. The first argument names the state, and the library counts or does
+ * not count accordingly. When main begins, dlerror() must report no error of the library's look-ups. The reason must
+ * contain the second argument, if there is one.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,8 +1,9 @@
 /*
- * Java's foreign functions: the JVM opens the library of the first argument, libsyslookup.so, and looks C functions up
- * in it. malloc must be the one that all other callers of the program have. All else must be as without the hook: the
- * functions that the library needs, but not those of the program or of the hook. The second argument is a library that
- * opens it instead of the program and, unlike a JVM, looks nothing up: then more may be found, and malloc is the same.
+ * Tests what Java's foreign functions need. The JVM opens the library of the first argument, libsyslookup.so, and looks
+ * C functions up in it. malloc must be the one that all other callers in the program use. Everything else must be as
+ * without the hook: a look-up finds the functions that the library needs, but not those of the program or of the hook.
+ * The second argument is a library that opens libsyslookup.so in place of the program and, unlike a JVM, looks nothing
+ * up: more functions may then be found, and malloc is the same.
  */
 #include <dlfcn.h>
 #include <string.h>

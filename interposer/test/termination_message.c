@@ -1,7 +1,7 @@
 /*
- * The termination message's file: who may have it, what stands in it after each end of a process, and what happens if
- * another program touches it. Each case runs in children of its own, because a file that was left is left for good.
- * "killed N" kills N children in the middle of rewriting.
+ * Tests the file of the termination message: who may have it, what it contains after each kind of end of a process, and
+ * what happens if another program touches it. Each case runs in children of its own, because a process that has given
+ * the file up does not take it again. "killed N" kills N children in the middle of rewriting.
  */
 #include "control/termination_message.h"
 
@@ -51,7 +51,7 @@ uint64_t realtime_ns(void) {
   return time_of(CLOCK_REALTIME);
 }
 
-/* Waits ten times as long as a message that is ended does: this machine may be busy. */
+/* Waits ten times as long as the end of a message really waits, because this machine may be busy. */
 static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
@@ -65,7 +65,7 @@ void at_exit(void (*run)(int status)) { on_exit(run_with_status, (void *)(uintpt
 
 /* ---- Failures of the system ------------------------------------------------------------------------------ */
 
-/* The function that fails, and how. SHORT writes a part. */
+/* The function that fails, and how. SHORT writes only a part. */
 static enum { NONE, OPEN, STATUS, READ, WRITE, SHORT } failing;
 static int failure;
 
@@ -234,7 +234,7 @@ static void nothing_is_written_after_the_exit(void) {
   }
 }
 
-/* Kills children in the middle of rewriting: the file has the whole of one message. */
+/* Kills children in the middle of rewriting. The file always has one complete message. */
 static void killed(unsigned times) {
   for (unsigned i = 0; i < times; i++) {
     make_file("");
@@ -364,7 +364,8 @@ static void *write_slowly(void *unused) {
   return unused;
 }
 
-/* An end gives up waiting for a write that takes long; the write then ends the message. */
+/* Ends the message during a write that takes long. The end does not wait for it, and the write then ends the message
+ * itself. */
 static void a_slow_write_ends_the_message(void) {
   pthread_t thread;
   write_one();
@@ -391,14 +392,15 @@ static void begin_to_write_slowly(void) {
 
 static void end_the_write(void) { __atomic_store_n(&may_write, true, __ATOMIC_RELEASE); }
 
-/* The write ends while the exit waits for it. */
+/* Exits during a write, which ends while the exit waits for it. */
 static void an_exit_waits_for_a_slow_write(void) {
   begin_to_write_slowly();
   in_wait = end_the_write;
   exit(3);
 }
 
-/* An exit waits for a limited time only. The file then has the whole of an older message. */
+/* Exits during a write that does not end. The exit waits for a limited time only, and the file then has an older
+ * message completely. */
 static void an_exit_does_not_wait_for_ever(void) {
   begin_to_write_slowly();
   exit(3);
@@ -428,7 +430,7 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* The same failures at the first message; one that does not pass ends it. */
+/* Tests the same failures at the first message. One that is not temporary ends the message. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -471,7 +473,8 @@ static void *message_while_cancelled(void *result) {
   return NULL;
 }
 
-/* A thread that is cancelled in an exit's functions would keep the message's word, and leave the message. */
+/* Cancels a thread in the message's functions. If it ended there, it would keep the message's lock and leave the
+ * message in the file. */
 static void no_call_is_cancelled(void) {
   pthread_t thread;
   int result = 0;
@@ -614,7 +617,7 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* A message may begin again after its end, as it does after a checkpoint. */
+/* Begins a message again after its end, as happens after a checkpoint. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();
@@ -679,7 +682,7 @@ static void on_a_full_disk(void) {
   _exit(0);
 }
 
-/* A file of another file system over one of a root that is read-only, for a user who does not own it. */
+/* Mounts a file of another file system over one of a read-only root, for a user who does not own it. */
 static void bound_over_a_file(void) {
   char source[300];
   if (!mounts_in_a_namespace()) _exit(77);

@@ -1,7 +1,7 @@
 /*
- * Threads that begin and end: nothing is lost when a block changes hands, a thread's own figures begin at zero although
- * its block's do not, and events of destructors of thread keys are counted in any order. Most destructors run after
- * their thread has handed its block over.
+ * Starts and ends threads. Nothing is lost when a block gets another owner, a thread's own figures begin at zero
+ * although its block's totals do not, and events of destructors of thread keys are counted in any order. Most
+ * destructors run after their thread has handed its block over.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ static pthread_attr_t small_stack;
 static void *kept[KEYS][PTHREAD_DESTRUCTOR_ITERATIONS];
 static bool keeps;
 
-/* Allocates and frees in each round of destructors. The block is gone after the first. */
+/* Allocates and frees in each round of destructors. The thread has no block after the first round. */
 static void destructor(void *value) {
   static __thread int rounds[KEYS];
   size_t key = (size_t)value - 1;
@@ -62,7 +62,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Objects that destructors keep are live, and the first of a call path is sampled. The peak needs no snapshot. */
+/* Keeps objects in destructors. They are live, and the first one of a call path is sampled. The peak includes them
+ * without a snapshot. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -103,9 +104,9 @@ static void *send_signals(void *unused) {
 }
 
 /*
- * A signal handler that allocates while its own thread is in the middle of counting loses no event. The interrupted
- * code does not allocate in the C library, which would not survive that: it counts by reallocarray's overflow, a failed
- * call that never reaches the allocator.
+ * Interrupts a thread that is in the middle of counting by a signal handler that allocates. No event is lost. The
+ * interrupted code does not allocate in the C library, which would not survive that: it counts the failure of a
+ * reallocarray that overflows, which never reaches the allocator.
  */
 static void nothing_is_lost_to_signals(void) {
   struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};
@@ -116,7 +117,7 @@ static void nothing_is_lost_to_signals(void) {
   struct mallometer_counters start = thread_snapshot();
   uint64_t failures = 0;
   volatile size_t too_much = SIZE_MAX;
-  wanted = 1; /* from here on signals are handled */
+  wanted = 1; /* the handler acts from here on */
   while (!done) {
     USE(reallocarray(NULL, too_much, 2));
     failures++;
@@ -152,7 +153,7 @@ int main(void) {
   destructors_keep_objects();
 
   nothing_is_lost_to_signals();
-  /* A single block serves all of them, in the slab of the first. */
+  /* A single block serves all threads, in the slab of the first one. */
   CHECK_EQUAL(self().footprint_bytes, footprint);
   return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Thresholds that a program opens while it runs: each request above the size is kept with its thread and stack, for all
- * functions. If there is no room the first requests are kept, and all are counted. Huge requests work as before.
+ * Opens thresholds while the program runs. Each request above the size is kept with its thread and stack, for all
+ * functions. If there is no room, the first requests are kept, and all are counted. Huge requests work as before.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void use(void *object) {
   free(object);
 }
 
-/* Requests above and at the size, by every function; below LARGEST_FAST_REQUEST, at it, and above. */
+/* Makes requests above and at the size by every function; sizes are below, at and above LARGEST_FAST_REQUEST. */
 static void whatever_is_called(void) {
   static const size_t sizes[] = {100, 4096, 32767, 32768, 200000, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -70,7 +70,7 @@ static void whatever_is_called(void) {
   }
 }
 
-/* The counter, its ring and its size stay those of MALLOMETER_HUGE. */
+/* Opens a threshold. The counter of huge requests, its ring and its size stay those of MALLOMETER_HUGE. */
 static void huge_requests_stay(void) {
   const size_t huge = (size_t)64 << 20;
   uint32_t threshold = opened(1000000);
@@ -116,7 +116,7 @@ static void *request_more(void *size) {
   return NULL;
 }
 
-/* A threshold for one thread neither keeps nor counts requests of other threads. */
+/* Opens a threshold for one thread. It neither keeps nor counts requests of other threads. */
 static void of_one_thread(void) {
   static const size_t sizes[] = {100, 32768, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -162,7 +162,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* has no events of the earlier threshold that had its place */
+  CHECK_EQUAL(requests(again), 1); /* the new threshold has no events of the earlier one in its place */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);
@@ -190,7 +190,7 @@ static void *requests_until_done(void *unused) {
   return unused;
 }
 
-/* Thresholds are opened, closed and read while threads make requests: events are complete. */
+/* Opens, closes and reads thresholds while threads make requests. Events are complete. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 3000 };
   pthread_t ids[THREADS];

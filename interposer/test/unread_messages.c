@@ -1,4 +1,4 @@
-/* A message to an error output without a reader does not end the program with SIGPIPE. */
+/* Writes a message to an error output without a reader. SIGPIPE must not end the program. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

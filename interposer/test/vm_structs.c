@@ -1,5 +1,5 @@
 /*
- * A JVM's description of its structures, damaged word by word. No access may fault: each search returns what the intact
+ * Damages a JVM's description of its structures word by word. No access may fault: each search returns what the intact
  * description says, or nothing, or the value that the damage has put there.
  */
 #include "jvm/vm_structs.h"
@@ -23,7 +23,7 @@
 #include "platform/readable_memory.h"
 #include "platform/thread.h"
 
-/* The order of HotSpot's VMStructEntry. */
+/* An entry whose members have the order of HotSpot's VMStructEntry. */
 struct entry {
   const char *type, *field, *type_of_field;
   int32_t is_static;
@@ -48,7 +48,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
-/* The copy ends at a page that cannot be read. */
+/* The copy of the description, which ends at a page that cannot be read. */
 static struct entry *copy;
 static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
 
@@ -218,13 +218,13 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
-/* From JDK 26 on the JVM looks ids up by their number. */
+/* Numbers the ids, because from JDK 26 on the JVM looks ids up by their number. */
 static void number_ids(void) {
   link_chain();
   if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
 }
 
-/* The thread's JNIEnv is a part of its structure. */
+/* Returns the thread's JNIEnv, which is a part of the thread's structure. */
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
 /* Returns the frame of the last of some samples of a compilation, whose environment is on the stack. */
@@ -256,13 +256,13 @@ static void check_samples(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* later samples of the same compilation */
-  CHECK(compilation_frame(environment_of_thread()) == 0);               /* between compilations */
+  CHECK(compilation_frame(environment_of_thread()) == 0);               /* this sample is between compilations */
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
   CHECK(names_asked == 1);
 }
 
-/* A task's address is used again at once. */
+/* Uses a task's address again for the next compilation. */
 static void check_reused_task(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
@@ -273,7 +273,8 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* The structure of a thread that is no compiler thread may be followed by any memory. That memory is not even read. */
+/* Samples threads that are no compiler threads. Their structure may be followed by any memory, which is not even
+ * read. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";
@@ -282,17 +283,17 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* The structure is used again, by a compiler thread. */
+  /* Gives the structure to a compiler thread. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  /* As newer versions of the JVM shorten the name. */
+  /* Newer versions of the JVM shorten the thread's name in this way. */
   name_of_thread = "C2 Comp..hread0";
   number_of_thread = 4;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
-/* An environment that is not on the own stack is none of a compilation. */
+/* Samples a thread whose environment is not on its own stack. That is not a compilation. */
 static void check_environment_elsewhere(void *unreadable) {
   static uint64_t elsewhere[2];
   elsewhere[1] = at(TASK);
@@ -304,7 +305,7 @@ static void check_environment_elsewhere(void *unreadable) {
   }
 }
 
-/* More compiler threads than places, of which each is sampled in turn: no method is another's. */
+/* Samples more compiler threads than there are places, each in turn. No thread gets another's method. */
 static void check_many_threads(void) {
   start_compilations();
   for (uint32_t round = 0; round < 3; round++) {
@@ -313,7 +314,7 @@ static void check_many_threads(void) {
       CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
     }
   }
-  for (uint32_t sample = 0; sample < 4; sample++) { /* half of the places, at the same time */
+  for (uint32_t sample = 0; sample < 4; sample++) { /* samples threads that use half of the places at the same time */
     for (uint32_t i = 0; i < 32; i++) {
       number_of_thread = 1000 + i;
       set_number_of_task(3000 + i);
@@ -327,7 +328,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* A number that is no id is the JVM's to refuse; a word that is no number is no id. */
+/* Returns whether a frame is allowed after damage. A number that is no id is left to the JVM to refuse; a word that is
+ * no number is not taken for an id. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));
@@ -408,7 +410,7 @@ static void check_intact(void) {
   CHECK(thread_stacks(&env, NULL) && known_threads == 0);
 }
 
-/* Words of a structure that was freed, and a structure that is unmapped. */
+/* Reads the words of a structure that was freed, and a structure that is unmapped. */
 static void check_threads_that_ended(void *unreadable) {
   const uint64_t sizes[] = {0, UINT64_MAX, (uint64_t)1 << 40};
   known_threads = 0;

@@ -1,6 +1,6 @@
 /*
- * The last accesses of objects of watched call sites are seen, at a bounded cost, and SIGTRAP signals of others are
- * passed on. The first argument names the case. Exit code 77 if watchpoints are not available; the reason is printed.
+ * Watches objects of call sites. Their last accesses are seen, at a bounded cost, and other SIGTRAP signals are passed
+ * on. The first argument names the case. Exit code 77 if watchpoints are not available; the reason is printed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,7 +78,7 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Runs in a thread, so that the stack below is the same and all objects are of one call site. */
+/* Uses objects in a thread, so that the stack below is the same and all objects are of one call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -144,7 +144,8 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(mallometer_accesses(NULL, 1), -EINVAL);
 }
 
-/* An access that is seen takes some 30 us; 40 million would take twenty minutes. */
+/* Accesses a watched object 40 million times. An access that is seen takes some 30 us; all of them would take twenty
+ * minutes. */
 static void an_object_in_use_costs_little(void) {
   start();
   watch_keeper();
@@ -178,7 +179,7 @@ static char *new_stack(size_t bytes) {
 static char *alternate;
 static size_t alternate_bytes;
 
-/* Applies to the thread's next objects, and this one. */
+/* Sets an alternate stack, which applies to the thread's next objects and to this one. */
 static void use_alternate_stack(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
 }
@@ -219,7 +220,7 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
-/* A handler that is installed while objects are watched stays, too. */
+/* Installs a handler while objects are watched. It stays, too. */
 static void a_handler_that_comes_in_between_stays(void) {
   start();
   watch_keeper();
@@ -242,7 +243,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* The first watched object is accessed only after the program has taken the signal. */
+/* Accesses the first watched object only after the program has taken the signal. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
@@ -268,7 +269,8 @@ static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hear
 
 static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
 
-/* The first event of a system takes its processors some 20 ms: the caller pays for it, not a thread that allocates. */
+/* Watches a first site. The first event of a system takes its processors some 20 ms: the caller of mallometer_watch()
+ * waits for that, and no thread that allocates. */
 static void who_asks_opens_the_first_event(void) {
   start();
   CHECK_EQUAL(events_of_perf(), 0);
@@ -280,7 +282,7 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* The kernel keeps the flags of an earlier handler even if the signal is ignored. */
+/* Ignores SIGTRAP. The kernel keeps the flags of an earlier handler even if the signal is ignored. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -321,7 +323,7 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* Closes descriptors meanwhile; threads begin and end, and one blocks the signal. */
+/* Starts and ends threads, one of which blocks the signal, while descriptors are closed. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -360,8 +362,8 @@ static void be_cancelled(void) {
 }
 
 /*
- * A cancelled thread ends at its own cancellation point, and not in the middle of an allocation, with the locks of
- * that. Objects are watched one after the other meanwhile.
+ * Cancels threads while objects are watched one after the other. A cancelled thread ends at its own cancellation point,
+ * and not in the middle of an allocation with the allocator's locks.
  */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();
@@ -384,7 +386,7 @@ static long *touched;
 
 static void touch_on_little_stack(void) { writer(touched); }
 
-/* The stack has less left than any signal takes. */
+/* Accesses an object on a stack that has less left than any signal takes. */
 static void touch_where_little_is_left(long *object) {
   static char *stack;
   if (!stack) stack = new_stack(PAGE);
@@ -403,7 +405,7 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* The handler uses less of the alternate stack than programs must allow for a handler. */
+/* Uses an alternate stack. The handler uses less of it than programs must leave for a handler. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -427,7 +429,8 @@ static void touch_beside_tiny_alternate_stack(long *object) {
   touch = writer;
 }
 
-/* No access is seen if that needs more than the stack has. Below it is a page without access. */
+/* Uses a tiny alternate stack, below which is a page without access. No access is seen if that needs more than the
+ * stack has. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(2 * PAGE);
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
@@ -438,7 +441,7 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* If the processor has many registers, not even a signal fits onto it. */
+/* Uses a minimal alternate stack. If the processor has many registers, not even a signal fits onto it. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

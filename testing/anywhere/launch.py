@@ -1,7 +1,7 @@
-"""One process: how it is started, and what came of it.
+"""A process: how it is started, and what it did.
 
-A process is in a session of its own and has a time limit; whatever it leaves behind in that session is killed, so that
-nothing outlives its row.
+A process runs in a session of its own with a time limit. Processes that it leaves behind in that session are killed, so that nothing
+outlives its row.
 """
 
 import contextlib
@@ -18,17 +18,18 @@ SECONDS = 90
 READY = "ready"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-# Of the surroundings only what programs need; and nothing that could bring mallometer or options into a plain process.
+# The variables that a process inherits: only those that programs need, and none that could bring mallometer or options into a plain
+# process.
 INHERITED = ("PATH", "HOME", "LANG", "USER", "TERM")
 
 
 class Failed(Exception):
-    """A row did not come up to its expectation; the message says in what."""
+    """Says that a row did not meet its expectation; the message has the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """A command, the variables that it gets, where it runs, and functions that first make what it needs."""
+    """A command, its variables, the place where it runs, and functions that make what it needs."""
 
     command: tuple
     variables: dict
@@ -39,13 +40,13 @@ class Launch:
         return dataclasses.replace(self, variables=self.variables | variables)
 
     def line(self):
-        """The words of the whole command, with the variables set for the program alone: what leads to it has none."""
+        """Returns the words of the whole command. Variables are set for the program alone, not for the commands that lead to it."""
         return self.place.enter(self.variables, self.command)
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a process did. Times are in seconds after its start; that of the line "ready", or else of its end."""
+    """The result of a process. Times are in seconds after its start: of the line "ready", or else of its end."""
 
     exit_code: int
     output: list
@@ -97,7 +98,7 @@ class Process:
         return self.process.poll() is not None
 
     def wait_for(self, condition, what, seconds=SECONDS):
-        """Asks until the condition is something true, which is returned."""
+        """Waits until the condition returns a true value, and returns that value."""
         deadline = time.monotonic() + seconds
         while True:
             found = condition()
@@ -113,7 +114,7 @@ class Process:
             raise Failed("it ended before it was ready")
 
     def line(self, pattern):
-        """The first line so far that matches; None if there is none."""
+        """Returns the first line so far that matches; None if there is none."""
         for line in self.lines["errors"] + self.lines["output"]:
             found = re.search(pattern, line)
             if found:
@@ -138,7 +139,7 @@ class Process:
         return exit_code, self.ready_after or after
 
     def counted(self):
-        """What the preloaded probe wrote: a program and its allocations for each process that ended."""
+        """Returns what the preloaded probe has written: a program and its allocations for each process that has ended."""
         text = b""
         while select.select([self._probe], [], [], 0)[0]:
             some = os.read(self._probe, 4096)
@@ -148,7 +149,7 @@ class Process:
         return [(line.split()[0], int(line.split()[-1])) for line in text.decode().splitlines()]
 
     def kill(self):
-        """Kills what is left of the session."""
+        """Kills the remaining processes of the session."""
         Process.running.discard(self)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -161,7 +162,7 @@ class Process:
 
 
 def kill_all():
-    """For the end of a run that is interrupted: the threads that wait for these processes go on, and find them dead."""
+    """Kills all processes when a run is interrupted. The threads that wait for them then continue."""
     for process in list(Process.running):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.process.pid, signal.SIGKILL)

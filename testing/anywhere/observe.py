@@ -1,4 +1,4 @@
-"""What is looked at while a program runs: whether mallometer counts, and whether call sites have Java names."""
+"""Observes a program while it runs: whether mallometer counts, and whether call sites have Java names."""
 
 import pathlib
 import re
@@ -16,7 +16,7 @@ def get(url):
 
 
 def agent(method=""):
-    """Asks the agent where its line says that it listens. The method is one that a call site's stack must have."""
+    """Reads from the agent, at the address in its line of output. `method` must be in the stack of a call site."""
 
     def observe(process):
         url = process.line(r"(http://\S+)/metrics").group(1)
@@ -35,7 +35,7 @@ def counted(series):
 
 
 def ask(process):
-    """Makes the Spring application tell of the MBeans that the starter registered."""
+    """Makes the Spring application print the MBeans that the starter has registered."""
     process.say("observe")
     answer = process.wait_for(lambda: process.line(r"^observed: (.*)"), "an answer").group(1)
     process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
@@ -43,7 +43,7 @@ def ask(process):
 
 
 def beans(method=""):
-    """That the MBeans count. The method is one that a call site's stack must have."""
+    """Checks that the MBeans count. `method` must be in the stack of a call site."""
 
     def observe(process):
         def seen():
@@ -57,14 +57,14 @@ def beans(method=""):
 
 
 def figures_of_the_kernel(process):
-    """That the MBeans show the resident set, which is in /proc, and no counts."""
+    """Checks that the MBeans show the resident set, which is in /proc, and no counts."""
     expected = r"^active=false allocations=null resident=[1-9]"
     process.wait_for(lambda: re.search(expected, ask(process)), f"the MBeans say {expected}")
     return "shows the resident set"
 
 
 def no_beans(process):
-    """That the starter registered no MBean."""
+    """Checks that the starter registered no MBean."""
     text = ask(process)
     if text != "no MBean":
         raise Failed(f"there are MBeans: {text}")
@@ -72,7 +72,7 @@ def no_beans(process):
 
 
 def never_loaded(prefix, file, ends=False):
-    """That no class of a package was loaded, by the JVM's log of classes; of a program that ends, until it has ended."""
+    """Checks, by the JVM's log of classes, that no class of a package was loaded; for a program that ends, until its end."""
 
     def observe(process):
         if ends:

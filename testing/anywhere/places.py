@@ -1,4 +1,4 @@
-"""Where a process runs: here, in the root directory of another Debian, or confined."""
+"""Places where a process runs: this system, the root directory of another Debian, or a confined place."""
 
 import dataclasses
 import functools
@@ -12,7 +12,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 @functools.cache
 def refusal(what, command):
-    """Why a place cannot be entered, by trying it; empty if it can."""
+    """Returns why a place cannot be entered, by trying it; empty if it can."""
     if os.geteuid() != 0:
         return f"{what} needs root"
     tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30)
@@ -38,7 +38,7 @@ class Here:
 
 @dataclasses.dataclass(frozen=True)
 class OtherRoot:
-    """Another Debian, made by bin/lib/sid_root.sh, in which this repository is where it is here."""
+    """Another Debian, made by bin/lib/sid_root.sh, in which this repository has the same path as here."""
 
     work: str
     root: str
@@ -52,7 +52,7 @@ class OtherRoot:
 
 @dataclasses.dataclass(frozen=True)
 class Confined:
-    """A root directory of its own, with less in it than usual: programs/confine.sh."""
+    """A root directory of its own with less in it than usual: programs/confine.sh."""
 
     host_work: str
     features: tuple = ()

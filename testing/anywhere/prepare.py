@@ -1,11 +1,11 @@
-"""What takes minutes or needs the network is made when the first row that needs it runs, and once."""
+"""Makes things that take minutes or need the network once, when the first row needs them."""
 
 import functools
 import threading
 
 
 def once(function):
-    """Makes a function that does its work at the first call, and at each call raises what the first one raised."""
+    """Returns a function that does its work at the first call. Later calls raise the exception of the first call, if there was one."""
     lock = threading.Lock()
 
     @functools.cache

@@ -1,9 +1,8 @@
-"""A row of the matrix: a program as it is, and the same program with mallometer, which must not differ.
+"""A row of the matrix: a program without mallometer, and the same program with it, which must not differ.
 
-What must be equal is the exit code and the output, without the lines that are mallometer's own. The start may be later,
-within a bound: processes take turns, and the quickest of each kind are compared, because other work of the machine only
-ever adds. Beside that a row has an expectation: what mallometer says, which is one line at most, and what is seen of it
-while the program runs.
+The exit code and the output must be equal, except for mallometer's own lines. The start may be later, within a bound: processes take turns,
+and the quickest of each kind are compared, because other work of the machine only adds time. A row also has expectations: what mallometer
+says, which is one line at most, and what is observed of it while the program runs.
 """
 
 import dataclasses
@@ -20,28 +19,28 @@ PASSED = "passed"
 FAILED = "FAILED"
 NOT_RUN = "not run"
 
-# How much later a program may start: so many seconds for each of its JVMs, and this share of its own start.
-# docs/reference/compatibility.md promises it. The seconds are those of a machine with a processor to spare, and more on one that
-# has more to do than processors. The cost of the start is measured elsewhere; here two rows run beside each other.
+# The seconds by which a program may start later: this many for each of its JVMs, plus this share of its own start.
+# docs/reference/compatibility.md promises it. The seconds hold for a machine with an idle processor; on a machine with more work than
+# processors they are more. The cost of the start is measured elsewhere; here two rows run at the same time.
 LATER_SECONDS = 0.3
 LATER_SHARE = 0.25
 TURNS = 3
 MOST_TURNS = 10
 
-# The fewest and the most lines of a JVM: one that lives on prints its line, one that ends soon may end before.
+# The fewest and the most lines of a JVM: one that goes on prints its line; one that ends soon may end before it does.
 LASTING = (1, 1)
 BRIEF = (0, 1)
 
-# In the standard error of a script that starts several JVMs.
+# The mark between JVMs in the standard error of a script that starts several.
 NEXT_JVM = "-- the next JVM"
 
 OURS = re.compile(r"^mallometer: |^[A-Z]+ io\.mallometer\.")
 OBSERVED = re.compile(r"^observed: ")
 
-# What no two runs of a program have in common.
+# Texts that differ between any two runs of a program.
 VARIES = ((r"\b\d+(\.\d+)? (ms|milliseconds|seconds|s)\b", "some time"), (r"port(\(s\):)? \d+", "port"))
 
-# The JVM's own words about how the agent came in.
+# The JVM's own message about the option that loads the agent.
 PICKED_UP = re.compile(r"^Picked up JAVA_TOOL_OPTIONS: ")
 
 
@@ -102,7 +101,7 @@ class Row:
 
 @dataclasses.dataclass
 class Absent:
-    """What could not be had, or is not there to be run."""
+    """Says that something could not be obtained, or is not there to be run."""
 
     topic: str
     name: str
@@ -120,7 +119,7 @@ def without_jdk(topic, version):
 
 @dataclasses.dataclass
 class Result:
-    """What came of a row."""
+    """The result of a row."""
 
     row: object
     verdict: str
@@ -136,7 +135,7 @@ def ours(outcome):
 
 
 def theirs(lines, row):
-    """What is left for the comparison."""
+    """Returns the lines that are left for the comparison."""
     dropped = [OURS, OBSERVED, PICKED_UP, *map(re.compile, row.tolerates)]
     kept = [line for line in lines if not any(pattern.search(line) for pattern in dropped)]
     for pattern, replacement in (*VARIES, *row.replaces):
@@ -161,13 +160,13 @@ def judge(row):
         expect(row, outcome, observed=True)
         if row.compares_starts:
             result.plain_start, result.start = starts(row, plain, outcome)
-    except Exception as failed:  # whatever it is, the other rows go on
+    except Exception as failed:  # any exception: the other rows go on
         result.verdict, result.trouble = FAILED, str(failed) if isinstance(failed, Failed) else repr(failed)
     return result
 
 
 def starts(row, plain, outcome):
-    """The quickest start of each. More turns only help: where the first ones look bad, there are more of them."""
+    """Returns the quickest start of each kind. Takes more turns if the first ones look bad; more turns only make starts quicker."""
     plain_start, start = plain.started, outcome.started
     for turn in range(2, MOST_TURNS + 1):
         plain_start = min(plain_start, launch.run(row.plain, row.waits, row.acts).started)
@@ -181,17 +180,17 @@ def starts(row, plain, outcome):
 
 
 def bound(plain_start, jvms, waiting):
-    """How many seconds later a start may be."""
+    """Returns how many seconds later a start may be."""
     return LATER_SECONDS * max(1, jvms) * waiting + LATER_SHARE * plain_start
 
 
 def crowd():
-    """How many processes wait for each processor, at least one."""
+    """Returns how many processes wait for each processor, at least one."""
     return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def observation(row):
-    """Waits for the one line first: what comes later than the program's end is not to be missed."""
+    """Observes after mallometer's line was printed: a line that comes later than the program's end must not be missed."""
     if not row.waits:
         return row.observe or row.acts
 
@@ -240,7 +239,7 @@ def expect(row, outcome, observed):
 
 
 def of_each_jvm(outcome):
-    """The lines of each JVM. Those in standard output are the last one's."""
+    """Returns the lines of each JVM. Lines in standard output are those of the last JVM."""
     found = [[]]
     for line in outcome.errors + outcome.output:
         if line == NEXT_JVM:
@@ -251,7 +250,7 @@ def of_each_jvm(outcome):
 
 
 def count_lines(row, found, observed):
-    """A program that is not observed may end before its line."""
+    """Checks the number of lines. A program that is not observed may end before its line."""
     if len(found) != len(row.jvms):
         raise Failed(f"{len(found)} JVMs instead of {len(row.jvms)}")
     for number, (lines, (fewest, most)) in enumerate(zip(found, row.jvms), 1):

@@ -1,9 +1,9 @@
-"""Archives that make a start quicker: of class data on any JDK, and JDK 25's AOT cache. Both are made in a run with the
-library and the starter, and used with the agent besides.
+"""Rows with archives that make a start quicker: of class data on any JDK, and JDK 25's AOT cache. Both are made in a run with the library
+and the starter, and used with the agent as well.
 
-In a run with an agent in Java, whatever that is, HotSpot makes no archive of class data: it says so and ends at the start.
-So that row compares with an agent that does nothing. The AOT cache it makes with an agent too; if made without one, then
-with the module java.instrument, which an agent adds.
+HotSpot makes no archive of class data in a run with any agent in Java: it says so and ends at the start. That row therefore compares with
+an agent that does nothing. HotSpot makes the AOT cache even with an agent; without one it must be made with the module java.instrument,
+which an agent adds.
 """
 
 import dataclasses
@@ -20,16 +20,16 @@ from row import Row, without_jdk
 
 TOPIC = "archive"
 
-# The two ways: options that make one, and options that use it.
+# The two kinds of archives: options that make one, and options that use it.
 WAYS = {
     "class data": (17, ("-XX:ArchiveClassesAtExit={}",), ("-XX:SharedArchiveFile={}",)),
     "AOT cache": (25, ("-XX:AOTCacheOutput={}", "--add-modules=java.instrument"), ("-XX:AOTCache={}",)),
 }
 
-# HotSpot says so where an archive is named and an agent, or --enable-native-access, adds a module to the run.
+# HotSpot says this if an archive is used and an agent, or --enable-native-access, adds a module to the run.
 MISMATCH = {r"^\[[^]]*\]\[(error|warning)\]\[(cds|aot)\] (An error has occurred|Mismatched values|Disabling optimized)": "HotSpot's"}
 
-# Of making the AOT cache: sizes, and classes that are left out.
+# Lines of making the AOT cache: sizes, and classes that are left out.
 MAKING = {r"^\[[^]]*\]\[(warning|info)\s*\]\[aot": "HotSpot's", "^AOTCache creation is complete": "HotSpot's, with a size"}
 
 NOTHING = """public final class Nothing {
@@ -91,7 +91,7 @@ def of_way(shop, jdk, way, making, using):
 
 
 def make_nothing(shop):
-    """An agent that does nothing."""
+    """Makes an agent that does nothing."""
     jar(shop)
     directory = shop.work / "nothing"
     with shop._lock:
@@ -103,7 +103,7 @@ def make_nothing(shop):
 
 
 def jar(shop):
-    """HotSpot archives no class of a directory."""
+    """Makes a jar, because HotSpot archives no class of a directory."""
     file = shop.work / "app.jar"
     with shop._lock:
         if not file.exists():
@@ -125,7 +125,7 @@ def make(shop, launch, file):
 
 
 def from_archive(loaded):
-    """The classes of mallometer came from the archive, and it counts, in the starter as in the agent."""
+    """Checks that the classes of mallometer came from the archive, and that it counts, in the starter as in the agent."""
 
     def seen(process):
         archived = re.findall(r" (io\.mallometer\.\S+) source: shared objects file", pathlib.Path(loaded).read_text())

@@ -1,5 +1,5 @@
-"""A JVM that was started without the library: the agent and the starter attach it, also over other allocators and
-beside other hooks.
+"""Rows of a JVM that was started without the library: the agent and the starter attach it, also over other allocators and together with
+other hooks.
 """
 
 import functools
@@ -27,7 +27,7 @@ PROFILER = "tools.profiler:async-profiler:4.1"
 
 STARTS = {"^Profiling started": "the profiler says so"}
 
-# What is taken away, and whether mallometer can attach then.
+# What is missing at a place, and whether mallometer can attach there.
 PLACES = {
     "uid 65534 without HOME": (("nobody",), {}, True),
     "read-only root": (("read-only",), {}, False),
@@ -47,7 +47,7 @@ def rows(context):
 
 
 def agent(workshop, jdk, place, name, says=COUNTS, seen=None, quick=False, before=(), after=(), needs=(), **variables):
-    """Words are options of the JVM, before and after the agent's; variables are set for both programs."""
+    """Makes a row. `before` and `after` are options of the JVM before and after the agent's; variables are set for both programs."""
     plain = workshop.java(jdk, place, *before, *after, "Work").with_variables(**variables)
     attached = workshop.java(jdk, place, *before, workshop.agent(place), *after, "Work").with_variables(**variables)
     return Row(TOPIC, f"{name}, agent", plain, attached, says=says, observe=seen, quick=quick, needs=needs)
@@ -113,7 +113,7 @@ def beside_others(workshop, jdk):
     yield before
 
     def load(process):
-        """Once the agent has attached, if there is one."""
+        """Gives the program some load, after the agent has attached if there is one."""
         counted = seen(process) if process.line(r"^mallometer: ") else ""
         pid = str(process.process.pid)
         run(f"{jdk.home}/bin/jcmd", pid, "JVMTI.agent_load", profiler, options)

@@ -1,6 +1,6 @@
-"""Checkpoints: what of mallometer's is open, and that nothing is while one is taken, as far as the interface of CRaC goes,
-for which the package jdk.crac of the bridge's tests stands. No JVM with CRaC is on Maven Central, in Debian or on
-npm; CRIU is in Debian, and does not know each kernel.
+"""Rows about checkpoints: which files and sockets mallometer has open, and that none is open while a checkpoint is taken, as far as the
+interface of CRaC goes. The package jdk.crac of the bridge's tests stands for CRaC, because no JVM with CRaC is on Maven Central, in Debian
+or on npm. CRIU is in Debian, but does not support each kernel.
 """
 
 import os
@@ -14,7 +14,7 @@ from row import Absent, Row
 
 TOPIC = "checkpoint"
 
-# One socket is java.nio's own, which it keeps to close others by: any program that used a channel has it.
+# One socket is java.nio's own, which it uses to close others: any program that has used a channel has it.
 OF_JAVA = r"/lib/modules$|\.jar$|^pipe:"
 
 RECORDING = "anywhere.recording"
@@ -61,7 +61,7 @@ def rows(context):
 
 
 def open_files(sockets, more):
-    """No more than named: files that are open for a moment may be seen, so it is asked until they are gone."""
+    """Checks that no more files are open than named. Files that are open for a moment may be seen, so it checks until they are gone."""
 
     def seen(process):
         found = process.wait_for(lambda: own(process.process.pid, sockets, more), f"no more is open than {sockets} sockets and {more}")
@@ -71,7 +71,7 @@ def open_files(sockets, more):
 
 
 def checkpoint(sockets, more):
-    """So much is open before and after, and nothing meanwhile."""
+    """Checks that this much is open before and after a checkpoint, and nothing during it."""
     usual = open_files(sockets, more)
 
     def told(process, order):
@@ -89,7 +89,7 @@ def checkpoint(sockets, more):
 
 
 def own(process, sockets, more):
-    """What is open beside the JVM's own files and the runner's pipes; None if that is not what is expected."""
+    """Returns what is open apart from the JVM's own files and the runner's pipes; None if that is not what is expected."""
     found = [each for each in targets(f"/proc/{process}/fd") if not re.search(OF_JAVA, each)]
     files = sorted(pathlib.Path(each).name for each in found if not each.startswith("socket:"))
     count = len(found) - len(files)
@@ -97,7 +97,7 @@ def own(process, sockets, more):
 
 
 def targets(directory):
-    """What the descriptors from 3 on are."""
+    """Returns the targets of the descriptors from 3 on."""
     found = []
     for descriptor in os.listdir(directory):
         if int(descriptor) > 2:
@@ -109,7 +109,7 @@ def targets(directory):
 
 
 def criu():
-    """Why no row takes a checkpoint by CRIU: what it says of the kernel here, if it is installed."""
+    """Returns why no row takes a checkpoint by CRIU: what CRIU says of this kernel, if it is installed."""
     program = shutil.which("criu", path=os.environ["PATH"] + ":/usr/sbin")
     if not program:
         return "criu is not installed"

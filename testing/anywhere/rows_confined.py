@@ -1,5 +1,5 @@
-"""Systems with less in them than usual, with the library alone, the agent and the starter. All are real: root
-directories, mounts, users and filters of the kernel's, made for each process.
+"""Rows on systems with less in them than usual, with the library alone, the agent and the starter. All are real: root directories, mounts,
+users and filters of the kernel's, made for each process.
 """
 
 import observe
@@ -9,7 +9,7 @@ TOPIC = "confined"
 
 COUNTS = "counts native memory"
 
-# What the program without a framework says of the child that it starts, and of the place.
+# The lines of the program without a framework about the child that it starts, and about the place.
 STARTED = r"child: exit code 0\n"
 REFUSED = r"child: .*Operation not permitted\n"
 PROVES = r"(?s){}.*\nplace: {}$"
@@ -17,7 +17,7 @@ PROVES = r"(?s){}.*\nplace: {}$"
 NOBODY = "user=nobody HOME=unset "
 PROC = "/proc/self=exists /proc/1=exists"
 
-# What is taken away, how, and what proves it.
+# What is taken away at a place, how, and a text that proves it.
 PLACES = {
     "uid 65534 without HOME": (("nobody",), {}, NOBODY + "/tmp=writable " + PROC),
     "read-only root": (("read-only",), {}, "user=root HOME=set /tmp=read-only " + PROC),
@@ -29,7 +29,7 @@ PLACES = {
     "seccomp": ((), {"sandboxed": True}, "user=root HOME=set /tmp=writable " + PROC),
 }
 
-# Without it the JDK's launcher does not find its own libraries where there is no /proc.
+# The JDK's launcher needs this to find its own libraries if there is no /proc.
 LIBRARIES = "{}/lib"
 
 

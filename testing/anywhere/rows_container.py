@@ -1,5 +1,5 @@
-"""A container whose environment gives the library and the agent to every program: namespaces for mounts, processes and
-the network, so that port 9464 is free for the first JVM and taken for the next. No container engine is asked.
+"""A container whose environment gives the library and the agent to every program: namespaces for mounts, processes and the network, so that
+port 9464 is free for the first JVM and taken for the next. No container engine is used.
 """
 
 import os
@@ -20,7 +20,7 @@ cd /tmp
 {bin}/keytool -list -keystore store -storepass changeit
 """
 
-# A program of a container is a JVM that goes on, and jcmd asks it. It has the port before jcmd asks.
+# The container's program is a JVM that goes on, which jcmd examines. It has the port before jcmd starts.
 JCMD = """
 mkfifo /tmp/input
 : >/tmp/output
@@ -68,7 +68,7 @@ for i in 1 2 3; do echo $i; done | sort -r | tr '\\n' ' '
 (ls / | grep -c usr) && awk 'BEGIN {{ print 6 * 7 }}' && exit 5
 """
 
-# The first JVM of the container has the port until the second one has said that it cannot have it.
+# The first JVM of the container keeps the port until the second one has said that it cannot have it.
 SECOND_JVM = """
 mkfifo /tmp/first
 : >/tmp/output
@@ -128,6 +128,6 @@ def rows(context):
 
 
 def port_is_taken(process):
-    """The line of the second JVM is there, and the first one's is not yet shown."""
+    """Checks that the line of the second JVM is there, and the first one's is not yet shown."""
     process.wait_for(lambda: process.line(TAKEN), f"a line that matches {TAKEN}")
     return ""

@@ -1,4 +1,4 @@
-"""Every Java from 8 to early access, with the library alone, the agent and the starter."""
+"""Rows on every Java from 8 to early access, with the library alone, the agent and the starter."""
 
 import observe
 from row import NOT_RUN, Absent, Row, without_jdk

@@ -1,4 +1,5 @@
-"""Runtimes that jlink made: with the modules that docs/reference/agent.md names, with those besides that show more, and with less."""
+"""Rows on runtimes that jlink made: with the modules that docs/reference/agent.md names, with further modules that show more, and with
+fewer."""
 
 import dataclasses
 import functools
@@ -11,7 +12,7 @@ from row import Row, without_jdk
 
 TOPIC = "jlink"
 
-# As docs/reference/agent.md names them; java.base is always there.
+# The modules that docs/reference/agent.md names; java.base is always there.
 NEEDED = ("java.instrument", "java.logging", "java.management", "jdk.management")
 DOCUMENTATION = "docs/reference/agent.md"
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/start/recipes.md: applications of other frameworks, with the agent and with a registry of their own, and
+"""Rows of the recipes in docs/start/recipes.md: applications of other frameworks, with the agent and with a registry of their own, and
 Tomcat with two web applications that have the starter.
 
 Maven builds them with a local repository of their own, target/anywhere-m2, into which mallometer's artifacts are put as
@@ -25,7 +25,7 @@ COUNTS = "counts native memory"
 
 DOCUMENTATION = "docs/start/recipes.md"
 
-# What differs between two starts of the same application.
+# Texts that differ between two starts of the same application.
 VARIES = ((r"in \d+\.\d+s", "in some time"), (r"127\.0\.0\.1:\d+", "127.0.0.1:port"))
 VARIES_IN_TOMCAT = (
     (r"^\S+ \S+ (INFO|WARNING|SEVERE) \[[^]]*\]", r"\1"),
@@ -84,7 +84,7 @@ def of_project(shop, jdk, name, project, words, path=""):
 
 
 def scraped(path):
-    """Asks the application's own address for its registry."""
+    """Reads the application's registry at the application's own address."""
 
     def seen(process):
         url = process.line(r"(?:observed: |Listening on: )(http://\S+)").group(1) + path
@@ -124,7 +124,7 @@ def tomcat(shop, jdk):
     home = shop.work / "tomcat"
 
     def server(kind):
-        # Tomcat writes into its base, so each process has one, and leaves it to the next.
+        # Tomcat writes to its base, so each process has a base of its own, which later processes use again.
         base = f"{shop.work}/tomcat-base-{kind}"
         script = f"rm -rf {base}; cp -r {shop.work}/tomcat-{kind} {base}; exec sh {home}/bin/catalina.sh run"
         variables = {"JAVA_HOME": jdk.home, "CATALINA_HOME": home, "CATALINA_BASE": base,
@@ -175,7 +175,7 @@ def make_tomcat(shop):
 
 
 def documented_setenv(shop):
-    """What the recipe says to write into bin/setenv.sh."""
+    """Returns what the recipe says to write into bin/setenv.sh."""
     documented = (workshop.REPOSITORY / DOCUMENTATION).read_text()
     found = re.search(r"in `bin/setenv\.sh`:\n\n((?: {4}.*\n)+)", documented)
     if not found:
@@ -184,7 +184,7 @@ def documented_setenv(shop):
 
 
 def ask(process):
-    """Tomcat's port, its applications, and the MBeans of mallometer."""
+    """Reads Tomcat's port, its applications, and the MBeans of mallometer."""
     process.lines["output"] = [line for line in process.lines["output"] if not line.startswith("observed: ")]
     process.say("observe")
     line = process.wait_for(lambda: process.line(r"^observed: port=(\d+) applications=\[(.*)\] beans=\[(.*)\]"), "an answer")
@@ -197,7 +197,7 @@ def undeploy_one(process):
 
 
 def two_applications(process):
-    """Both count; when one is gone, the other goes on, with each MBean there once all the time."""
+    """Checks that both applications count, that one continues when the other is gone, and that each MBean always exists exactly once."""
     port, applications, beans = ask(process)
     if applications != ["one", "two"]:
         raise Failed(f"there are {applications}")

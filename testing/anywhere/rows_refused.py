@@ -1,4 +1,4 @@
-"""Where mallometer is not allowed to count, or asked not to: it says why, and what to do."""
+"""Rows in which mallometer is not allowed to count, or is told not to: it says why, and what to do."""
 
 import socket
 
@@ -7,7 +7,7 @@ from row import REAL, Row, without_jdk
 
 TOPIC = "refused"
 
-# Sockets that keep a port taken until the run ends.
+# Sockets that keep ports taken until the run ends.
 HELD = []
 
 NATIVE_IMAGE = "-Dorg.graalvm.nativeimage.imagecode=runtime"
@@ -29,7 +29,7 @@ def rows(context):
 
 
 def agent(workshop, jdk, name, says, *words, options="port=0", seen=None, idle=(), **variables):
-    """Words are options of the JVM, with and without the agent; variables are set with it alone."""
+    """Makes a row. Words are options of the JVM for both programs; variables are set only with the agent."""
     here = workshop.here()
     injected = workshop.java(jdk, here, *words, workshop.agent(here, options), "Work")
     return Row(
@@ -95,7 +95,7 @@ def with_the_bridge(workshop, jdk):
 
 
 def security_manager(workshop, policy):
-    """Options of the JVM; two equals signs leave out the JDK's own policy for applications."""
+    """Returns options of the JVM; two equals signs leave out the JDK's own policy for applications."""
     file = f"{workshop.work}/programs/{policy}.policy"
     return ("-Djava.security.manager", f"-Djava.security.policy=={file}", f"-Danywhere.work={workshop.work}")
 

@@ -1,4 +1,4 @@
-"""Spring Boot before and since 3.5, the first that the starter supports."""
+"""Rows on Spring Boot before 3.5, and since 3.5, the first version that the starter supports."""
 
 import observe
 from row import Row, without_jdk

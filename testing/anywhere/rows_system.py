@@ -1,6 +1,6 @@
-"""Operating systems and processors without a library: what a JVM there says of itself is put into the JVM here.
+"""Rows about operating systems and processors without a library: the JVM here gets the names that a JVM there would report.
 
-Nothing but these names is as it is there; the starter and the agent decide by them.
+Only these names are as they are there; the starter and the agent decide by them.
 """
 
 import observe
@@ -14,7 +14,7 @@ SYSTEMS = {
     "RISC-V": ("-Dos.arch=riscv64", "linux riscv64"),
 }
 
-# Under a name of another system the JDK looks for parts of it that are not in this one, for sockets and child processes.
+# With the name of another system, the JDK looks for parts of that system, for sockets and child processes, which are not in this one.
 NO_SERVER = "-Dspring.main.web-application-type=none"
 
 STANDS_FOR = "simulated: {} in a JVM on Linux x86-64"

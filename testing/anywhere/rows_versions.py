@@ -1,4 +1,4 @@
-"""A library of another version than the agent."""
+"""Rows with a library of another version than the agent."""
 
 import pathlib
 

@@ -1,6 +1,6 @@
-"""bin/test --anywhere: mallometer wherever it may come to be, row by row.
+"""Implements bin/test --anywhere: runs mallometer in all environments in which it may be used, row by row.
 
-Each file rows_*.py beside this one has a function rows(context), which yields the rows of a topic; see row.py.
+Each file rows_*.py in this directory has a function rows(context), which yields the rows of a topic; see row.py.
 
     run.py [--quick] [--only REGEX] [--list] [--other-root ROOT]
     run.py --write [FILE] [--other-root ROOT]
@@ -26,22 +26,22 @@ import row
 import table
 import workshop
 
-# The JDKs that sid has for some months only. With REQUIRE_ANYWHERE=true every other row that is not run fails.
+# Rows of JDKs that sid has only for some months. With REQUIRE_ANYWHERE=true every other row that is not run fails.
 MAY_BE_MISSING = re.compile(r"^(JDK: |attached: Java )(26|27|28) on Debian sid$")
 
 PAGE = str(workshop.REPOSITORY / "docs/reference/compatibility.md")
 
-# The quick rows take less than a minute on two processors that have nothing else to do. They may take twice as long, and
-# longer where more processes than that wait for each processor.
+# The seconds for the quick rows, which take less than a minute on two idle processors. They may take twice as long, and longer if more
+# processes than that wait for each processor.
 QUICK_SECONDS = 60
 
-# Processes that wait for each other make starts look slow, so no more rows run beside each other.
+# The number of rows that run at the same time. With more, processes wait for each other, and starts look slow.
 BESIDE = 2
 
 
 @dataclasses.dataclass
 class Context:
-    """What the rows are made from. The other JDKs are those of another Debian's root directory."""
+    """The things from which rows are made. The other JDKs are those of another Debian's root directory."""
 
     workshop: workshop.Workshop
     jdks: dict
@@ -85,7 +85,7 @@ def judged(each):
 
 
 def judge_all(rows):
-    """In the order of the rows, each told as soon as it is done."""
+    """Judges the rows in their order, and reports each as soon as it is done."""
     told = threading.Lock()
 
     def judge_and_tell(each):
@@ -105,7 +105,8 @@ def judge_all(rows):
 
 
 def make_needs(rows):
-    """Before the time counts, because jars may come from the network. What cannot be made fails its row later."""
+    """Makes what the rows need before the time counts, because jars may come from the network. If something cannot be made, its row fails
+    later."""
     for each in rows:
         if isinstance(each, row.Row) and not each.obstacle():
             for need in each.all_needs():
@@ -114,7 +115,7 @@ def make_needs(rows):
 
 
 def too_slow(seconds):
-    """Whether the quick rows are no longer quick, which is said."""
+    """Returns whether the quick rows took too long, and says so."""
     most = QUICK_SECONDS * max(2, row.crowd())
     verdict = row.FAILED if seconds > most else row.PASSED
     print(f"{seconds:6.1f} s  {verdict:8}  the quick rows together, which may take {most:.0f} s under this load")
@@ -123,7 +124,7 @@ def too_slow(seconds):
 
 def main(arguments):
     options = parse(arguments)
-    # Killed from outside, the children are killed as after Ctrl-C.
+    # If this process is killed from outside, its children are killed as after Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     homes = [os.environ.get("JAVA_HOME", ""), *os.environ.get("JDK_HOMES", "").split(":")]
     here = jdks.installed(more=filter(None, homes))

@@ -1,4 +1,4 @@
-"""The results as a table: for a terminal, and in Markdown for docs/reference/compatibility.md."""
+"""Writes the results as a table: for a terminal, and in Markdown for docs/reference/compatibility.md."""
 
 import collections
 import os
@@ -37,7 +37,7 @@ def text(results):
 
 
 def later(results):
-    """How much later programs started."""
+    """Returns how much later programs started."""
     compared = [(result.start - result.plain_start, result) for result in results if result.start is not None]
     if not compared:
         return "no starts were compared"
@@ -55,7 +55,8 @@ def escaped(printed):
 
 
 def neutral(printed, results):
-    """Without what is of this machine and of these programs: the directory of the run, ports, and most of a command."""
+    """Returns a text without the parts that depend on this machine and these programs: the directory of the run, ports, and most of a
+    command."""
     works = {str(each.row.plain.place.work) for each in results if isinstance(each.row, row.Row)}
     for work in sorted(works, key=len, reverse=True):
         printed = printed.replace(work, "/opt")
@@ -63,9 +64,9 @@ def neutral(printed, results):
     return re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:9464", printed)
 
 
-# How mallometer came into the program: the end of a row's title. Rows of one case that differ in that alone are one row of the table.
+# How mallometer got into the program: the end of a row's title. Rows of one case that differ only in that become one row of the table.
 WAY = re.compile(r"(.*)(?<! with library), ((?:library alone|agent|starter|bridge in a program|its own registry)\b.*)")
-# What is the same in most lines, and what to do, which other pages say.
+# Texts that are the same in most lines, and advice that other pages have.
 SHORTER = (
     (r"mallometer: \S+ counts native memory \(([^)]*)\)(?:; http://\S+/metrics)?", "counts"),
     (r"(?:counts; )?counts, and a call site has [\w.]+", "counts and names"),
@@ -91,7 +92,7 @@ def short(printed):
 
 
 def cases(entries):
-    """Rows of (title, how, says). Cases of a topic with one result are one row, and so are the ways of a case."""
+    """Returns rows of (title, how, says). Cases of a topic with the same result become one row, and so do the ways of a case."""
     found = {}
     for title, how, says in entries:
         named = WAY.fullmatch(title)

@@ -1,4 +1,4 @@
-"""A row fails where mallometer makes a difference, and whatever hangs is ended."""
+"""Tests that a row fails if mallometer makes a difference, and that processes that hang are ended."""
 
 import contextlib
 import io

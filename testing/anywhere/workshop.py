@@ -1,6 +1,6 @@
-"""What the rows run: mallometer's own files as the build left them, small programs compiled here, and jars from Maven.
+"""Makes what the rows run: mallometer's own files as the build left them, small programs compiled here, and jars from Maven.
 
-All of it lies in one directory, target/anywhere, so that a confined process can be given that directory and no more.
+Everything is in one directory, target/anywhere, so that a confined process can be given only that directory.
 """
 
 import functools
@@ -49,7 +49,7 @@ PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 
-# So that two runs of a Spring application print the same.
+# Options with which two runs of a Spring application print the same.
 QUIET = (
     "-Dlogging.pattern.console=%p %c %m%n",
     "-Dspring.main.banner-mode=off",
@@ -79,7 +79,7 @@ def run(*command, **options):
 
 
 class Workshop:
-    """Makes what is asked for once. The jars from Maven are kept for the next run, everything else is made anew."""
+    """Makes what is requested once. The jars from Maven are kept for the next run; everything else is made anew."""
 
     def __init__(self, java_home):
         self.java_home = pathlib.Path(java_home)
@@ -96,7 +96,7 @@ class Workshop:
         for directory in ("root", "cache", "own", "classes"):
             (self.work / directory).mkdir(parents=True)
         self._kept.mkdir(parents=True, exist_ok=True)
-        # Confined processes of any user read all of this.
+        # The directory is readable by all, because confined processes of any user read it.
         os.chmod(self.work, 0o755)
         for target, names in {
             "libmallometer.so": "interposer/target/native/linux-x86-64/libmallometer.so",
@@ -120,20 +120,20 @@ class Workshop:
         run(*javac, "--release", "17", "-cp", self.work / "crac", PROGRAMS / "Checkpointed.java")
 
     def crac(self, place):
-        """The option by which a program has the interface of CRaC, as the tests of the bridge have it."""
+        """Returns the option that gives a program the interface of CRaC that the bridge's tests have."""
         return f"-Xbootclasspath/a:{place.work}/crac"
 
     def probe(self, header, target):
-        """The library that tells at a program's end what was counted, compiled with a version's mallometer.h."""
+        """Returns the library that reports at a program's end what was counted, compiled with a version's mallometer.h."""
         run("gcc", "-O1", "-Wall", "-D_GNU_SOURCE", "-shared", "-fPIC", "-include", header, "-I", REPOSITORY / "interposer/include",
             "-o", target, PROGRAMS / "probe.c")  # fmt: skip
 
     def app(self):
-        """The classes of the Spring application, which any Spring Boot runs."""
+        """Returns the classes of the Spring application, which any Spring Boot runs."""
         self._compile("app", "8", self.boot(self.newest_boot()), PROGRAMS / "anywhere/App.java")
 
     def app_tests(self):
-        """The classes of its tests."""
+        """Returns the classes of the application's tests."""
         self.app()
         jars = self.boot(self.newest_boot(), tests=True)
         self._compile("app-tests", "17", f"{self.work}/app:{jars}", PROGRAMS / "anywhere/AppTest.java")
@@ -145,7 +145,7 @@ class Workshop:
                     self.work / name, "-cp", f"{class_path}/*", source)  # fmt: skip
 
     def property(self, name):
-        """A version that the parent pom names."""
+        """Returns a version that the parent pom has as a property."""
         return re.search(f"<{re.escape(name)}>([^<]+)<", self._parent).group(1)
 
     def _plugin(self, name):
@@ -155,7 +155,7 @@ class Workshop:
         return self.property("spring-boot-4.version")
 
     def boot(self, version, tests=False):
-        """The jars of a web application of a Spring Boot with the Actuator, and of its tests if asked."""
+        """Returns the jars of a web application of a Spring Boot with the Actuator, and of its tests if requested."""
         boot = "org.springframework.boot:spring-boot-starter"
         of_tests = (f"{boot}-test", "org.junit.platform:junit-platform-console") if tests else ()
         return self.jars(
@@ -170,7 +170,7 @@ class Workshop:
         return self.jars("jna", f"net.java.dev.jna:jna:{self.property('jna.version')}")
 
     def jars(self, name, *coordinates, bom=""):
-        """A directory with these and what they need, in the work directory; resolved once, and kept."""
+        """Returns a directory with these jars and what they need, in the work directory; it is resolved once and kept."""
         imported = dependency(bom, "<type>pom</type><scope>import</scope>") if bom else ""
         pom = POM.format(imported=imported, dependencies="".join(map(dependency, coordinates)))
         kept = self._kept / f"{name}-{hashlib.sha256(pom.encode()).hexdigest()[:16]}"
@@ -192,7 +192,7 @@ class Workshop:
         run("mvn", "-B", "-q", "-ntp", "-f", pom, *words, env=os.environ | {"JAVA_HOME": str(self.java_home)})
 
     def maven_project(self):
-        """A project with the plugins of this one, compiled once so that Maven can do it again without a network."""
+        """Returns a project with the plugins of this one, which is compiled once so that Maven can do it again without a network."""
         project = self.work / "maven-project"
         with self._lock:
             if project.exists():
@@ -205,7 +205,7 @@ class Workshop:
             shutil.rmtree(project / "target")
 
     def tomcat(self, version):
-        """The home of a Tomcat, as its distribution is."""
+        """Returns the home of a Tomcat, unpacked from its distribution."""
         with self._lock:
             kept = self._kept / f"tomcat-{version}"
             if not kept.is_dir():
@@ -219,13 +219,13 @@ class Workshop:
                 shutil.copytree(kept, self.work / "tomcat")
             return self.work / "tomcat"
 
-    # What is put together of these, as a process at some place sees it.
+    # ---- Combinations of these, as a process at some place sees them
 
     def here(self):
         return places.Here(str(self.work))
 
     def confined(self, jdk, *features, **more):
-        """A place that has this JDK."""
+        """Returns a place that has this JDK."""
         bound = () if jdk.home.startswith("/usr/") else (f"bind={jdk.home}",)
         return places.Confined(str(self.work), features + bound, **more)
 
@@ -233,33 +233,33 @@ class Workshop:
         return {"LD_PRELOAD": f"{place.work}/libmallometer.so"}
 
     def probed(self, place):
-        """The library, and behind it the probe."""
+        """Returns the library followed by the probe, for LD_PRELOAD."""
         return {"LD_PRELOAD": f"{place.work}/libmallometer.so:{place.work}/probe.so"}
 
     def agent(self, place, options="port=0"):
         return f"-javaagent:{place.work}/mallometer-agent.jar{options and '='}{options}"
 
     def script(self, text, place, **variables):
-        """A shell script."""
+        """Returns a launch of a shell script."""
         return Launch(("/bin/sh", "-c", text), variables, place)
 
     def java(self, jdk, place, *words):
-        """A program without a framework: words are options, the main class and arguments."""
+        """Returns a launch of a program without a framework: words are options, the main class and arguments."""
         return Launch((jdk.java(), "-Xmx64m", "-cp", f"{place.work}/classes", *words), self.private(place), place)
 
     def bridge(self, jdk, place, opens, *words):
-        """A program that opens the bridge itself, if it does, and logs its status."""
+        """Returns a launch of a program that opens the bridge itself if `opens`, and logs its status."""
         class_path = f"{place.work}/classes:{place.work}/own/*:{place.work}/jna/*"
         command = (jdk.java(), "-Xmx64m", "-cp", class_path, *words, "Bridge", *(("open",) if opens else ()))
         return Launch(command, self.private(place), place, (self.jna,))
 
     def spring(self, jdk, place, boot, starter, *words):
-        """The Spring application: words are options of the JVM."""
+        """Returns a launch of the Spring application: words are options of the JVM."""
         needs = (self.app, functools.partial(self.boot, boot))
         return self._spring(jdk, place, starter, words, ["app", boot_directory(boot) + "/*"], ("anywhere.App",), needs)
 
     def spring_tests(self, jdk, place, starter, *words):
-        """The tests of the Spring application, on the newest Spring Boot."""
+        """Returns a launch of the tests of the Spring application, on the newest Spring Boot."""
         directories = ["app", "app-tests", boot_directory(self.newest_boot(), tests=True) + "/*"]
         main = ("org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors",
                 "--select-class", "anywhere.AppTest")  # fmt: skip
@@ -274,7 +274,7 @@ class Workshop:
         return Launch((jdk.java(), *options, *main), self.private(place), place, needs)
 
     def private(self, place):
-        """So that nothing is unpacked into the directories of the user who runs this."""
+        """Returns options with which nothing is unpacked into the directories of the user who runs this."""
         if isinstance(place, places.Confined):
             return {}
         return {"XDG_CACHE_HOME": f"{place.work}/cache"}

@@ -24,7 +24,7 @@ sys.path.insert(0, str(REPOSITORY / "docs/site"))
 import test_docs  # noqa: E402
 
 SPRING, JUNIT = "testing/published/spring", "testing/junit/README.md"
-# Each page with the project that its reader has.
+# The pages, each with the project that its reader has.
 PAGES = {
     "README.md": SPRING,
     "docs/start/spring.md": SPRING,
@@ -148,11 +148,11 @@ def script_of(page, project):
 
 
 def added(body):
-    """A dependency or a plugin goes to the end of its kind in pom.xml."""
+    """Yields the commands that add a dependency or a plugin at the end of its kind in pom.xml."""
     kind = re.match(r"<(dependency|plugin)>", body)
     if kind:
         plural = {"dependency": "dependencies", "plugin": "plugins"}[kind.group(1)]
-        # Perl is in every Debian.
+        # This uses Perl, which is in every Debian.
         yield f"B={shlex.quote(body)} perl -0pi -e 's|(.*)(</{plural}>)|$1$ENV{{B}}$2|s' pom.xml"
 
 
@@ -177,7 +177,7 @@ PLAIN = """if [[ -z ${PID:-} ]]; then
   PID=$! running+=("$PID")
   sleep 10
 fi"""
-# The application of the reader, and the agent at the place that README names.
+# Makes the reader's application, and the agent at the place that README names.
 READY_JAR = """mkdir -p src/main/resources
 until_it_says 'Native memory is counted since' 'mvn -q spring-boot:run'
 kill -TERM -- "-${running[-1]}"; wait "${running[-1]}"; unset 'running[-1]'
@@ -214,7 +214,7 @@ export -f as_user
 
 
 def refused(pristine, directory):
-    """As a user without sudo each command ends with one message that names all packages and installs nothing."""
+    """Checks, as a user without sudo, that each command ends with one message that names all packages and installs nothing."""
     root = bare(pristine, directory)
     script = AS_USER + """
 for command in bin/demo bin/build bin/test 'bin/test --fast' 'bin/mallometer --version'; do
@@ -228,7 +228,8 @@ exit "$failed" """
 
 
 def with_sudo(pristine, directory):
-    """bin/mallometer installs packages through sudo, builds the agent and says so; the output of the command stays its own."""
+    """Checks that bin/mallometer installs packages through sudo, builds the agent and says so, and that the output of the command stays its
+    own."""
     root = bare(pristine, directory)
     return run(root, AS_USER + """apt-get -q update >/tmp/out 2>&1; apt-get -q -y install --no-install-recommends sudo >/tmp/out 2>&1
 echo 'user ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/user

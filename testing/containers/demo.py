@@ -1,4 +1,5 @@
-"""docker-compose.yml as it is: built, healthy, scraped, killed by the kernel, and what is said of the kill afterwards."""
+"""Tests docker-compose.yml as it is: it is built, becomes healthy, is scraped and is killed by the kernel, and afterwards the kill is
+reported."""
 
 import datetime
 import json
@@ -26,8 +27,7 @@ PICTURES = {
 
 
 class Alerts(threading.Thread):
-    """Asks Alertmanager every 5 s and keeps each alert that it had, by name, as it was first: the kernel's kill ends the alert on
-    what was filled."""
+    """Reads Alertmanager every 5 s and keeps each alert by name, as first seen: a kill by the kernel ends the alert on what was filled."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -40,7 +40,7 @@ class Alerts(threading.Thread):
                 for alert in json.loads(get(f"{ALERTMANAGER}/api/v2/alerts")):
                     self.seen.setdefault(alert["labels"]["alertname"], alert)
             except (OSError, ValueError):
-                # It does not answer.
+                # Alertmanager does not answer yet.
                 continue
 
     def end(self):
@@ -49,14 +49,14 @@ class Alerts(threading.Thread):
 
 
 class Demo:
-    """The demo with a leak. A rate replaces that of the file, so that the kernel's kill comes sooner."""
+    """Runs the demo with a leak. A given rate replaces that of the file, so that the kernel's kill comes sooner."""
 
     def __init__(self, engine, repository, rate=None):
         self._engine, self._directory = engine, str(repository)
         self._files = ["-f", "docker-compose.yml"]
         self._alerts = Alerts()
         if rate:
-            # Outside of the build's context.
+            # This file is outside of the build's context.
             file = engine.scratch / "rate.yml"
             file.write_text(f"services:\n  app:\n    environment:\n      LEAKY_LEAKS_RATE: {rate}\n")
             self._files += ["-f", str(file)]
@@ -108,7 +108,7 @@ class Demo:
 
     def verdict(self, seconds):
         verdict = 'native_malloc_leak_sites{verdict="leak"} > 0'
-        # The verdict of a run that the kernel has ended since counts too.
+        # A verdict of a run that the kernel has ended meanwhile counts, too.
         wait_until(lambda: self._value(f"count_over_time(({verdict})[2h:5s])"), seconds, "the verdict leak")
         named = self._query('topk(1, max_over_time(native_malloc_leak_suspected_bytes[2h]))')
         return f"verdict leak; most bytes: {named[0]['metric'].get('site')}" if named else "verdict leak"
@@ -151,7 +151,7 @@ class Demo:
         return self._alerts.seen[name]
 
     def pictures(self, directory):
-        """Takes pictures of the pages that tell of the kill, by Chromium of this system."""
+        """Takes pictures, by this system's Chromium, of the pages that report the kill."""
         pathlib.Path(directory).mkdir(parents=True, exist_ok=True)
         for name, (address, size) in PICTURES.items():
             file = pathlib.Path(directory, f"{name}.png")
@@ -171,7 +171,7 @@ class Demo:
 
 
 def timestamp(text):
-    """The seconds since 1970 of a time of Docker or Alertmanager."""
-    # fromisoformat() of Python 3.9 reads no nanoseconds and no Z.
+    """Returns the seconds since 1970 of a time of Docker or Alertmanager."""
+    # fromisoformat() of Python 3.9 does not accept nanoseconds and a Z.
     seconds, _, fraction = text.rstrip("Z").partition(".")
     return datetime.datetime.fromisoformat(seconds + "+00:00").timestamp() + float(f"0.{fraction or 0}")

@@ -1,4 +1,4 @@
-"""A Docker engine of a Debian root, in namespaces of its own: mounts, processes, network, host name and IPC.
+"""Runs a Docker engine of a Debian root, in namespaces of its own: mounts, processes, network, host name and IPC.
 
 isolated() starts a program in such namespaces and removes what they leave: the scratch directory and the control groups. The
 kernel ends every process of the namespaces, containers included, when the program ends or its parent is killed. Engine runs
@@ -38,7 +38,7 @@ def isolated(program, *arguments):
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     finally:
-        # A second signal would leave half of it.
+        # A second signal would interrupt the clean-up.
         for each in signal.SIGTERM, signal.SIGINT:
             signal.signal(each, signal.SIG_IGN)
         if process:
@@ -63,7 +63,7 @@ def _remove(scratch):
 
 
 class Engine:
-    """dockerd for the time of a with block, and the commands that ask it."""
+    """Runs dockerd during a with block, and has commands that use it."""
 
     def __init__(self, root, scratch):
         self.root, self.scratch = pathlib.Path(root), pathlib.Path(scratch)
@@ -91,13 +91,13 @@ class Engine:
         self.daemon.wait(60)
 
     def _mount(self):
-        """Lets the root see this system's processes, devices and control groups, and keep what it writes in the scratch directory."""
+        """Gives the root this system's processes, devices and control groups, and keeps what it writes in the scratch directory."""
         root, scratch = self.root, self.scratch
 
         def mount(*arguments):
             subprocess.run(["mount", *arguments], check=True)
 
-        # A root can be exchanged for a mount point only.
+        # pivot_root needs a mount point as the new root.
         mount("--bind", root, root)
         mount("-t", "proc", "proc", root / "proc")
         mount("-t", "sysfs", "sysfs", root / "sys")

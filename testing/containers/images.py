@@ -1,7 +1,7 @@
-"""The images that the repository's files name, and which of them are stand-ins.
+"""Makes the images that the repository's files name, some of which are stand-ins.
 
-No image registry is asked. A stand-in has the name that the file has, and Debian's packages in it: it proves that the files fit
-together, not how the real image behaves. The images that the repository builds are the real ones, on such a base.
+No image registry is used. A stand-in has the name that the file has, and Debian's packages in it: it proves that the files fit together,
+not how the real image behaves. The images that the repository builds are real, on such a base.
 """
 
 import pathlib
@@ -9,14 +9,14 @@ import shutil
 import subprocess
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-# What a JRE of Temurin has, as far as the demo needs it; jdk.attach and jdk.jcmd are not among them.
+# The modules of a JRE of Temurin, as far as the demo needs them; jdk.attach and jdk.jcmd are not among them.
 MODULES = (
     "java.se,jdk.charsets,jdk.crypto.ec,jdk.httpserver,jdk.jfr,jdk.localedata,jdk.management,jdk.management.agent,jdk.naming.dns,"
     "jdk.net,jdk.nio.mapmode,jdk.security.auth,jdk.unsupported,jdk.xml.dom,jdk.zipfs"
 )
 JDK_PATH = "ENV PATH=/opt/java/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
 
-# Image, Dockerfile, what stands in.
+# The stand-ins: image, Dockerfile, and what it contains.
 BUILD_IMAGE = "debian:12"
 STAND_INS = {
     "eclipse-temurin:25": (
@@ -53,7 +53,7 @@ STAND_INS = {
 
 
 def clone(engine):
-    """Clones the last commit: what is built is what is committed."""
+    """Clones the last commit, so that what is built is what is committed."""
     directory = engine.scratch / "repository"
     subprocess.run(["git", "clone", "-q", "--no-hardlinks", REPOSITORY, directory], check=True)
     return directory

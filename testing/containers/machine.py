@@ -1,4 +1,4 @@
-"""A kill on version 2 of control groups, in a machine that qemu emulates, with a kernel of Debian.
+"""Tests a kill on version 2 of control groups, in a machine that qemu emulates, with a kernel of Debian.
 
 The machine's root is its initial ramdisk, so it has no disk and no network: the image like distroless, mallometer's image, the
 application of the recipes, and busybox. Its init starts the application under a limit, waits for the kill, starts it again, prints
@@ -65,7 +65,7 @@ QEMU = "usr/bin/qemu-system-x86_64"
 
 
 def killed(engine):
-    """The kernel of the machine kills the application at the limit of its control group, and the next start tells of it."""
+    """Checks that the machine's kernel kills the application at the limit of its control group, and that the next start reports it."""
     kernels = sorted((engine.root / "boot").glob("vmlinuz-*"))
     if not kernels or not (engine.root / QEMU).exists():
         raise LeftOut("Debian's qemu-system-x86 and linux-image-cloud-amd64 could not be installed")
@@ -80,7 +80,7 @@ def killed(engine):
 
 
 def boot(root, kernel, directory):
-    """Boots the machine with the files in the directory's root/, by the programs of a Debian. Returns what it prints."""
+    """Boots the machine with the files in the directory's root/, by the programs of a Debian. Returns its output."""
     pack = 'cd "$0/root" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1 >"$0/ramdisk"'
     subprocess.run(["chroot", root, "sh", "-c", pack, directory], check=True)
     machine = ["-accel", "tcg,thread=multi", "-smp", "2", "-m", str(MEMORY_MIB), "-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio"]
@@ -94,7 +94,7 @@ def boot(root, kernel, directory):
 
 
 def seen(printed):
-    """What the machine says, if it is what a kill is."""
+    """Returns the machine's lines if they are those of a kill."""
     # The firmware's sequences for a terminal stand before the first line.
     said = dict(re.findall(r"said (\w+) ([^\r\n]*)", printed))
     sentence = said.get("sentence", "")

@@ -1,4 +1,4 @@
-"""Images without a preload: an application that has the starter as its only dependency on mallometer, under hard limits."""
+"""Tests images without a preload: an application that has the starter as its only dependency on mallometer, under hard limits."""
 
 import json
 
@@ -35,7 +35,7 @@ class Ordinary:
             engine.build(image, directory)
 
     def counts(self, image, *options):
-        """The library is attached and counts, under the kernel's limit."""
+        """Checks that the library is attached and counts, under the kernel's limit."""
         container = self._engine.docker("run", "-d", *CONFINED, *options, "-p", f"127.0.0.1:{PORT}:18080", image).strip()
         seen = {}
 

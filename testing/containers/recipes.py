@@ -1,4 +1,4 @@
-"""The ways in which an image that exists gets mallometer, each run as docs/start/docker.md shows it."""
+"""Runs the ways to add mallometer to an existing image, each as docs/start/docker.md shows it."""
 
 import pathlib
 import subprocess
@@ -178,5 +178,5 @@ class Recipes:
 
 
 def line_of(output, words=COUNTS):
-    """The line that says that mallometer counts, or another one."""
+    """Returns the line that says that mallometer counts, or another line."""
     return next(line for line in output.splitlines() if words in line)

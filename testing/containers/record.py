@@ -1,4 +1,4 @@
-"""The record of one run, in Markdown: the images, the checks with what they saw, the recipes with their output."""
+"""Writes the record of one run, in Markdown: the images, the checks with their results, the recipes with their output."""
 
 import os
 import pathlib
@@ -59,7 +59,7 @@ class Record:
 
 
 class Recipe:
-    """Files and commands, run as they stand, with what they print. `docker` runs in the engine's root, other commands here."""
+    """Files and commands, which are run as they are written, and their output. `docker` runs in the engine's root, other commands here."""
 
     def __init__(self, engine, directory, java_home, title):
         self._engine, self._directory, self._java_home = engine, directory, java_home

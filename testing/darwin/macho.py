@@ -1,5 +1,5 @@
-"""Reads what the tests ask of a Mach-O library for 64 bits: Apple's mach-o/loader.h, and for the signature the structs of
-xnu's cs_blobs.h. Numbers are little-endian, those of the signature big-endian."""
+"""Reads the parts of a 64-bit Mach-O library that the tests need, by Apple's mach-o/loader.h, and the signature by the structs of xnu's
+cs_blobs.h. Numbers are little-endian; those of the signature are big-endian."""
 
 import hashlib
 import struct
@@ -52,7 +52,7 @@ class Library:
         return {name for name, kind, section in self.symbols if kind & 0x0F == 0x01 and not section}
 
     def bindings(self):
-        """{address: (name, ordinal of the library or FLAT_LOOKUP, is weak)} of what dyld fills in."""
+        """Returns {address: (name, ordinal of the library or FLAT_LOOKUP, is weak)} of the words that dyld fills in."""
         found, at, end = {}, self.bind[0], sum(self.bind)
         name, ordinal, weak, address = "", 0, False, 0
         while at < end:
@@ -96,7 +96,7 @@ class Library:
         return found
 
     def interposed(self):
-        """[(address of ours, name, ordinal, is weak)] of the pairs that dyld reads."""
+        """Returns [(address of this library's function, name, ordinal, is weak)] of the pairs that dyld reads."""
         begin, size, place = self.sections["__DATA", "__interpose"]
         bound = self.bindings()
         return [
@@ -105,7 +105,7 @@ class Library:
         ]
 
     def signed_pages(self):
-        """(flags, identifier, [whether each page is what was signed], where the signed part ends); None if unsigned."""
+        """Returns (flags, identifier, [whether each page is what was signed], where the signed part ends); None if unsigned."""
         if not self.signature:
             return None
         begin, _ = self.signature

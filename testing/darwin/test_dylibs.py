@@ -1,4 +1,4 @@
-"""What the libraries for macOS have to be, read from the files: nothing here runs them.
+"""Tests the libraries for macOS by reading the files: nothing here runs them.
 
 python3 -m unittest discover -s testing/darwin, with MALLOMETER_DYLIBS naming a folder that has
 macos-aarch64/libmallometer.dylib and macos-x86-64/libmallometer.dylib.

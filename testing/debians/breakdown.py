@@ -1,4 +1,5 @@
-"""Prints in which parts malloc's memory of one program lands: a row for each way to run it, over the C library of JAVA.
+"""Prints to which parts of the resident set malloc's memory of one program is attributed: a row for each way to run it, over the C library
+of JAVA.
 
     breakdown.py JAVA LIBRARY AGENT [NAME...]
 
@@ -21,13 +22,13 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
 LONGEST_SECONDS = 240
-# One split may be right by chance.
+# The number of right splits in a row that are required, because one may be right by chance.
 RIGHT_IN_A_ROW = 3
-# The time after which sampled objects lie on pages of their own.
+# The seconds after which sampled objects are on pages of their own.
 OBSERVED_AFTER_SECONDS = 10
 PRELOADED = "preloaded"
-# Tunables of glibc, and options of the JVM, which begin with a hyphen. With hugetlb=2 the main arena is not below the break, and
-# live memory from before an attach is unknown; so that case is preloaded.
+# The cases: tunables of glibc, and options of the JVM, which begin with a hyphen. With hugetlb=2 the main arena is not below the break, and
+# live memory from before an attach is unknown, so that case is preloaded.
 CASES = {
     "plain": [],
     "arena_max=2": ["glibc.malloc.arena_max=2"],
@@ -42,11 +43,11 @@ CASES = {
     "Parallel, preloaded": ["-XX:+UseParallelGC", PRELOADED],
     "ZGC, preloaded": ["-XX:+UseZGC", PRELOADED],
 }
-# Objects that are mapped singly go back to the system when they are freed.
+# Cases in which nothing is retained: objects with a mapping of their own go back to the system when they are freed.
 NOTHING_RETAINED = {"mmap_threshold=16384"}
-# The bytes that 8 threads of Holder.java free: 30 of 90 times the four pieces of zlib.
+# The bytes that the 8 threads of Holder.java free: 30 of 90 times the four pieces of zlib.
 FREED = 8 * 30 * 268_000
-# The bytes that they keep.
+# The bytes that these threads keep.
 HELD = 8 * 60 * 268_000
 MOST_UNEXPLAINED = 0.01
 
@@ -95,7 +96,7 @@ class Row:
         self.resident = sum(map(float, re.findall(r"^native_memory_resident_bytes\{\S+ (\S+)$", series, re.MULTILINE)))
 
     def checks(self):
-        """The checks by their names; NaN fulfils none."""
+        """Returns the checks by their names; with NaN a check fails."""
         return self.figures() | {f"{RIGHT_IN_A_ROW} splits in a row are right": self.in_a_row >= RIGHT_IN_A_ROW}
 
     def figures(self):
@@ -114,7 +115,7 @@ class Row:
 
 
 def rows_of_splits(name, port, end):
-    """A row for each split, with how many in a row were right, until the time is over."""
+    """Yields a row for each split, with the number of right ones in a row, until the time is over."""
     in_a_row, known = 0, None
     while time.monotonic() < end:
         split = time_of_split(port)
@@ -127,7 +128,7 @@ def rows_of_splits(name, port, end):
 
 
 def run(java, library, agent, classes, name):
-    """Runs a case. Returns the row that completes a series of right ones, else the last one."""
+    """Runs a case. Returns the row that completes a series of right ones, or else the last row."""
     tunables = [word for word in CASES[name] if word.startswith("glibc.")]
     options = [word for word in CASES[name] if word.startswith("-")]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MALLOMETER_")}

@@ -1,4 +1,4 @@
-"""How deep the native stacks of two real libraries are, down to the Java method that called them.
+"""Measures how deep the native stacks of two real libraries are, down to the Java method that called them.
 
     depth.py JAVA LIBRARY AGENT JAR...
 
@@ -23,7 +23,7 @@ LONGEST_SECONDS = 90
 
 
 def depth(collapsed, name):
-    """Of the sites whose innermost frame is in the library. Frames without a library are Java's."""
+    """Returns the mean depth of the sites whose innermost frame is in the library. Frames without a library are Java's."""
     frames = bytes_ = 0
     for line in collapsed.splitlines():
         stack, value = line.rsplit(" ", 1)

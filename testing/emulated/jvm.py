@@ -1,4 +1,4 @@
-"""A JVM for another processor, under emulation, or on a Mac: counted, with a Java frame by name, and scraped.
+"""Tests a JVM for another processor, under emulation, or on a Mac: it is counted, has a Java frame with a name, and is scraped.
 
     jvm.py JAVA LIBRARY AGENT [attached]
 
@@ -18,10 +18,10 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Of so many the samples' estimate has a standard error of 4 %: a fifth is five of them. That is without a limit on the
-# time of samples, which would thin out those of a burst.
+# The number of objects. With this many, the samples' estimate has a standard error of 4 %, and the bound of a fifth is five of these. That
+# holds without a limit on the time of samples, which would thin out the samples of a burst.
 KEPT = 1000
-# What zlib takes for a Deflater (deflate.h).
+# The bytes that zlib allocates for a Deflater (deflate.h).
 DEFLATER_BYTES = 268_000
 LONGEST_SECONDS = 90
 ON_MACOS = sys.platform == "darwin"
@@ -53,7 +53,7 @@ def scrape(port):
 
 
 def scrape_until(condition, port):
-    """Call sites are read every 15 seconds."""
+    """Scrapes until the condition holds; call sites are read every 15 seconds."""
     end = time.monotonic() + LONGEST_SECONDS
     series = scrape(port)
     while not condition(series) and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Whether the counter of comments tells fragments from sentences, and whether the share of fragments has risen."""
+"""Tests that the counter of comments distinguishes fragments from sentences, and that the share of fragments has not risen."""
 
 import subprocess
 import unittest

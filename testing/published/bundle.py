@@ -19,7 +19,7 @@ GROUP = "io.mallometer"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BESIDE = (".asc", ".md5", ".sha1")
 DIGESTS = {".md5": hashlib.md5, ".sha1": hashlib.sha1}
-# What a POM must say, as paths below its root.
+# The elements that a POM must have, as paths below its root.
 SAID = [
     "modelVersion",
     "groupId",
@@ -35,9 +35,9 @@ SAID = [
     "scm/url",
 ]
 PLATFORMS = ["linux-x86-64", "linux-aarch64"]
-# Named for compilers by Gson; the agent leaves it out.
+# Libraries that Gson names for compilers only; the agent leaves them out.
 NOT_WITHIN = {"error_prone_annotations"}
-# How the notices name a part, where not by its artifact.
+# The names of parts in the notices, if they differ from the artifact's.
 NOTED = {"jna": "Java Native Access", "jline-terminal": "JLine", "gson": "Gson", "jspecify": "JSpecify"}
 
 
@@ -49,12 +49,12 @@ def without_namespaces(text):
 
 
 def signed(file):
-    """Whether a key of this user's keyring signed it."""
+    """Returns whether a key of this user's keyring signed the file."""
     return subprocess.run(["gpg", "--batch", "--verify", f"{file}.asc", file], capture_output=True).returncode == 0
 
 
 def faults(directory, is_signed=signed):
-    """What is wrong with a bundle, one line each."""
+    """Returns what is wrong with a bundle, one line each."""
     directory = pathlib.Path(directory)
     files = sorted(one for one in directory.rglob("*") if one.is_file())
     poms = [one for one in files if one.suffix == ".pom"]
@@ -139,7 +139,7 @@ def _of_libraries(jar, opened):
 
 
 def _of_parts(file, bundled):
-    """The list of what an artifact is made of; what a jar brings within, the notices name."""
+    """Checks the list of parts of an artifact; the notices must name the parts that a jar contains."""
     if not file.exists():
         yield f"{file.name} is missing"
         return

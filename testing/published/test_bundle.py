@@ -1,5 +1,5 @@
-"""The checks of a bundle find what Central would refuse, and what this project does not want; and every module that is published
-is in the BOM. The bundle itself is made by bin/release.
+"""Tests that the checks of a bundle find what Central would refuse and what this project does not want, and that the BOM has every
+published module. The bundle itself is made by bin/release.
 """
 
 import hashlib
@@ -149,7 +149,7 @@ class Bundle(unittest.TestCase):
 
 class Poms(unittest.TestCase):
     def modules(self, directory, inherited=False):
-        """The artifacts of a directory's module and of those in it, without what is not deployed."""
+        """Returns the artifacts of a directory's module and of those in it, except what is not deployed."""
         pom = bundle.without_namespaces((directory / "pom.xml").read_text(encoding="utf-8"))
         skipped = (pom.findtext("properties/maven.deploy.skip") or str(inherited)).lower() == "true"
         names = set() if skipped else {pom.findtext("artifactId")}

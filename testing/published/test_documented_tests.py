@@ -1,4 +1,4 @@
-"""Whether the tests that the documentation names as proof exist."""
+"""Tests that the tests which the documentation names as proof exist."""
 
 import re
 import subprocess
@@ -19,13 +19,13 @@ def files(*patterns):
 
 
 def rows(text, heading):
-    """The cells of the table that follows a heading, without its first two lines."""
+    """Returns the cells of the table that follows a heading, without its first two lines."""
     table = [line for line in text.split(heading, 1)[1].splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
 
 
 def is_ctest(name, ctests):
-    """Whether a test of this name is added, as it is or in a loop whose variable is the end of the name."""
+    """Returns whether a test of this name is added, either under that name or in a loop whose variable is the end of the name."""
     if re.search(rf"\b{name}\b", ctests):
         return True
     parts = name.split("_")

@@ -21,8 +21,9 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 
 /*
- * Fills an entry. The fence orders these stores after the mark, as the reader's fence orders its second load after its
- * copy: a reader that copied a word of another event sees another number (test/litmus/event-copied).
+ * Fills an entry. The fence orders these stores after the mark, and the reader's fence orders its second load of the
+ * number after its copy. A reader that copied a word of another event therefore finds another number
+ * (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
@@ -54,7 +55,7 @@ uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __AT
 
 uint64_t huge_requests(void) { return __atomic_load_n(&huge, __ATOMIC_RELAXED); }
 
-/* Copies an entry. Returns whether it has the event of this number, completely. */
+/* Copies an entry. Returns whether the copy is the complete event with this number. */
 static bool copy(const struct mallometer_event *entry, uint64_t number, struct mallometer_event *to) {
   if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number) return false;
   *to = *entry;
@@ -73,18 +74,19 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
 
 /* ---- Watches ------------------------------------------------------------------------------------------- */
 
-/* The number of an entry that a thread writes: other threads and a signal handler that interrupts it must not write. */
+/* The number of an entry that a thread is writing. Other threads, and a signal handler that interrupts that thread,
+ * must not write the entry. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {
   size_t above;
   uint32_t thread; /* 0: all threads */
-  uint64_t seen;   /* requests since the watch was added */
+  uint64_t seen;   /* matching requests since the watch was added */
   uint64_t read;   /* the number of the latest request at the last reading */
   struct mallometer_event ring[ENTRIES];
 } watches[MOST_WATCHES];
 
-/* A bit for each watch that is reserved; and for each that is active. */
+/* A bit for each watch that is reserved (`taken`) or active (`watching`). */
 static uint32_t taken, watching;
 
 static size_t least_watched(void) {
@@ -101,7 +103,8 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets the smallest size. The thread that stores last repeats until it is right for all watches. */
+/* Sets `recorded_above`. Repeats until the stored size is right for all watches, so that the thread that stores last
+ * leaves the right size. */
 static void choose_recorded(void) {
   size_t least;
   do {
@@ -160,7 +163,7 @@ void record_request(size_t requested, const uint64_t *frames, uint32_t count) {
   }
 }
 
-/* Clears the number of an earlier watch, which this one uses again. Keeps an entry that is being written. */
+/* Clears an entry that an earlier watch has left. Does not clear an entry that a thread is writing. */
 static void forget(struct mallometer_event *entry) {
   uint64_t number = __atomic_load_n(&entry->number, __ATOMIC_RELAXED);
   if (number != WRITTEN)
@@ -190,15 +193,15 @@ void huge_requests_forked(void) {
     if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == WRITTEN)
       __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
   }
-  /* Frees watches that another thread was adding or removing. */
+  /* Frees watches that another thread of the parent was adding or removing. */
   __atomic_store_n(&taken, __atomic_load_n(&watching, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   choose_recorded();
 }
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* If several threads remove a watch, one finds the bit. A request that another thread is recording is written to memory
- * that stays, at worst to the ring of the next watch, whose reader compares sizes and threads. */
+/* If several threads remove a watch, only one finds the bit set. A request that another thread is recording may still
+ * be written to the ring, even if the next watch uses it; that watch's reader compares sizes and threads. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

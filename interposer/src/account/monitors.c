@@ -8,26 +8,28 @@
 #include "platform/clock.h"
 #include "platform/thread_pointer.h"
 
-/* Set in callbacks. Not in the thread's block: a thread whose destructors ran has none, and may allocate. */
+/* Whether the thread is in a callback. It is not in the thread's block, because a thread whose key destructors have run
+ * has no block and may still allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
-/* A number contains the place's count of uses, so that an old number removes no other monitor. */
+/* A monitor's number contains its place and how often the place was used, so that an outdated number does not remove
+ * another monitor. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 #define RUNNING UINT32_MAX
 #define FORK ((uint64_t)1 << 32)
 _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
 
 static struct place {
-  /* Written while the place is taken and before its bit is set. */
+  /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* plus IS_REMOVED while a thread removes the monitor */
-  /* Calls of threads that are about to read the bit, or have seen it; the upper half counts the forks of the process's
-   * ancestors. On a cache line of its own. */
+  uint32_t use; /* IS_REMOVED is added while a thread removes the monitor */
+  /* The number of running calls: threads that are about to read the bit or have seen it. The upper half counts the
+   * forks of the process's ancestors. It has a cache line of its own. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
-/* A bit for each used place, set before its bit in `monitors`, and cleared when no call runs. */
+/* A bit for each used place. It is set before the bit in `monitors`, and cleared when no call runs any more. */
 static uint32_t taken;
 
 uint32_t monitors;
@@ -48,7 +50,8 @@ static void call(const struct mallometer_monitor *monitor, const struct monitore
   }
 }
 
-/* Ends a call. In the child of a fork by a signal handler within the call, monitors_forked() has ended it. */
+/* Ends a call. If a signal handler has forked within the call, monitors_forked() has already ended the call in the
+ * child. */
 static void end_call(struct place *place, uint64_t begun) {
   uint64_t running = __atomic_load_n(&place->running, __ATOMIC_RELAXED);
   while (running / FORK == begun / FORK && !__atomic_compare_exchange_n(&place->running, &running, running - 1, true,
@@ -75,7 +78,7 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
   call_all(&(struct monitored_event){object, requested, actual, false});
 }
 
-/* Passes an address that the callback may compare, but not read. */
+/* Passes the address of the freed object, which the callback may compare but must not access. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
 }
@@ -106,7 +109,7 @@ int monitor_add(const struct mallometer_monitor *monitor) {
   return (int)(use << PLACE_BITS | number);
 }
 
-/* Waits until no call runs, for a second at most: a callback may never return, or be left by longjmp. */
+/* Waits until no call runs, for at most a second: a callback may never return, or may be left by longjmp. */
 static bool wait_for_callbacks(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {
@@ -116,7 +119,8 @@ static bool wait_for_callbacks(const struct place *place) {
   return true;
 }
 
-/* If several threads remove a monitor, one succeeds: it changes the use, so the others' number is outdated. */
+/* If several threads remove a monitor, only one succeeds: it changes the use count, so the number is outdated for the
+ * others. */
 int monitor_remove(uint32_t number) {
   struct place *place = &places[number % MOST_MONITORS];
   const uint32_t bit = 1u << number % MOST_MONITORS, use = number >> PLACE_BITS;
@@ -140,6 +144,7 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
-  /* Frees places that another thread was registering or unregistering. Their next use has another number. */
+  /* Frees places that another thread of the parent was registering or unregistering. The next monitors there have other
+   * numbers. */
   __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

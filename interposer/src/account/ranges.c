@@ -1,4 +1,4 @@
-/* Blocks of ranges in address order, below one lock. See ranges.h. */
+/* Blocks of ranges in address order, protected by one lock. See ranges.h. */
 #include "account/ranges.h"
 
 #include <errno.h>
@@ -11,25 +11,27 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* Packing leaves a quarter of each block for changes, and a quarter of the blocks. */
+  /* Packing fills at most three quarters of each block and uses at most three quarters of the blocks; the rest is room
+   * for changes. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   PACKED_BLOCKS = BLOCKS / 4 * 3,
   KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
   BLOCKS_OF_SLICE = 16,
-  /* A change needs at most two blocks more. */
+  /* A change adds at most two blocks. */
   BLOCKS_OF_CHANGE = 2,
   SIZE_CLASSES = 64,
   ROWS_AT_ONCE = 64
 };
 
-/* The wait for the lock: so many tests, and then sleeps. */
+/* A thread tests the lock TESTS times and then at most SLEEPS times more, with a sleep before each test. */
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* The map is abandoned after so many missed changes in a row, over so long: its lock is not given back any more. */
+/* The map is abandoned after this many missed changes in a row, over at least this time: its lock will probably not be
+ * released any more. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
-/* The birth of a range has units of 16.8 ms: 32 bits last for two years. */
+/* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
 #define BIRTH_SHIFT 24
 
 struct range {
@@ -46,14 +48,15 @@ struct block {
 
 static struct map {
   uint32_t generation;
-  uint32_t used; /* blocks in use, none of which is empty */
+  uint32_t used; /* blocks in use; none of them is empty */
   uint32_t most_used;
   uint32_t ranges;
-  /* The blocks in use by address, then those that are free. */
+  /* The indices of the blocks in use, in address order, then those of the free blocks. */
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS]; /* used by remove_blocks() */
   uintptr_t first[BLOCKS];  /* the first address of each block in use, in the same order */
-  /* Packing: the passes that are left, the block where this one goes on, and the blocks in use that begin the next. */
+  /* The state of packing: the passes that are left, the block at which the current pass continues, and the number of
+   * used blocks above which the next packing begins. */
   uint32_t passes, next, enough;
   uint32_t counted[SIZE_CLASSES], chosen[SIZE_CLASSES];
   struct block blocks[BLOCKS];
@@ -63,10 +66,10 @@ static struct map {
 static const struct ranges_sites *sites;
 static uint64_t latest_number, forgotten, missed;
 static uint32_t generation;
-/* Calls between ranges_before_unmapping() and ranges_after_unmapping(). */
+/* The number of threads between ranges_before_unmapping() and ranges_after_unmapping(). */
 static uint32_t unmapping;
 
-/* The map is not used: its lock was not given back. */
+/* Whether the map is not used because a thread did not release its lock. */
 static bool abandoned;
 
 static struct map *known_map(void) { return __atomic_load_n(&map, __ATOMIC_ACQUIRE); }
@@ -78,7 +81,7 @@ const char *ranges_missing(void) {
   return known_map() ? "the lock of the map of ranges was not given back" : "no memory for the map of ranges";
 }
 
-/* The blocks become resident one after the other. */
+/* Counts the blocks that were ever used: a block becomes resident when it is first used. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
   uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
@@ -94,7 +97,7 @@ static uint64_t first_missed_ns;
 
 static bool try_lock(void) { return !__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE); }
 
-/* Waits a millisecond at most, and not at all where many have waited in vain. */
+/* Waits for at most a millisecond. Does not wait if MOST_MISSED threads in a row have waited in vain. */
 static bool take_lock(void) {
   for (unsigned i = 0; i < TESTS; i++) {
     if (try_lock()) return true;
@@ -143,7 +146,7 @@ static bool begin_change(uint64_t *signals) {
 
 /* ---- Start and fork ------------------------------------------------------------------------------------ */
 
-/* Makes the map empty, whatever state it is in. */
+/* Makes the map empty; its state before may be inconsistent. */
 static void renew(struct map *renewed) {
   for (uint16_t i = 0; i < BLOCKS; i++) renewed->order[i] = i;
   renewed->used = renewed->ranges = renewed->passes = 0;
@@ -151,7 +154,7 @@ static void renew(struct map *renewed) {
   renewed->generation = __atomic_load_n(&generation, __ATOMIC_RELAXED);
 }
 
-/* Uses an abandoned map again if its lock was given back after all. */
+/* Uses an abandoned map again if its lock was released later. */
 static bool start_again(void) {
   uint64_t signals = call_block_signals();
   if (try_lock()) {
@@ -174,7 +177,7 @@ bool ranges_start(const struct ranges_sites *of) {
   renew(fresh);
   __atomic_store_n(&sites, of, __ATOMIC_RELAXED);
   if (!__atomic_compare_exchange_n(&map, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, sizeof *fresh); /* another thread was first */
+    memory_give_back(fresh, sizeof *fresh); /* another thread has stored its map */
   }
   return true;
 }
@@ -182,7 +185,7 @@ bool ranges_start(const struct ranges_sites *of) {
 void ranges_forked(void) {
   unmapping = missed_in_row = 0;
   if (!locked) return;
-  /* Another thread of the parent was in the middle of a change. */
+  /* Another thread of the parent was changing the map at the fork. */
   if (known_map()) {
     renew(map);
     sites->release_all();
@@ -193,7 +196,7 @@ void ranges_forked(void) {
 
 /* ---- Places ------------------------------------------------------------------------------------------- */
 
-/* A range's place: the number of its block in the order, and its own in the block. */
+/* The place of a range: the position of its block in `order`, and its index in the block. */
 struct place {
   uint32_t block, range;
 };
@@ -204,7 +207,7 @@ static struct range *range_at(struct place place) { return &block_at(place.block
 
 static bool is_end(struct place place) { return place.block >= map->used; }
 
-/* Returns the place, or the next one if it is behind the last of its block. */
+/* Returns the place, or the beginning of the next block if the place is after the last range of its block. */
 static struct place settled(struct place place) {
   if (!is_end(place) && place.range >= block_at(place.block)->count) return (struct place){place.block + 1, 0};
   return place;
@@ -212,7 +215,7 @@ static struct place settled(struct place place) {
 
 static struct place following(struct place place) { return settled((struct place){place.block, place.range + 1}); }
 
-/* Returns the number of the last block that begins at or below an address; 0 if none does. */
+/* Returns the position of the last block that begins at or below an address; 0 if there is none. */
 static uint32_t block_of(uintptr_t address) {
   uint32_t low = 0, high = map->used;
   while (high - low > 1) {
@@ -226,7 +229,7 @@ static uint32_t block_of(uintptr_t address) {
   return low;
 }
 
-/* Returns the first range that ends behind an address. */
+/* Returns the place of the first range that ends after an address. */
 static struct place place_of(uintptr_t address) {
   if (map->used == 0) return (struct place){0, 0};
   uint32_t number = block_of(address), low = 0;
@@ -265,7 +268,7 @@ static void remove_blocks(uint32_t number, uint32_t count) {
   memcpy(&map->order[map->used], map->removed, count * sizeof *map->order);
 }
 
-/* Moves the upper half of a full block into a block behind it. */
+/* Moves the upper half of a full block into a new block after it. */
 static void split_block(uint32_t number) {
   add_block(number + 1);
   struct block *lower = block_at(number), *upper = block_at(number + 1);
@@ -274,7 +277,7 @@ static void split_block(uint32_t number) {
   note_first(number + 1);
 }
 
-/* Inserts a range before a place, in the block of the range before if there is one. */
+/* Inserts a range before a place. Uses the block of the preceding range, if there is one. */
 static void insert_at(struct place place, struct range range) {
   if (map->used == 0) add_block(0);
   if (place.range == 0 && place.block > 0) place = (struct place){place.block - 1, block_at(place.block - 1)->count};
@@ -291,7 +294,7 @@ static void insert_at(struct place place, struct range range) {
   note_first(place.block);
 }
 
-/* References to one site that are given back together. */
+/* References to one site that are released together. */
 struct references {
   uint32_t site;
   int32_t count;
@@ -308,7 +311,8 @@ static void release(struct references *references, uint32_t site) {
   references->count++;
 }
 
-/* Removes ranges of one block, which have given their references back. Returns the place of the next. */
+/* Removes `count` ranges of one block, whose references the caller has released. Returns the place of the next
+ * range. */
 static struct place remove_run(struct place place, uint32_t count) {
   struct block *block = block_at(place.block);
   struct range *at = &block->ranges[place.range];
@@ -338,7 +342,7 @@ static uint32_t size_class(const struct range *range) {
   return 63 - (uint32_t)__builtin_clzll((unsigned long long)(range->end - range->begin));
 }
 
-/* Begins two passes over the map: one counts the classes of sizes, the other forgets the smallest. */
+/* Begins two passes over the map: the first counts the ranges of each size class, the second forgets the smallest. */
 static void begin_passes(void) {
   map->passes = 2;
   map->next = 0;
@@ -346,7 +350,7 @@ static void begin_passes(void) {
   memset(map->chosen, 0, sizeof map->chosen);
 }
 
-/* Chooses how many ranges of each class of sizes the next pass forgets. */
+/* Ends a pass: chooses how many ranges of each size class the next pass forgets. */
 static void end_pass(void) {
   uint32_t excess = map->ranges > KEPT ? map->ranges - KEPT : 0;
   for (uint32_t class = 0; class < SIZE_CLASSES; class ++) {
@@ -357,7 +361,7 @@ static void end_pass(void) {
   if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
 }
 
-/* Reads the ranges of a slice but for those that it forgets. Returns their count. */
+/* Copies the ranges of a slice, except those that it forgets, to map->slice. Returns their number. */
 static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};
@@ -380,10 +384,10 @@ static uint32_t read_slice(uint32_t blocks) {
   return total;
 }
 
-/* Spreads the ranges of the next blocks over as few as leave a quarter of each free. */
+/* Spreads the ranges of the next blocks over as few blocks as possible, with a quarter of each left free. */
 static void pack_slice(void) {
   if (map->next >= map->used) {
-    end_pass(); /* blocks were removed */
+    end_pass(); /* changes have removed blocks since the previous slice */
     return;
   }
   uint32_t blocks = map->used - map->next < BLOCKS_OF_SLICE ? map->used - map->next : BLOCKS_OF_SLICE;
@@ -401,7 +405,7 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Works off a slice where blocks run short, and more of them only if a change would find none. */
+/* Packs one slice if few blocks are free. Packs more slices only if a change might find no free block. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -414,7 +418,8 @@ static void make_room(void) {
 
 /* ---- Changes ------------------------------------------------------------------------------------------- */
 
-/* Returns how many ranges of a block, from a place on, lie below an end and are not younger than an insertion. */
+/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have numbers up to
+ * `latest`. */
 static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   const struct block *block = block_at(place.block);
   uint32_t last = place.range;
@@ -422,7 +427,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the ranges from a place on that lie below an end, whole blocks at once. Returns the place behind them. */
+/* Removes the ranges from a place on that end at or below `end`; removes whole blocks together. Returns the place after
+ * them. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {
@@ -443,7 +449,7 @@ static struct place remove_inside(struct place place, uintptr_t end, uint64_t la
   return (struct place){place.block, 0};
 }
 
-/* Cuts addresses out of all ranges that are not younger than an insertion. */
+/* Cuts addresses out of all ranges that have numbers up to `latest`. */
 static void cut_out(uintptr_t begin, uintptr_t end, uint64_t latest) {
   struct references references = {0};
   struct place place = place_of(begin);
@@ -480,9 +486,10 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with the neighbours of its site, whose reference it then shares. Not while another call unmaps: it may
- * have to remove the neighbour, and leave the new range. Returns false if there is none. The number of the new range
- * was stored before: a call that begins after this test sees it, by the order of both threads' stores and loads.
+ * Joins a range with neighbours of its site and releases the references that are then not needed. Joins nothing while
+ * another thread unmaps memory, which may have to remove the neighbour but not the new range. Returns false if nothing
+ * was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below reads
+ * that number, because both threads store before they load.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -515,7 +522,7 @@ uint64_t ranges_before_unmapping(void) {
 
 void ranges_after_unmapping(void) { __atomic_fetch_sub(&unmapping, 1, __ATOMIC_SEQ_CST); }
 
-/* Inserts a range with the lock. */
+/* Inserts a range. The caller holds the lock. */
 static void insert(uintptr_t begin_address, uintptr_t end_address, uint32_t site) {
   struct range range = {begin_address, end_address, latest_number + 1, site,
                         (uint32_t)(coarse_monotonic_ns() >> BIRTH_SHIFT)};
@@ -576,7 +583,7 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* A thread that takes the lock later removes what this one cannot. */
+/* Changes the generation. If this thread does not get the lock, the next thread that takes it empties the map. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);
@@ -595,7 +602,8 @@ static struct mallometer_range row_of(const struct range *range) {
   return row;
 }
 
-/* Copies a slice, and its rows after the lock was given back: the reader's memory may not be resident. */
+/* Copies some rows. Writes the reader's memory only after the lock is released: that memory may not be resident, and a
+ * page fault would prolong the wait of others. */
 static int copy_slice(struct mallometer_range *rows, uint32_t capacity, uint64_t *from) {
   struct range slice[ROWS_AT_ONCE];
   uint32_t count = 0, copied = 0;

@@ -1,22 +1,26 @@
 /*
- * The map of ranges: who mapped which addresses, as the hooks of mappings saw it (hooks/mappings.c).
+ * The map of ranges: which call sites mapped which addresses, as the hooks of mmap, munmap and mremap saw them
+ * (hooks/mappings.c).
  *
  * A range has the call site that reserved its addresses. Memory that is mapped over a known range of one site, as a JVM
- * commits parts of its heap, keeps that site. A range lasts until its addresses are unmapped or mapped by another.
+ * commits parts of its heap, keeps that site. A range lasts until its addresses are unmapped or another call site maps
+ * them.
  *
  * The ranges lie in address order in blocks of 64, and the blocks' first addresses in one array: a change searches that
  * array and one block, without recursion or memory of its own. Each range has the number of its insertion. A thread
- * that unmaps notes the number before the system call and removes afterwards what is not younger: a range that another
- * thread gets from the kernel in between stays, and a call that fails has changed nothing.
+ * that unmaps memory reads the latest number before the system call. After the call it removes only ranges with numbers
+ * up to that one: if the kernel gives the addresses to another thread in between, that thread's range has a higher
+ * number and stays. A system call that fails changes no range.
  *
- * Neighbours of one site are one range, unless another thread unmaps at that moment.
+ * Neighbours of one site are joined to one range, unless another thread is unmapping memory at that moment.
  *
- * The lock is held for microseconds, with all signals blocked, so that no handler meets it in its own thread. A thread
- * that does not get it within a millisecond leaves the map as it is, and a change is then counted as missed. After 64
- * of these in a row, over a second, the map is abandoned until the next start. A child of a fork begins with an empty
- * map if another thread of its parent had the lock. The memory is reserved at once and becomes resident as it is used.
- * Where three quarters of it are in use, each change also packs a slice of 1,024 ranges, in some microseconds, until
- * a quarter is free again. For that the smallest ranges are forgotten and counted.
+ * The lock is held for microseconds, with all signals blocked, so that no signal handler waits for a lock that its own
+ * thread holds. A thread that does not get the lock within a millisecond does not change the map, and the change is
+ * counted as missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next
+ * start. A child of a fork begins with an empty map if another thread of its parent held the lock. The memory of the
+ * map is reserved at the start, and its pages become resident when they are used. While three quarters of the blocks
+ * are in use, each change also packs a slice of up to 1,024 ranges, which takes some microseconds, until a quarter of
+ * the blocks is free again. Packing forgets the smallest ranges if there are too many, and counts them.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -35,13 +39,15 @@
 /* The site of addresses from before an attach, which readers do not see: commits inside need no site. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
-/* The counts of ranges that refer to sites. Both functions are called with the lock or by a thread that abandons it. */
+/* Functions that change how many ranges refer to each site. Both are called by the thread that holds the lock, or by
+ * the thread that abandons the map. */
 struct ranges_sites {
   void (*refer)(uint32_t site, int32_t by);
   void (*release_all)(void);
 };
 
-/* Reserves the memory, or uses an abandoned map again. Returns false if the map is not in use. From any thread. */
+/* Reserves the memory of the map, or uses an abandoned map again. Returns false if the map is not in use afterwards.
+ * May be called from any thread. */
 bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);
@@ -49,47 +55,50 @@ bool ranges_on(void);
 /* Returns why ranges are not recorded; NULL if they are. */
 const char *ranges_missing(void);
 
-/* Returns the bytes that are in use. */
+/* Returns the bytes of the map that may be resident. */
 size_t ranges_footprint(void);
 
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Stand around a system call that may unmap, and its removal. The first returns the number of the latest insertion. */
+/* Call the first before, and the second after, a system call that may unmap memory and the removal of its ranges. The
+ * first returns the number of the latest insertion, for ranges_remove(). */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 
 /*
- * Inserts a range in place of all that was known of its addresses, unless the generation is another by now. Takes the
- * caller's reference to the site.
+ * Inserts a range and removes what was known of its addresses. Inserts nothing if the generation has changed since the
+ * caller read it. Takes over the caller's reference to the site in both cases.
  */
 void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
 
-/* Inserts a range if nothing is known of its addresses. `site` is none that counts references. */
+/* Inserts a range if none of its addresses belongs to a known range. `site` must be one of the constants above, whose
+ * references are not counted. */
 void ranges_fill(uintptr_t begin, uintptr_t end, uint32_t site);
 
-/* Removes what was known of the addresses by the insertion with that number. */
+/* Removes the addresses from all ranges that were inserted up to number `latest`. */
 void ranges_remove(uintptr_t begin, uintptr_t end, uint64_t latest);
 
 /*
- * Returns whether an address belongs to a range, and sets its site, with a reference that is the caller's. With
- * `whole`, all addresses up to `end` must belong to ranges of that site.
+ * Returns whether address `begin` belongs to a range, and sets the range's site. The caller then owns a reference to
+ * that site. With `whole`, all addresses up to `end` must belong to ranges of that site.
  */
 bool ranges_find(uintptr_t begin, uintptr_t end, bool whole, uint32_t *site);
 
-/* Forgets all ranges: from now on changes are not seen. */
+/* Forgets all ranges. Call this when the hooks stop seeing changes. */
 void ranges_forget(void);
 
 /*
- * Copies rows in address order, from the first range that ends behind `from`. Holds the lock for 64 rows at a time.
- * Returns their count; -EAGAIN if another thread has the lock. Fewer rows than there is room for need not be all.
+ * Copies rows in address order, from the first range that ends after `from`. Holds the lock for 64 rows at a time.
+ * Returns the number of rows; -EAGAIN if another thread has the lock. The result may be incomplete even if fewer than
+ * `capacity` rows were copied.
  */
 int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 
 /* Lets the child of a fork use the map. */
 void ranges_forked(void);
 
-/* The number of ranges, and of those that were forgotten, and of changes that were missed, so far. */
+/* The present number of ranges, the number of ranges that packing has forgotten, and the number of missed changes. */
 struct ranges_totals {
   uint32_t ranges;
   uint64_t forgotten;

@@ -1,4 +1,4 @@
-/* The table of scopes, their beginning and end, and matching by address. See scopes.h. */
+/* The table of scopes, how scopes begin and end, and matching of objects by address. See scopes.h. */
 #include "account/scopes.h"
 
 #include <errno.h>
@@ -7,20 +7,21 @@
 #include "account/totals.h"
 #include "platform/memory.h"
 
-/* The end of every chain, which no event exceeds. It is the innermost scope of an event whose last scope a handler
- * closed. */
+/* The end of every chain. No event exceeds its figures. It is the innermost scope of a thread whose last scope a signal
+ * handler has closed in the middle of an event. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
 /*
- * The lowest bits of scope.state; the bits above count the record's uses. CLOSING: a thread reads the figures and will
- * free the record, or, if it is not the scope's own thread, leave the record to that one as ABANDONED. ENDED: the
- * thread has ended, and the record has its last counters. ORPHANED: it ended while another thread was closing.
+ * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
+ * then free the record, or mark it ABANDONED if the scope is over another thread, which then frees it. ENDED: the
+ * scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while another
+ * thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
-/* A number is an index and the lowest bits of the uses, and always positive. */
+/* A scope's number consists of the record's index and the lowest bits of its use count. It is always positive. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
 
@@ -50,7 +51,8 @@ static uint32_t number_by(const struct scope *scope, uint64_t word) {
   return use << INDEX_BITS | (uint32_t)(scope - records);
 }
 
-/* Returns the scope of a number and its word; NULL and a FREE one if there is none. */
+/* Returns the scope with this number and sets *word to its state. Returns NULL and sets *word to FREE if there is
+ * none. */
 static struct scope *scope_of(uint32_t number, uint64_t *word) {
   struct scope *all = __atomic_load_n(&records, __ATOMIC_ACQUIRE);
   uint32_t index = number & (MOST_SCOPES - 1);
@@ -68,12 +70,12 @@ static bool reserve_records(void) {
   struct scope *fresh = memory_shortage(bytes) ? NULL : memory_reserve(bytes), *expected = NULL;
   if (!fresh) return false;
   if (!__atomic_compare_exchange_n(&records, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, bytes); /* another thread was first */
+    memory_give_back(fresh, bytes); /* another thread has stored its table */
   }
   return true;
 }
 
-/* Pushes a record on a list as in thread_block.c (test/litmus/free-list). */
+/* Pushes a record on a list that works like that of thread_block.c (test/litmus/free-list). */
 static void push_free(struct scope *scope) {
   uint32_t index = (uint32_t)(scope - records);
   uint64_t head = __atomic_load_n(&free_records, __ATOMIC_RELAXED), next;
@@ -103,7 +105,7 @@ static struct scope *take_new_record(void) {
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
 
-/* A power of two. At least a quarter of the slots stay empty, for linear probing. */
+/* The number of slots, a power of two. At least a quarter of the slots stay empty, so that linear probing is short. */
 enum { TABLE_SLOTS = 65536 };
 _Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "probing ends soon");
 
@@ -111,14 +113,14 @@ static uint32_t home_of(uintptr_t address) { return (uint32_t)(address >> 4) * 0
 
 static uint32_t next_slot(uint32_t slot) { return (slot + 1) % TABLE_SLOTS; }
 
-/* Returns the slot of an address, or the empty one for it. */
+/* Returns the slot of an address, or the empty slot where it belongs. */
 static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
   uint32_t slot = home_of(address);
   while (table[slot] != 0 && table[slot] != address) slot = next_slot(slot);
   return slot;
 }
 
-/* Empties a slot, and moves addresses back that probing would not find beyond it. */
+/* Empties a slot. Moves later addresses back that a search would not find any more, since it stops at an empty slot. */
 static void clear_slot(uintptr_t *table, uint32_t slot) {
   for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
     uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
@@ -147,8 +149,8 @@ static void unmap_table(struct scope *scope) {
 }
 
 /*
- * Holds the chain of a thread that follows it, or changes it or a table: signal handlers then unlink no scope and free
- * no record, but leave that to the thread. Returns whether it was held already.
+ * Marks that the thread follows or changes its chain, or changes a table. While the mark is set, signal handlers unlink
+ * no scope and free no record; the thread does that afterwards. Returns whether the mark was set before.
  */
 static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
@@ -163,7 +165,8 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Returns whether the table may be changed: not in a signal handler that interrupted a change. */
+/* Begins a change of the table. Returns false if the table must not be changed, because it overflowed or because this
+ * is a signal handler that interrupted a change. */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {
@@ -184,7 +187,7 @@ static void match_allocation(struct scope *scope, const void *object) {
   if (!begin_change(scope)) return;
   uint32_t slot = slot_of(scope->table, (uintptr_t)object);
   if (scope->table[slot] != 0) {
-    /* Another thread freed the earlier object at this address, which counts as retained. */
+    /* Another thread freed the earlier object at this address. That object counts as retained. */
   } else if (scope->in_table == MOST_MATCHED) {
     scope->overflowed = true;
   } else {
@@ -224,7 +227,7 @@ static void free_record(struct scope *scope) {
   push_free(scope);
 }
 
-/* Sets what the thread reports, by the scopes in its chain. */
+/* Sets which events the thread reports, by the scopes in its chain. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -238,7 +241,7 @@ static void choose_reports(struct thread_block *block) {
   if (scoped) {
     headroom_withdraw(block);
   } else {
-    peak_flush(block); /* gives it headroom */
+    peak_flush(block); /* renews the headroom */
   }
 }
 
@@ -260,14 +263,14 @@ static void unlink_abandoned(struct thread_block *block) {
     } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       free_record(scope);
     } else {
-      place = &thread_scoping(block)->innermost; /* a handler has opened a scope in front */
+      place = &thread_scoping(block)->innermost; /* a signal handler has opened a scope before this one */
     }
   }
 }
 
 /*
- * Unlinks the own block's scopes that have ended. A handler leaves that to the thread while the chain is held, or in a
- * marked event, whose end stores the headroom.
+ * Unlinks the calling thread's closed scopes. Postpones that if the chain is held, or if a signal handler has
+ * interrupted a marked event, which stores the headroom at its end: the thread then unlinks them later.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -295,14 +298,15 @@ static bool raise_to(int64_t *highest, int64_t value) {
   return true;
 }
 
-/* Raises a scope's figures. Returns whether an outer scope may have to be raised, too. */
+/* Raises a scope's peak and largest request. Returns whether the outer scope may have to be raised, too. */
 static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   bool larger = doubled > scope->largest_doubled;
   if (larger) scope->largest_doubled = doubled;
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the scopes from the innermost outward: figures that do not exceed a scope's exceed no outer one's. */
+/* Raises the figures of the scopes from the innermost outward, until one scope's figures are not exceeded: those of its
+ * outer scopes are at least as high. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -332,7 +336,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* An event of a signal handler in between is therefore reported, or comes before the scope. */
+  /* Withdraws the headroom before the scope's start is read: an event of a signal handler between these steps then
+   * either comes before the scope or is reported. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event reports to the peak and sets the limits */
     block->reporting.scoped = SCOPED;
@@ -362,7 +367,7 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Takes back a record of a thread that ended and left its scope open. */
+/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);
@@ -437,7 +442,7 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Read first, so that no difference is negative if events come meanwhile. */
+  /* Reads these two before the other counters, so that no difference below is negative if events come meanwhile. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};
@@ -455,7 +460,7 @@ static void read_thread(const struct scope *scope, const struct thread_block *bl
   if (scope->table) read_matches(scope, temporary, temporary_bytes, out);
 }
 
-/* Computes the bounds of the largest request from its size class. */
+/* Computes the bounds of the largest request from the largest size class with an allocation. */
 static void bound_largest(struct mallometer_scope *out) {
   unsigned class = MALLOMETER_SIZE_CLASSES;
   while (class > 0 && out->allocations[class - 1] == 0) class --;
@@ -482,7 +487,8 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 }
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
-  /* Loaded once: if the scope ends meanwhile, the record may be used for a scope over the process. */
+  /* The block is loaded once: if the scope is closed meanwhile, its record may be used again for a scope over the
+   * process. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -504,11 +510,11 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* The next user of the record acquires what free_record() released before it writes: a reader that copied a word of
-     * it sees another state behind the fence (as test/litmus/reused-sample). */
+    /* The next user of the record acquires what free_record() released, before it writes: a reader that copied anything
+     * of that user finds another state after the fence (as in test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (state_word(scope) != word) continue; /* the scope or its thread ended meanwhile */
+    if (state_word(scope) != word) continue; /* the scope was closed or its thread ended meanwhile */
     *out = figures;
     return 0;
   }
@@ -540,11 +546,13 @@ bool scope_retains(const struct scope *scope, const void *object) {
 
 /* ---- End ----------------------------------------------------------------------------------------------- */
 
-/* Leaves a closed scope to its own thread, which may be in the middle of an event. Frees it if that thread ended. */
+/* Leaves a closed scope to the thread that it measures, which may be in the middle of an event. Frees the scope if that
+ * thread has ended. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return; /* a fork within a handler freed it */
+    /* Fails if a signal handler forked, and this is the child, which has freed the record. */
+    if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
     free_record(scope);
@@ -567,7 +575,8 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0; /* freed */
+  /* Fails if a signal handler forked, and this is the child, which has freed the record. */
+  if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {
     abandon(scope, with_state(word, CLOSING), out);
@@ -577,7 +586,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   return 0;
 }
 
-/* Ends a scope whose thread ends. */
+/* Ends a scope because its thread ends. */
 static void end(struct scope *scope) {
   scope->end = scope->block->events;
   scope->interrupted = was_interrupted(scope);
@@ -605,7 +614,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
-  scoping->is_held = false; /* a handler may have left an event by longjmp */
+  scoping->is_held = false; /* a signal handler may have left an event by longjmp */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;
@@ -619,7 +628,7 @@ size_t scopes_footprint(void) {
   return bytes + __atomic_load_n(&table_bytes_mapped, __ATOMIC_RELAXED);
 }
 
-/* Frees a scope that a thread of the parent was closing. */
+/* Frees, in the child of a fork, a scope that a thread of the parent was closing. */
 static void free_closing_record(struct scope *scope, uint64_t word) {
   if (!scope->block) peak_window_close(scope->window);
   if (scope->block != own_block()) {

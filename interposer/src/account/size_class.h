@@ -1,9 +1,11 @@
 /*
- * The size class of a request: powers of two from 1 byte to 4 MiB, upper bounds included, the last class open. One bit
- * scan and no table: 2 * size - 1 has its highest bit at 0 for 1 byte, at 5 for 17 to 32 bytes, at 6 for 33 to 64. Zero
- * bytes belong to the first class. Public figures merge the classes up to 16 bytes (totals.c).
+ * The size class of a request. The classes' upper bounds are the powers of two from 1 byte to 4 MiB, inclusive; the
+ * last class is open. A class is found by one bit scan without a table: the highest bit of 2 * size - 1 is bit 0 for 1
+ * byte, bit 5 for 17 to 32 bytes, bit 6 for 33 to 64. A request of 0 bytes belongs to the first class. Public figures
+ * merge the classes up to 16 bytes (totals.c).
  *
- * The fast path needs only this number of a request, so it keeps it across the allocator's call, and sums it.
+ * 2 * size - 1 is all that the fast path needs of a request, so it keeps this number across the allocator's call, and
+ * sums it.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H
@@ -13,11 +15,11 @@
 #include "mallometer.h"
 #include "platform/arch.h"
 
-/* The classes that form the first one of MALLOMETER_SIZE_CLASSES. */
+/* The number of classes that the first class of MALLOMETER_SIZE_CLASSES merges. */
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 
-/* Returns 2 * size - 1, modulo 2^64: for 0 bytes the largest number. */
+/* Returns 2 * size - 1 modulo 2^64, which is the largest number for 0 bytes. */
 static inline size_t doubled_size(size_t size) { return 2 * size - 1; }
 static inline size_t size_of_doubled(size_t doubled) { return doubled / 2 + 1; }
 

@@ -1,9 +1,9 @@
 /*
  * Slabs, hand-over and the list of unowned blocks. See thread_block.h.
  *
- * The list is a stack of indices. Its head carries a tag that changes with every operation, so that a head seen twice
- * is the same head (no ABA problem), and the whole is one 64-bit word: consistent in a forked child, whatever the
- * parent's other threads were doing.
+ * The list is a stack of indices. Its head contains a tag that changes with every operation, so that two equal heads
+ * are the same state of the list (no ABA problem). Index and tag are one 64-bit word, so the head is consistent in a
+ * forked child, too.
  */
 #include "account/thread_block.h"
 
@@ -13,7 +13,7 @@
 #include "platform/libc.h"
 #include "platform/memory.h"
 
-#ifndef MAXIMUM_BLOCKS /* tests build a library with few */
+#ifndef MAXIMUM_BLOCKS /* tests build a library with fewer blocks */
 #define MAXIMUM_BLOCKS 65536u
 #endif
 #define SLABS (MAXIMUM_BLOCKS / BLOCKS_IN_SLAB)
@@ -61,7 +61,7 @@ const struct event_counters *thread_baseline(const struct thread_block *block) {
 
 /* ---- The list of unowned blocks ----------------------------------------------------------------------- */
 
-/* Pushes a block. The head's store releases its successor (test/litmus/free-list). */
+/* Pushes a block. The store of the head releases the store of next_free (test/litmus/free-list). */
 static void push_free(uint32_t index) {
   struct thread_record *record = record_at(index);
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_RELAXED);
@@ -75,7 +75,8 @@ static void push_free(uint32_t index) {
 static uint32_t pop_free(void) {
   uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NO_INDEX) {
-    /* The load of this head acquired it. If the head has changed, the value is another's, and the exchange fails. */
+    /* The load of the head acquired the store of next_free. If the head has changed since, this value may belong to
+     * another state of the list, and the exchange fails. */
     uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
     uint64_t next = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -94,7 +95,7 @@ static bool map_slab_of(uint32_t index) {
   if (__atomic_compare_exchange_n(place, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     __atomic_fetch_add(&slabs_mapped, 1, __ATOMIC_RELAXED);
   } else {
-    memory_unmap(fresh, sizeof *fresh); /* another thread was first */
+    memory_unmap(fresh, sizeof *fresh); /* another thread has stored its slab */
   }
   return true;
 }
@@ -116,7 +117,8 @@ static void release_block(uint32_t index) {
   push_free(index);
 }
 
-/* Returns false if a signal handler has meanwhile taken a block for this thread, which it keeps. */
+/* Makes a block the calling thread's. Returns false if a signal handler has taken a block for this thread meanwhile;
+ * the thread keeps that block. */
 static bool make_current(struct thread_block *block) {
   return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
 }
@@ -137,7 +139,8 @@ static bool has_headroom(const struct thread_block *block) {
   return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
 }
 
-/* Withdraws the headroom, for frees as well, which give it back. A thread without headroom calls peak_flush(). */
+/* Withdraws the headroom of all threads, so that allocations and frees alike take the slow path, where threads
+ * answer. */
 void thread_blocks_request_answer(void (*answer)(void)) {
   __atomic_store_n(&requested_answer, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;
@@ -147,8 +150,8 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* An update of the owner may have overwritten the store, or prevented it by its mark. The update takes one
-   * instruction, or some fifteen. */
+  /* The owner's own update may have overwritten the store, or its mark may have prevented the store. Such an update
+   * takes at most some fifteen instructions, so this repeats the store after a short wait. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -178,12 +181,13 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* 0 in a new block, or if another thread forked in the middle of the owner's event: is_in_event(). */
+  /* The headroom is 0 in a new block, and if another thread forked in the middle of the earlier owner's event. It must
+   * not be 0, because is_in_event() would take that for a mark. */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
-  /* This thread sees `requested_answer`, or thread_blocks_request_answer() sees the owner, because both store before
-   * they load. */
+  /* Either this thread sees `requested_answer`, or thread_blocks_request_answer() sees that the block is owned, because
+   * both threads store before they load. */
   __atomic_store_n(&record->owned, true, __ATOMIC_SEQ_CST);
   block->reporting = (struct reporting){0, __atomic_load_n(&requested_answer, __ATOMIC_SEQ_CST) ? REQUEST_ANSWER : 0};
   __atomic_fetch_add(&owners, 1, __ATOMIC_RELAXED);
@@ -191,7 +195,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* Events of a signal handler, or of pthread_setspecific itself, find the block here. */
+  /* The block is set before this call, so that pthread_setspecific itself, and a signal handler during it, count in the
+   * block. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -199,11 +204,13 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Ends a thread: the destructor of the library's thread key. Destructors of other keys may allocate and free later,
- * which counts in the shared block. Keeping the own block for them until the next round would cost each thread such a
- * round, 500 instructions of glibc's. A thread with a request and no event since answers here.
+ * Ends a thread. This is the destructor of the library's thread key. Destructors of other keys may allocate and free
+ * later, which counts in the shared block. To keep the block for them until the next round would cost each thread such
+ * a round, 500 instructions of glibc's. If an answer was requested and the thread has had no event since, it answers
+ * here.
  *
- * The value only makes the C library call this: a program with a wrong key may have overwritten it.
+ * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
+ * overwritten it.
  */
 static void on_thread_end(void *unused) {
   (void)unused;

@@ -2,18 +2,18 @@
  * Each thread counts in a block of its own, so counting shares no cache line and needs no atomic instruction.
  *
  * A thread finds its block through one pointer of its own. Until its first event the pointer leads to a sentinel
- * without headroom, and an event that finds no headroom takes the slow path: one comparison covers "first use", "handed
- * over" and "report to the peak".
+ * without headroom, and an event that finds no headroom takes the slow path: the same comparison finds a thread's first
+ * event, a thread that has handed its block over, and a thread that must report to the peak.
  *
  * Headroom is the number of bytes by which the thread's live bytes may grow before it reports to the peak (totals.h).
- * Allocations take from it, frees give back, so that a thread that frees as much as it allocates rarely leaves the fast
- * path.
+ * Allocations decrease the headroom and frees increase it, so that a thread that frees as much as it allocates rarely
+ * leaves the fast path.
  *
  * Blocks are carved from slabs that are never unmapped. When a thread ends, in the first round of destructors of thread
  * keys, its block passes to the next new thread with its totals: the sum over all blocks is right at any time, and no
- * totals are moved or freed. The new owner stores the totals that it found, its baseline, for figures of its own.
- * Events after the hand-over (destructors that run later), and those of threads that found no block, are counted in one
- * shared block that is written atomically.
+ * totals are moved or freed. The new owner stores the totals that it found as its baseline, which is subtracted to get
+ * the new owner's figures. Events after the hand-over (of destructors that run later), and events of threads that found
+ * no block, are counted in one shared block by atomic additions.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -32,7 +32,8 @@
 /* The growth of a thread's live bytes between two reports to the peak. */
 #define HEADROOM_BYTES 65536
 
-/* The largest request of the fast path. Larger ones have another route, for the open class and the largest request. */
+/* The largest request of the fast path. Larger requests take another path, which counts the open size class and records
+ * the largest request. */
 #define LARGEST_FAST_REQUEST 32768u
 
 /* Sizes of the sampler's tables for each thread (sample/sampler.h). */
@@ -55,43 +56,44 @@ static inline counter *event_allocations(struct event_counters *events, size_t c
   return &events->by_class[PLACE_OF_CLASS(class, SIZE_CLASSES)];
 }
 
-/* The time that a thread's latest samples took (sample/governor.h). */
+/* When a thread's latest samples began and how long they took (sample/governor.h). */
 struct burst {
   uint32_t begin_ms; /* unit: 2^20 ns */
   uint32_t spent_ns;
 };
 
 enum thread_request {
-  /* Set by thread_blocks_request_answer(). */
+  /* The thread must call the function that was passed to thread_blocks_request_answer(). */
   REQUEST_ANSWER = 1,
-  /* The thread is to unlink scopes that other threads have closed. */
+  /* The thread must unlink scopes that other threads have closed. */
   REQUEST_UNLINKING = 2
 };
 
 struct thread_block {
-  /* Bytes until the thread reports to the peak; 0 while an event is counted, where EVENTS_ARE_MARKED. Written by the
-   * owner; a thread that lowers flushed_live_bytes stores HEADROOM_BYTES, but never over 0. */
+  /* The bytes until the thread reports to the peak. If EVENTS_ARE_MARKED, it is 0 while an event is being counted.
+   * Written by the owner. A thread that lowers flushed_live_bytes stores HEADROOM_BYTES, but does not overwrite 0. */
   int64_t headroom;
-  /* Net bytes of this block in the peak's estimate. Written by the thread that flushes (totals.c). */
+  /* The net bytes of this block that the peak's estimate contains. Written by the thread that flushes (totals.c). */
   int64_t flushed_live_bytes;
-  /* The block's number, fixed since it was carved. */
+  /* The block's number, which never changes. */
   uint32_t index;
-  /* Set while the thread walks its Java stack, to prevent a second walk. Written by the owner. */
+  /* Set while the thread walks its Java stack, to prevent a nested walk. Written by the owner. */
   uint16_t walks_java;
   struct reporting {
-    /* Bits of account/scopes.h: scopes of the thread are open, so no event may find headroom. Written by the owner. */
+    /* Bits of account/scopes.h. If a bit is set, the thread is in a scope, and no event may find headroom. Written by
+     * the owner. */
     uint8_t scoped;
-    /* Bits of enum thread_request, set by other threads: what the owner does at its next event on the slow path. */
+    /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* Allocations of each of the sampler's buckets until its next visit. */
+  /* The allocations until the next visit, for each of the sampler's buckets. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
 _Static_assert(sizeof(struct thread_block) == 512, "DESIGN: at most 256 bytes a thread, beside the filter");
 _Static_assert(IS_PLACE_OF_CLASSES(offsetof(struct thread_block, events.by_class), SIZE_CLASSES), "the fast path's");
 
-/* Rarely written part of a block, on other cache lines than those that events write. */
+/* The rarely written part of a block, on other cache lines than the counters of events. */
 struct thread_record {
   struct event_counters baseline;
   /* Index of the next block on the list of unowned blocks. */
@@ -108,43 +110,46 @@ struct large_path {
 
 /*
  * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
- * that it has freed. Written by the owner; `limit` and `report_peak_at` also by a thread that lowers
- * flushed_live_bytes.
+ * that it has freed. Written by the owner; a thread that lowers flushed_live_bytes also writes `limit` and
+ * `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes and the largest request that change no scope; events above take the long path. */
+  /* The highest net bytes, and the largest request, that change no figure of a scope. Events above either take the slow
+   * path. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* Net bytes at which the thread reports to the peak, instead of by its headroom, which is withdrawn. */
+  /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a
+   * scope. */
   int64_t report_peak_at;
   struct scope *innermost;
-  /* The thread follows or changes the chain, so its signal handlers must not change it. */
+  /* Whether the thread is following or changing the chain, so that its signal handlers must not change it. */
   bool is_held;
 };
 
-/* The sampler's data of a thread beside its filters. Owner only. */
+/* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* State of the random numbers. Each visit changes it, so threads share no cache line here. */
+  /* The state of the random number generator. Each visit changes it, so it shares no cache line with other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* Visits whose cost is not counted yet. */
+  /* The number of visits whose cost is not counted yet. */
   uint32_t visits;
-  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm write it, too. */
+  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write it. */
   uintptr_t cleaner;
 };
 
 enum { BLOCKS_IN_SLAB = 64 };
 
 /*
- * Blocks are close together, because readers walk over all of them. Other data of a thread is at a fixed distance from
- * its block, except for rarely used data.
+ * Blocks are close together, because readers walk over all of them. A thread's other data is at a fixed distance from
+ * its block, except its struct thread_sampling.
  */
 struct slab {
   _Alignas(64) struct thread_block blocks[BLOCKS_IN_SLAB];
-  /* Avoids false conflicts: processors briefly take accesses for equal whose addresses differ by whole pages. */
+  /* Shifts what follows by half a page. Processors briefly treat accesses as conflicting if their addresses differ by a
+   * multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The levels at which the numbers in `filter` were drawn. */
+    /* The levels by which the numbers in `filter` were drawn. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -175,22 +180,22 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* The headroom of a sentinel: no sum of frees raises it above 0. */
+/* The headroom of a sentinel, so low that no number of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
-/* The sentinel of threads without an event. */
+/* The sentinel of threads that have had no event. */
 extern HIDDEN struct thread_block no_block_yet;
-/* The sentinel of threads that handed their block over, or found none. */
+/* The sentinel of threads that have handed their block over or found none. */
 extern HIDDEN struct thread_block no_own_block;
-/* The sentinel of threads whose events are not counted: thread_block_leave(). */
+/* The sentinel of threads that called thread_block_leave(): their events are not counted. */
 extern HIDDEN struct thread_block uncounted_block;
 
 /* The calling thread's block, or a sentinel. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
 /*
- * Take allocated bytes from the headroom, or give freed bytes back. They return false if none is left, which is always
- * so for sentinels; peak_flush() renews it then.
+ * Subtract allocated bytes from the headroom, or add freed bytes to it. They return false if the headroom is used up,
+ * as it always is for sentinels; the caller then calls peak_flush(), which renews it.
  */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
@@ -201,19 +206,20 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Begin one event on the fast path with what it takes from the headroom; event_end() ends it. They return false, for
- * the slow path, if no headroom is left.
+ * Begin one event on the fast path with its change of the headroom; event_end() ends it. They return false if no
+ * headroom is left: the caller must take the slow path.
  *
- * Where EVENTS_ARE_MARKED, the headroom is 0 from beginning to end. A signal handler that allocates meanwhile finds no
- * headroom, takes the slow path, and counts in the shared block (event_block()), so that the interrupted event's stores
- * overwrite none of its counts. A handler between the load of the headroom and the mark has counted in full before the
- * mark. Only what it took from the headroom is overwritten, less than HEADROOM_BYTES, until the next peak_flush(),
- * which reads the counters. If it opens a scope there, the scope's peak, largest request and matches miss the thread's
- * events until that flush, since the withdrawn headroom is overwritten too. A handler that never returns (longjmp)
- * leaves the mark: the thread's later events are counted in the shared block.
+ * If EVENTS_ARE_MARKED, the headroom is 0 from the beginning to the end of the event. A signal handler that allocates
+ * meanwhile finds no headroom, takes the slow path, and counts in the shared block (event_block()), so that the
+ * interrupted event's stores overwrite none of the handler's counts. A handler that runs between the load of the
+ * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is
+ * overwritten, which is less than HEADROOM_BYTES, until the next peak_flush(), which reads the counters. If such a
+ * handler opens a scope, the store also overwrites the withdrawn headroom: the scope's peak, largest request and
+ * matches then miss the thread's events until the next flush. A handler that never returns (longjmp) leaves the mark:
+ * the thread's later events are counted in the shared block.
  *
  * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads change the headroom
- * by compare-and-exchange, which fails while the mark is set.
+ * by compare-and-exchange, which does not change it while the mark is set.
  */
 static inline bool event_mark(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
@@ -224,7 +230,7 @@ static inline bool event_mark(struct thread_block *block, bool exhausted) {
 
 static inline bool event_begin_allocation(struct thread_block *block, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)usable_size);
-  /* If there was no headroom, none is left. */
+  /* A headroom that was negative before stays negative. */
   return event_mark(
       block, difference_exhausts(left, __atomic_load_n(&block->headroom, __ATOMIC_RELAXED), (int64_t)usable_size));
 }
@@ -250,7 +256,8 @@ static inline void event_end(struct thread_block *block, int64_t left) {
   __atomic_store_n(&block->headroom, left, __ATOMIC_RELAXED);
 }
 
-/* Returns whether the thread is in the middle of an event, so that a signal handler calls this. */
+/* Returns whether the thread is in the middle of an event. The caller is then a signal handler that interrupted the
+ * event. */
 static inline bool is_in_event(const struct thread_block *block) {
   return EVENTS_ARE_MARKED && __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) == 0;
 }
@@ -271,36 +278,39 @@ static inline int64_t thread_net(const struct thread_block *block) {
   return (int64_t)(block->events.allocated_bytes.value - block->events.freed_bytes.value);
 }
 
-/* Removes the headroom, so that each event takes the slow path until it is renewed. From any thread. */
+/* Withdraws the headroom, so that each event takes the slow path until the headroom is renewed. May be called from any
+ * thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* Keeps a mark. Without marks, 0 is the headroom of a block that had no event yet. */
+  /* Does not overwrite 0 if it marks an event. If events are not marked, 0 is the headroom of a block that has had no
+   * event. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
 }
 
-/* Reads current_block again. The fast path does so before and after the allocator's call. */
+/* Returns current_block. Each call reads it anew; the fast path does so before and after the allocator's call. */
 static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
 /* The counters of events without a block. Only counter_add_shared may write them. */
 extern HIDDEN struct event_counters shared_events;
 
 /*
- * Reserve and release thread key 0, the first key of a process, which is also the value of a key that a program forgot
- * to create: the program would access another's value. Keys that are created between the two calls get other numbers:
- * the library's, and the loader's, which glibc before 2.34 creates when it is first used.
+ * Reserve and release thread key 0, the first key of a process. A program that forgot to create its key uses the value
+ * 0, and would access the data of the key's owner. Keys that are created between the two calls therefore get other
+ * numbers: the library's, and the loader's, which glibc before 2.34 creates when it first needs one.
  */
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
 /*
- * Starts the blocks, once, before the first event. A thread that hands its block over calls `at_hand_over` first, for
- * the peak (totals.h includes this file). Never fails: without a key, blocks stay with the threads that ended.
+ * Call this once, before the first event. A thread that ends calls `at_hand_over` before it hands its block over, so
+ * that the block is flushed (totals.h includes this file, so this file cannot call it). This never fails: without a
+ * thread key, blocks stay with the threads that ended.
  */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
-/* Is the rare part of thread_block_acquire(). */
+/* Is the slow path of thread_block_acquire(). */
 struct thread_block *thread_block_acquire_first(void);
 
 /* Returns whether `block` is not a sentinel. */
@@ -309,15 +319,15 @@ static inline bool is_thread_block(const struct thread_block *block) {
 }
 
 /*
- * Returns the calling thread's own block, and takes one if it has none; NULL if its events belong to shared_events.
- * Takes no lock; maps a slab for every 64th thread that lives at the same time. May change errno.
+ * Returns the calling thread's block; a thread without a block takes one. Returns NULL if the thread's events belong to
+ * shared_events. Takes no lock; maps a slab for every 64th thread that lives at the same time. May change errno.
  */
 static inline struct thread_block *thread_block_acquire(void) {
   struct thread_block *block = own_block();
   return is_thread_block(block) ? block : thread_block_acquire_first();
 }
 
-/* Returns the block for an event of the calling thread on the slow path; NULL: shared_events. */
+/* Returns the block for an event of the calling thread on the slow path; NULL if the event belongs to shared_events. */
 static inline struct thread_block *event_block(void) {
   struct thread_block *block = thread_block_acquire();
   return block && is_in_event(block) ? NULL : block;
@@ -331,24 +341,25 @@ static inline struct thread_block *event_block(void) {
 bool thread_block_would_recurse(size_t requested);
 
 /*
- * Excludes the calling thread's events from all sums, until thread_block_return() gives the returned block back: the
- * library's own work is not the program's.
+ * Excludes the calling thread's events from all sums, until thread_block_return() restores the returned block. Call
+ * this around the library's own work, which must not count as the program's.
  */
 struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
  * Makes each thread call `answer` once at its next event, before its own caches of the allocator change by more than
- * that event; a new thread at its first event. From any thread; each call asks again. NULL: stops asking. A thread that
- * is in the middle of an event may answer later.
+ * that event; a new thread does so at its first event. May be called from any thread; each call makes all threads
+ * answer again. With NULL, threads stop answering. A thread that is in the middle of an event may answer later.
  */
 void thread_blocks_request_answer(void (*answer)(void));
 
-/* Is the rare part of thread_block_answer(). */
+/* Is the slow path of thread_block_answer(). */
 uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* Answers for the own block on the slow path, and returns the other bits of `requests`. Another thread stores
- * `requests` first, then the headroom, which brought the thread here. */
+/* Does what was requested of the calling thread, and returns the bits of requests that are left to the caller. A
+ * requesting thread stores `requests` before the headroom, and this thread came here because it found no headroom: it
+ * acquires the headroom first, so it sees the request. */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
   bool is_requested = __atomic_load_n(&block->reporting.requests, __ATOMIC_ACQUIRE) != 0;
@@ -357,7 +368,7 @@ static inline uint8_t thread_block_answer(struct thread_block *block) {
 
 const struct event_counters *thread_baseline(const struct thread_block *block);
 
-/* Returns block i of 0 .. thread_block_count() - 1; NULL if its slab could not be mapped. */
+/* Return the number of blocks, and the block with an index below that number; NULL if its slab could not be mapped. */
 uint32_t thread_block_count(void);
 struct thread_block *thread_block_at(uint32_t index);
 
@@ -365,10 +376,10 @@ struct thread_block *thread_block_at(uint32_t index);
 uint32_t thread_block_owners(void);
 /* Returns the number of threads that ever found no block. */
 uint64_t threads_without_block(void);
-/* Returns the bytes mapped for blocks, which never decrease. */
+/* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);
 
-/* Makes the blocks of threads that do not exist in a forked child available. */
+/* Makes the blocks of threads that do not exist in the child of a fork available there. */
 void thread_blocks_forked(void);
 
 #endif

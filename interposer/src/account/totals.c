@@ -15,8 +15,9 @@ static void add_frees(const struct event_counters *events, struct mallometer_cou
   sum->freed_bytes += counter_read(&events->freed_bytes);
 }
 
-/* Adds the allocations. Each request adds 2 * size - 1 to requested_doubled, which is read first: a request of 0 bytes
- * subtracts 1 there, and is counted in its class before. */
+/* Adds the allocations. Each request adds 2 * size - 1 to requested_doubled. A request of 0 bytes subtracts 1 there
+ * after it was counted in its class, so requested_doubled is read before the classes: the sum is then never
+ * negative. */
 static void add_allocations(const struct event_counters *events, struct mallometer_counters *sum) {
   uint64_t doubled = counter_read(&events->requested_doubled);
   for (unsigned i = 0; i < SIZE_CLASSES; i++) {
@@ -41,7 +42,7 @@ void totals_read(struct mallometer_counters *sum) {
     struct thread_block *block = thread_block_at(i);
     if (block) add_frees(&block->events, sum);
   }
-  /* New threads may own objects that the first pass saw freed. */
+  /* Blocks of new threads are included: they may have allocated objects that the first pass saw freed. */
   count = thread_block_count();
   add_allocations(&shared_events, sum);
   for (uint32_t i = 0; i < count; i++) {
@@ -87,8 +88,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
-/* Returns the slack. The peak and the estimate are sums of their own, from which no other value is read: no order is
- * needed. */
+/* Returns the slack. Its loads are relaxed, because no other value is read by means of the peak. */
 static uint64_t slack(void) {
   uint64_t of_peak = __atomic_load_n(&peak, __ATOMIC_RELAXED) / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -112,7 +112,7 @@ static void raise_window(int64_t *peak_of_window, int64_t net) {
   }
 }
 
-/* Returns the lowest peak of the process and of the windows: live bytes below it change none. */
+/* Returns the lowest peak of the process and of the windows. Live bytes below it change no peak. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -122,7 +122,8 @@ static int64_t lowest_peak(void) {
   return lowest;
 }
 
-/* Raises the peaks. `live` is negative if objects are freed that were allocated while counting was off. */
+/* Raises the peaks of the process and of the windows in `open`. `live` is negative if objects are freed that were
+ * allocated while counting was off. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
     raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
@@ -154,7 +155,8 @@ static uint64_t allocated_until_now(void) {
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks by a sum; `freed` and `open` are of its beginning. Returns false if the sum must be repeated. */
+/* Raises the peaks by a sum. `freed` and `open` were read at its beginning. Returns false if the sum must be repeated,
+ * because more than the slack was freed while it was taken. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -185,8 +187,9 @@ void totals_read_whole(struct mallometer_counters *sum) {
 }
 
 /*
- * Updates a share of the estimate, which is always the sum of all flushed_live_bytes: each thread that exchanges one
- * adds the difference. Returns false if another thread has exchanged it meanwhile, perhaps with newer live bytes.
+ * Updates a thread's share of the estimate. The estimate is always the sum of all shares (flushed_live_bytes): the
+ * thread that exchanges a share adds the difference. Returns false if another thread has exchanged the share meanwhile,
+ * perhaps for newer live bytes.
  */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
@@ -198,16 +201,16 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets the next report of a thread in a scope, which reads it at its next allocation. */
+/* Sets at which net bytes a thread in a scope reports next. The thread reads it at its next allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
 }
 
 /*
- * Flushes all threads. Threads that only free do not flush; without this the estimate would stay above the peak. Freed
- * bytes beyond HEADROOM_BYTES cease to be headroom when the share of the estimate falls. A store that the owner's own
- * update overwrites is repeated at the next correction.
+ * Flushes all threads. Threads that only free do not flush, so the estimate would otherwise stay above the peak.
+ * Reduces a headroom above HEADROOM_BYTES, which frees have built up, because the thread's share is exact again. If the
+ * owner's own update overwrites that store, the next correction repeats it.
  */
 static void flush_all(void) {
   int64_t change;
@@ -218,12 +221,12 @@ static void flush_all(void) {
     if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* Fails if the headroom was withdrawn, or the owner has marked an event, meanwhile. */
+    /* This fails if the headroom was withdrawn meanwhile, or if the owner has marked an event. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
-/* Sums only bytes, because it runs on stacks with little room. */
+/* Takes sums of bytes only, because this runs on stacks with little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -238,8 +241,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Takes a sum if the estimate exceeds the peak by one slack, plus one for each sum in progress. A sum is therefore
- * still taken for as many bytes as it reads, and a thread that is interrupted in its sum does not hide later growth.
+ * Takes a sum if the estimate exceeds the peak by one slack, plus one for each sum in progress. Memory therefore grows
+ * by at least as many bytes as a sum reads before the next sum, and a thread that is interrupted in its sum does not
+ * hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -271,7 +275,8 @@ void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
-/* The reserved windows, open or not. Used in turn: a sum that began earlier may still raise a closed one. */
+/* Bit i is set while window i is reserved, open or not. Windows are used in turn, because a sum that began before a
+ * window was closed may still raise its peak. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
@@ -293,7 +298,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* so that earlier frees give no headroom */
+  flush_all(); /* withdraws headroom that stems from frees before the window */
   return number;
 }
 
@@ -323,7 +328,7 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline. The estimate is the sum of all flushed bytes and of the baseline. */
+/* Sets the baseline. The estimate is the sum of all flushed bytes plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
@@ -337,7 +342,8 @@ void totals_reduce_baseline(int64_t bytes) {
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
-/* Computes the estimate again: another thread may have changed its share, and not the estimate yet. */
+/* Computes the estimate anew, because another thread of the parent may have changed its share but not yet the
+ * estimate. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();

@@ -1,4 +1,4 @@
-/* Notes what the program maps. See mappings.h. */
+/* Records which addresses the program maps, and from where. See mappings.h. */
 #include "hooks/mappings.h"
 
 #include <dlfcn.h>
@@ -48,7 +48,8 @@ static struct {
   void *(*mremap)(void *memory, size_t old_bytes, size_t bytes, int flags, ...);
 } behind = {call_mmap, call_mmap, call_munmap, mremap_by_system};
 
-/* Sets a pointer to the next function of a name. Returns false if there is none, or it is this library's. */
+/* Sets *function to the next definition of a function. Returns false if there is none, or if it is this library's
+ * own. */
 static bool find_next(void *function, const char *name, const void *ours) {
   const void *address = dlsym(RTLD_NEXT, name);
   bool found = address && address != ours;
@@ -56,7 +57,8 @@ static bool find_next(void *function, const char *name, const void *ours) {
   return found;
 }
 
-/* Uncounted: a look-up that fails makes the loader allocate and free a message. */
+/* Finds the next functions. The thread's events are not counted meanwhile: the loader allocates and frees a message if
+ * a look-up fails. */
 void mappings_find_next(void) {
   struct thread_block *own = thread_block_leave();
 #define FIND(function) find_next(&behind.function, #function, (const void *)(uintptr_t)program_##function)
@@ -71,10 +73,11 @@ void mappings_find_next(void) {
 
 /* ---- Whether to note ----------------------------------------------------------------------------------- */
 
-/* The process that notes; its children of vfork have other numbers, those of fork store theirs. */
+/* The number of the process that records its mappings. Children of vfork share this memory but have other numbers;
+ * children of fork store theirs. */
 static pid_t noting;
 
-/* Mappings of so many bytes may be parts of memory that was reserved before an attach. */
+/* Mappings of at least this size may be parts of memory that was reserved before an attach. */
 #define LARGE_RESERVATION ((uintptr_t)1 << 20)
 
 static void seed(void) {
@@ -119,7 +122,7 @@ static uint64_t not_walked;
 
 uint64_t mappings_not_walked(void) { return __atomic_load_n(&not_walked, __ATOMIC_RELAXED); }
 
-/* Adds the walks of the time since the latest addition. */
+/* Adds the stack walks that the time since the latest addition allows. */
 static void add_walks(void) {
   uint64_t now = coarse_monotonic_ns(), before = __atomic_load_n(&walks_added_ns, __ATOMIC_RELAXED);
   uint64_t walks = (now - before) / (1000000000 / WALKS_A_SECOND);
@@ -139,7 +142,8 @@ static bool take_walk(size_t bytes) {
   return false;
 }
 
-/* Returns whether the code is of the object that defines malloc. The C library's own calls come past this library. */
+/* Returns whether the caller's code belongs to the object that defines malloc. The calls of the C library's own malloc
+ * do not come here. */
 static bool is_of_allocator(const void *caller) {
   static uintptr_t begin, end;
   if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
@@ -151,7 +155,7 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
-/* Tells tracers of a call of the program: the allocator's memory is announced by its objects. */
+/* Calls a probe of tracers, except for a mapping of the allocator, whose objects have probes of their own. */
 static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
   if (!is_of_allocator(origin.caller)) probe(memory, bytes);
 }
@@ -170,13 +174,14 @@ static uint32_t site_of(size_t bytes, struct origin origin) {
 
 static uintptr_t end_of(const void *memory, size_t bytes) { return (uintptr_t)memory + memory_whole_pages(bytes); }
 
-/* Returns whether the addresses are of the calling thread's stack, whose last pages a JVM maps anew as guards. */
+/* Returns whether the addresses are part of the calling thread's stack. A JVM maps the last pages of a stack anew, as
+ * guards. */
 static bool is_own_stack(uintptr_t begin, uintptr_t end, struct origin origin) {
   struct own_stack own;
   return own_stack_at((uintptr_t)origin.stack, &own) && begin >= own.begin && end <= own.end;
 }
 
-/* A call that changes what is mapped. */
+/* A call of the program that changes its mappings. */
 struct change {
   bool noted;
   uint32_t generation;
@@ -184,7 +189,8 @@ struct change {
   uint64_t latest;
 };
 
-/* Begins a call, before its system call. `unmaps`: it may unmap, also if it then fails. Keeps errno. */
+/* Begins a call; must precede the system call. `unmaps` says whether the call may unmap memory, even if it then fails.
+ * Preserves errno. */
 static struct change begin_change(bool unmaps) {
   int saved_errno = errno;
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};
@@ -198,12 +204,12 @@ static void end_change(struct change change) {
   if (change.unmaps) ranges_after_unmapping();
 }
 
-/* Removes ranges that a failed call with MAP_FIXED or MREMAP_FIXED may have unmapped before it failed. */
+/* Removes ranges that a call with MAP_FIXED or MREMAP_FIXED may have unmapped before it failed. */
 static void note_failure(struct change change, const void *wish, size_t bytes) {
   if (change.unmaps && memory_is_unmapped(wish)) ranges_remove((uintptr_t)wish, end_of(wish, bytes), change.latest);
 }
 
-/* Notes a mapping that succeeded. */
+/* Records a mapping that succeeded. */
 static void note_mapping(struct change change, const void *memory, size_t bytes, struct origin origin) {
   uintptr_t begin = (uintptr_t)memory, end = end_of(memory, bytes);
   uint32_t site;

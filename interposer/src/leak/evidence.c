@@ -1,4 +1,4 @@
-/* A record for each site that has objects in slots, found through a table of numbers. See evidence.h. */
+/* The record of each site that has had objects in slots, found through a table of numbers. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #define NO_NUMBER 0u
 
 static struct memory {
-  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's record; 0: none */
+  uint16_t numbers[MOST_SITES]; /* 1 + the number of a site's record; 0 if it has none */
   struct mallometer_site_evidence sites[MOST_SITES_WITH_EVIDENCE];
 } * memory;
 
@@ -50,8 +50,8 @@ static void note_duration(struct mallometer_durations *durations, uint64_t ns, c
 /* ---- Sites --------------------------------------------------------------------------------------------- */
 
 /*
- * Gives the record of a forgotten site to the site that now has its place in the table of sites. Returns NULL if
- * another thread does so at the same time, or if the record belongs to a later site already.
+ * Gives the record of a forgotten site to the site that has taken its place in the table of sites. Returns NULL if
+ * another thread is doing so, or if the record belongs to a later site already.
  */
 static struct mallometer_site_evidence *taken_over(struct mallometer_site_evidence *evidence, uint32_t site) {
   uint32_t before = __atomic_load_n(&evidence->site, __ATOMIC_ACQUIRE);
@@ -66,8 +66,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
 }
 
 /*
- * Returns a site's record; NULL if there is no room or no site. The exchange reserves a number for one thread, which
- * publishes the record after it has filled it.
+ * Returns a site's record; NULL if there is no room or no site. The exchange of `numbers_taken` reserves a record for
+ * one thread, which fills the record before it publishes its number.
  */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
@@ -78,7 +78,7 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
     if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   } while (!__atomic_compare_exchange_n(&numbers_taken, &fresh, fresh + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   memory->sites[fresh].site = site;
-  /* If two threads sample a new site at once, they take two numbers, one of which stays without objects. */
+  /* If two threads find the same new site at once, they take two records, and one of them stays without objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }
@@ -97,8 +97,8 @@ static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now
 
 /*
  * Adds a freed object to the histogram of lifetimes. Adds it to the histogram of idle times only if its last access was
- * observed. That is not so before its first epoch ends, while the observing thread rests, or if its accesses cannot be
- * seen.
+ * observed. It was not observed if the object's first epoch has not ended, if the observing thread rests, or if
+ * accesses to the object cannot be seen.
  */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);

@@ -1,6 +1,6 @@
 /*
- * Functions that describe to a search of memory a heap that moves objects and does not clear its free parts (a Java
- * heap). The caller that starts the search supplies them.
+ * Functions by which a search of memory learns about a heap that moves objects and does not clear its free parts (a
+ * Java heap). The caller that starts the search supplies them. They read memory in the way `by`.
  */
 #ifndef MALLOMETER_LEAK_HEAP_PARTS_H
 #define MALLOMETER_LEAK_HEAP_PARTS_H
@@ -11,11 +11,12 @@
 #include "platform/resident_memory.h"
 
 struct heap_parts {
-  /* Stores the number of collections so far. Returns false if a collection is under way. */
+  /* Stores the number of collections so far, for is_unmoved(). Returns false if a collection is under way. */
   bool (*begin)(enum memory_copying by);
   /*
-   * Returns where the used part of a range ends: no object lies from there to *end. Lowers *end if the heap is divided
-   * before it. Returns *end for memory outside of the heap.
+   * Returns where the used part of the range from `begin` to *end ends: no object lies from there to *end. Lowers *end
+   * if the heap is divided before it, so that the range has at most one free part. Returns *end for memory outside of
+   * the heap.
    */
   uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);
   /* Returns whether no collection has begun since begin(). */

@@ -1,4 +1,5 @@
-/* All live samples: in slots (slots.h) or where the allocator has put them (sample/live_samples.h). */
+/* Walks all live samples, both those in slots (slots.h) and those where the allocator has put them
+ * (sample/live_samples.h). */
 #ifndef MALLOMETER_LEAK_LIVE_OBJECTS_H
 #define MALLOMETER_LEAK_LIVE_OBJECTS_H
 
@@ -12,7 +13,8 @@ struct live_objects {
   size_t slot, place;
 };
 
-/* Returns the next live sample; false after the last one. Objects that come and go meanwhile may be missing. */
+/* Returns the next live sample; false after the last one. Objects that are allocated, freed or moved meanwhile may be
+ * missing. */
 bool live_objects_next(struct live_objects *walk, const void **object, struct live_sample *sample);
 
 /* Returns whether the object at this address is still the one that was seen there. */

@@ -43,22 +43,23 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* starts without a stop */
+static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has followed */
 static uint32_t changes; /* counts changes of wishes and of watched sites; a change wakes the sleeping thread */
 static void (*slot_reader)(void);
-static uint64_t cpu_of_reader_ns; /* CPU time in this epoch */
+static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
 static int state = MALLOMETER_LEAKS_OFF;
-static bool rests; /* whether the thread rests: there are no wishes */
+static bool rests; /* whether the thread rests because no caller requests evidence */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room;    /* why nothing is put into slots at present */
+static const char *no_room;    /* why nothing is put into slots at present; NULL if objects are */
 static const char *no_reading; /* why the latest reading failed; NULL if it did not */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* Figures are written by the observing thread. Readers conclude nothing from one figure about another. */
+/* Figures are written by the observing thread. Readers do not rely on the order in which they change, so relaxed
+ * accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -90,8 +91,8 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Records an access to an object. If the slot has a new object by now, the access was the initialization of that
- * object. */
+/* Records an access to an object. Does nothing if the slot has a new object by now, because the access was then the
+ * initialization of that object. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
@@ -113,7 +114,7 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses can be seen again. The last access is unknown, so `end` is taken for it. */
+/* Records that accesses to an object can be seen again. Its last access is unknown, so `end` is taken for it. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -152,7 +153,8 @@ static const char *cause_of(int error) {
   }
 }
 
-/* Reads accessed bits. Returns false, with errno, if that failed; the cause is reported until a reading works. */
+/* Reads accessed bits. Returns false and sets errno if that failed. The cause is then reported until a reading
+ * succeeds. */
 static bool read_uses(void) {
   bool read = scan_read();
   __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
@@ -168,10 +170,10 @@ static bool reads_slots(void) {
 }
 
 /*
- * Ends an epoch. Returns false, with errno, if the bits cannot be read; the epoch then continues. If the library itself
- * reads slots, all bits are cleared afterwards, and the program's accesses between the reading and the clearing are
- * lost. The epoch is void if that takes more than a small share of it, for example because this thread waits for a
- * processor.
+ * Ends an epoch. Returns false and sets errno if the bits cannot be read; the epoch then continues. If the library
+ * itself reads slots, all bits are cleared afterwards, and the program's accesses between the reading of the bits and
+ * the clearing are lost. If that time is more than a small share of the epoch, for example because this thread waits
+ * for a processor, the epoch is void.
  */
 static bool end_epoch(void) {
   note_objects();
@@ -202,7 +204,7 @@ static void sleep_until(uint64_t end, uint32_t seen_changes) {
   if (now < end) wait_for_change(&changes, seen_changes, end - now);
 }
 
-/* Waits for the end of the epoch. Returns false as soon as observation is unwanted. */
+/* Waits for the end of the epoch. Returns false as soon as no caller requests evidence any more. */
 static bool wait_for_the_end(uint64_t begin, uint64_t needed_ns) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
@@ -225,7 +227,7 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  const char *why = memory_limit(); /* the program has priority where a resource is limited */
+  const char *why = memory_limit(); /* A limit on the process's memory is left to the program. */
   if (!why) why = safety_test_slots();
   if (!why) why = slots_start();
   if (why) return why;
@@ -238,12 +240,12 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* Returns whether an error is temporary, such as a lack of descriptors or memory. */
+/* Returns whether an error of a reading is temporary, such as a lack of descriptors or memory. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
- * Returns whether reading has failed for good. A program that closes descriptors which are not its own makes one
- * reading fail, with any error, but not several in a row.
+ * Returns whether reading has failed for good. A program that closes descriptors of other owners makes one reading
+ * fail, with any error, but not several in a row.
  */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };
@@ -261,7 +263,7 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Opens the slots for new objects. Locks of memory by the program may have closed them (slots.c). */
+/* Lets objects move into slots. slots.c stops that when it finds memory that the program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -269,8 +271,8 @@ static void open_slots(uint64_t needed_ns) {
 }
 
 /*
- * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If nothing can be read,
- * only canaries are cooled, and the first epoch also shows older accesses.
+ * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
+ * cannot be read, only the canaries are cooled, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();
@@ -288,14 +290,14 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until observation is wanted again. Ends watching that was requested at the last moment. */
+/* Rests until a caller requests evidence again. Stops watching, even if it is requested during the rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
-    watch_sites(NULL, 0); /* the signal is not checked meanwhile */
+    watch_sites(NULL, 0); /* SIGTRAP's handler is not checked while the thread rests */
     reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
@@ -319,7 +321,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* the signal is not checked from here on */
+      watch_sites(NULL, 0); /* SIGTRAP's handler is not checked after the thread has ended */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;
@@ -430,7 +432,7 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
-/* Returns the state, which is OFF while the thread rests. */
+/* Returns the state as callers see it: OFF while the thread rests. */
 static int state_now(void) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now != MALLOMETER_LEAKS_ON) return now;

@@ -1,16 +1,17 @@
 /*
  * Observes whether sampled objects are used: a thread reads the accessed bits of the page slots once an epoch.
  *
- * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: so observation takes at most a
- * thousandth of one processor. While epochs would thus be longer than a minute, no more objects are placed.
+ * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: observation therefore takes at
+ * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
+ * placed.
  *
  * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
- * for the next epoch (the slot is "cooled"). In a void epoch (scan.h) set bits are valid, clear bits say nothing, and
- * the epoch does not count.
+ * for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
+ * does not show that there was none, and the epoch is not counted as a time of observation.
  *
- * When nobody wants evidence, the thread rests: it reads nothing, and no object comes into a slot. The thread does not
- * end, so that nobody has to wait for a reading to finish. When evidence is wanted again, observation begins anew, and
- * the objects in slots count as just accessed.
+ * When no caller wants evidence any more, the thread rests: it reads nothing, and no object is moved into a slot. The
+ * thread does not end, so that mallometer_leaks_stop() need not wait for a reading to finish. When evidence is wanted
+ * again, observation begins anew, and the objects in slots count as just accessed.
  */
 #ifndef MALLOMETER_LEAK_OBSERVATION_H
 #define MALLOMETER_LEAK_OBSERVATION_H
@@ -36,7 +37,7 @@ int observation_start(const char *unable);
 int observation_stop(void);
 
 /*
- * Called after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages the
+ * Call this after a time in which frees were not seen. Objects in slots lose their sites, and slots whose pages the
  * allocator has unmapped are retired. May change errno.
  */
 void observation_forget(void);
@@ -45,11 +46,11 @@ void observation_forget(void);
  */
 bool observation_shorten(uint64_t shortest_epoch_ms);
 
-/* Fills all fields. */
+/* Fills all fields of `out`. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the length of an epoch in CPU times of a reading, from 10 to 1,000,000. False otherwise. May be called from any
- * thread. */
+/* Sets how many times the CPU time of a reading an epoch lasts at least, from 10 to 1,000,000. Returns false for other
+ * values. May be called from any thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */
@@ -57,14 +58,15 @@ int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
  * Makes the observing thread call `read` once, right after a reading. `read` may access slots: they are cooled again
- * afterwards, and the epoch is void. A resting thread calls it at once. Only one thread may use this at a time.
+ * afterwards, and the epoch becomes void if that took long. A resting thread calls `read` at once. Only one thread may
+ * use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 
 /* Returns whether the observing thread runs or is about to run. If it does not, slots may be read at any time. */
 bool observation_looks(void);
 
-/* Cancels observation_read_slots(). Returns false if `read` was called or is running. */
+/* Cancels observation_read_slots(). Returns false if `read` has been called already or is running. */
 bool observation_does_not_read_slots(void);
 
 /* Returns whether there is evidence to read. */
@@ -74,7 +76,7 @@ bool observation_has_evidence(void);
  * objects are placed. */
 void observation_forked(void);
 
-/* Return the bytes mapped, including the excess of slots over their objects, and the thread's CPU time. */
+/* Return the bytes mapped, including the excess of slots over their objects; and the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);
 

@@ -12,14 +12,15 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* The counts of a site. Lost updates do no harm, because q must be known but need not be exact. */
+/* The counts of a site. A lost update does no harm, because q must be known but need not have the exact value of the
+ * formula. */
 struct share {
-  uint32_t first; /* the first epoch with a sample; 0 before */
+  uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
-  uint32_t samples; /* samples in `epoch` */
-  uint32_t before;  /* samples in the epoch before */
-  uint32_t live;    /* live objects in slots */
-  uint32_t kept;    /* live samples before the epoch's first one */
+  uint32_t samples; /* the samples in `epoch` */
+  uint32_t before;  /* the samples in the epoch before */
+  uint32_t live;    /* the live objects in slots */
+  uint32_t kept;    /* the live samples before the epoch's first sample */
 };
 
 static struct share *shares;
@@ -38,24 +39,27 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
 /*
- * Threads that sample a site at once may overwrite each other's counts. The object keeps the probability that results.
+ * The counts are read and written without order. Threads that sample a site at once may overwrite each other's counts;
+ * the object stores the probability that was really used.
  */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 
-/* Returns whether the site's first sample is old enough. Stores the epoch of the first sample. */
+/* Returns whether the site's first sample is at least EPOCHS_BEFORE_SLOTS epochs old. Stores the epoch of the first
+ * sample. */
 static bool is_recurring(struct share *share) {
   uint32_t now = load(&epoch), first = load(&share->first);
   if (first == 0) store(&share->first, now);
   return first != 0 && now - first >= EPOCHS_BEFORE_SLOTS;
 }
 
-/* Returns the samples of the site in this epoch, with this one, or in the one before, whichever is more. */
+/* Counts a sample. Returns the site's samples in this epoch, including this one, or those in the epoch before if they
+ * were more. */
 static uint32_t samples_of(struct share *share, uint32_t site) {
   uint32_t now = load(&epoch), since = now - load(&share->epoch);
   if (since > 0) {
-    store(&share->kept, call_sites_live_samples(site) - 1); /* without this sample */
+    store(&share->kept, call_sites_live_samples(site) - 1); /* excludes this sample */
     store(&share->before, since == 1 ? load(&share->samples) : 0);
     store(&share->samples, 0);
     store(&share->epoch, now);
@@ -67,8 +71,7 @@ static uint32_t samples_of(struct share *share, uint32_t site) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the share that is left of the slots of the class, or of the memory for slots, whichever is less; at most 1.
- */
+/* Returns the share that is left of the class's slots, or of the memory for slots, whichever is less. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
@@ -82,7 +85,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many samples to place in an epoch: more for a site whose samples stay live and are rarely observed. */
+/* Returns how many samples to place in an epoch. They are more for a site whose samples stay live and of which few are
+ * in slots. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

@@ -1,14 +1,14 @@
 /*
- * The choice of the samples that go into page slots (slots.h), and its probability.
+ * Chooses which samples go into page slots (slots.h), and with which probability.
  *
- * Slots are few, so a sample is placed with a probability q that is fixed before the draw and kept with the object. In
- * statistics of slots alone it stands for 1 / (p q) objects, where p is the sampler's probability. With
+ * Slots are few, so a sample is placed with a probability q that is fixed before the draw and stored with the object.
+ * In statistics of slots alone the object stands for 1 / (p q) objects, where p is the sampler's probability. With
  *
- *     B   samples of a call site that are placed in an epoch, about
- *     L   live objects of a call site in slots before it gets fewer
- *     K   samples of the site from earlier epochs that are live, in slots or not
- *     r   twice the share that is left of the slots of the class, or of the memory for slots, at most 1; the last tenth
- * is for sites that have no object in a slot
+ *     B   the samples of a call site that are placed in an epoch, on average
+ *     L   the live objects of a call site in slots above which fewer samples are placed
+ *     K   the samples of the site from earlier epochs that are live, in slots or not
+ *     r   twice the share that is left of the slots of the class, or of the memory for slots, whichever is less; at
+ *         most 1. The last tenth is left to sites that have no object in a slot
  *
  *     b = max(B, min(B (1 + K), L - live slots of the site))
  *     q = min(1, b / samples of the site in this epoch or the one before, the larger)
@@ -37,22 +37,22 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the records of sites, once, and moves samples into slots from then on: the contents that are to be kept
- * (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the allocator. Returns
- * false if there is no memory.
+ * Reserves the records of sites, once. Samples are moved into slots from then on: the contents that the program has
+ * written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the allocator.
+ * Returns false if there is no memory.
  */
 bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* Sets and returns how many bytes slots may take beyond those of their objects; with 0 no more are placed. */
+/* Set and return how many bytes slots may take beyond those of their objects. With 0, no more objects are placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
 /* Begins the next epoch. */
 void placement_next_epoch(void);
 
-/* Counts an object of the site as removed from its slot, freed or retired. */
+/* Counts an object of the site as removed from its slot, because it was freed or its slot was retired. */
 void placement_removed(uint32_t site);
 
 struct placement_totals {

@@ -28,12 +28,12 @@
 #define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/* The environment variables that change how glibc allocates, and where it is found. */
+/* The environment variables that change how glibc allocates, and which glibc is loaded. */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
-/* The exit codes of completed tests; other results are of enum child_end. */
+/* The exit codes of completed tests. Other results of child_run() are those of enum child_end. */
 enum { FIRST_OF_WATCH = 16, PASSED = 42 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
-/* Tests that present memory is copied, and that absent memory is reported. */
+/* Returns whether memory that is present is copied, and memory that is absent is reported. */
 static bool memory_can_be_copied(enum memory_copying by) {
   static char from[] = "some text", to[sizeof from];
   return memory_copy(by, (uintptr_t)from, to, sizeof from) == sizeof from && memcmp(from, to, sizeof from) == 0 &&
@@ -100,8 +100,8 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Makes the system calls for no file and for a page of the program that is in memory. The test passes unless a sandbox
- * ends the process for them. */
+/* Makes the system calls without a file, and for a page of the program that is in memory. The test passes unless a
+ * sandbox ends the process because of them. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
@@ -110,7 +110,8 @@ static bool page_cache_can_be_asked_for(void) {
   return page_cache_of_mapping(begin, memory_page_bytes()) >= -EPERM;
 }
 
-/* Runs a test. `stack` begins as for any program: the number of arguments, then the arguments. */
+/* Runs the test that the first argument names. `stack` begins as for any program: with the number of arguments, then
+ * the arguments. */
 __attribute__((used, noreturn)) static void safety_test_main(char *const *stack) {
   char *const *arguments = stack + 1;
   child_disable_core_dump();

@@ -1,10 +1,10 @@
 /*
- * Tests features that could end the program in a child process, which may end (platform/child.h).
+ * Tests, in a child process that may crash (platform/child.h), features that could end the program.
  *
- * Known releases of glibc free an object whose page looks like one that glibc has mapped; another release may abort. A
- * sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a watchpoint
- * raises a blocked signal. The child has the same glibc, with the settings that the program started with, and nothing
- * of the program's.
+ * Known releases of glibc free an object whose page looks like one that glibc has mapped; an unknown release may abort.
+ * A sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a
+ * watchpoint raises a blocked signal. The child runs with the same glibc and the settings of glibc with which the
+ * program started, but without code or data of the program.
  */
 #ifndef MALLOMETER_LEAK_SAFETY_TEST_H
 #define MALLOMETER_LEAK_SAFETY_TEST_H
@@ -15,23 +15,26 @@
 void safety_test_store_environment(char *const environment[]);
 
 /*
- * Returns NULL if glibc frees slots without the hook; else why not, or why that is unknown. Block all signals before.
+ * Returns NULL if glibc frees objects in slots without the hook's help; otherwise why not, or why that is unknown. All
+ * signals must be blocked.
  */
 const char *safety_test_slots(void);
 
 /*
- * Returns NULL if memory can be copied this way (platform/resident_memory.h); else why not. Block all signals before.
+ * Returns NULL if memory can be copied in this way (platform/resident_memory.h); otherwise why not. All signals must be
+ * blocked.
  */
 const char *safety_test_copying(enum memory_copying by);
 
-/* Returns NULL if mincore reports which pages are in memory; else why not. Block all signals before. */
+/* Returns NULL if mincore reports which pages are in memory; otherwise why not. All signals must be blocked. */
 const char *safety_test_mincore(void);
 
-/* Returns NULL if the kernel reports cached pages of files (platform/page_cache.h); else why not. Block all signals
- * before. */
+/* Returns NULL if the kernel reports cached pages of files (platform/page_cache.h); otherwise why not. All signals must
+ * be blocked. */
 const char *safety_test_page_cache(void);
 
-/* Returns NULL if watchpoints (watch.h) work and do not end the process; else why not. Block all signals before. */
+/* Returns NULL if watchpoints (watch.h) work and do not end the process; otherwise why not. All signals must be
+ * blocked. */
 const char *safety_test_watchpoints(void);
 
 #endif

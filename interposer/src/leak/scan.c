@@ -11,7 +11,8 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The number of the first canary's page. Pages of odd number differ from the others as slots do. */
+/* The number of the first canary's page. Canaries on pages with odd numbers have the same advice as slots with odd
+ * numbers. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS, "a page is left between them and slots");
@@ -26,7 +27,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records a mapping of a slot. A slot may have several; the first one is missing only if the slot is unmapped. */
+/* Records what smaps says about a mapping of a slot. A slot may consist of several mappings; the first one is missing
+ * only if the slot was unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;
@@ -115,8 +117,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. They are cooled at once, so that they leave this processor's batch of pages before the thread
- * moves to another processor. */
+/* Renews the canaries. They are cooled at once, because the kernel first collects new pages in a batch of each
+ * processor, and this thread may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -1,13 +1,13 @@
 /*
- * Reads which slots were accessed since they were cooled, by the kernel's accessed bits (platform/page_use.h), no
- * farther than the slots reach, and clears the bits again.
+ * Reads which slots were accessed since they were cooled, by the kernel's accessed bits (platform/page_use.h), and
+ * clears the bits again. Addresses above the slots are not read.
  *
- * Only slots that were accessed are cooled again. An access between reading and cooling a slot is missed, but it falls
- * into the epoch that just ends, in which the slot was accessed anyway. So the loss has no effect.
+ * Only slots that were accessed are cooled again. An access between the reading and the cooling of a slot is missed.
+ * That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
  *
  * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not accessed
- * later, the kernel has cleared accessed bits on its own (it does so when it looks for memory to reclaim), and clear
- * bits of slots say nothing in that epoch.
+ * later, the kernel itself has cleared accessed bits, as it does when it searches for memory to reclaim. Clear bits of
+ * slots then say nothing about that epoch.
  */
 #ifndef MALLOMETER_LEAK_SCAN_H
 #define MALLOMETER_LEAK_SCAN_H
@@ -19,8 +19,8 @@
 #include "mallometer.h"
 
 /*
- * Prepares the canaries before the slots, and tests whether accessed bits can be cleared and read by this method.
- * Returns NULL, or why they cannot.
+ * Prepares the canaries, which lie before the slots, and tests whether accessed bits can be cleared and read by this
+ * method. Returns NULL, or why they cannot.
  */
 const char *scan_start(enum mallometer_leaks_method method);
 
@@ -28,20 +28,21 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* Accessed, and cannot be cooled: the program has locked it (mlock(2)), and the library does not undo the lock. */
+  /* The slot was accessed and cannot be cooled, because the program has locked it (mlock(2)); the library does not undo
+   * the lock. */
   SLOT_HOT
 };
 
-/* Reads the accesses since the last cooling. Returns false, with errno, if that fails. */
+/* Reads which slots were accessed since the last cooling. Returns false and sets errno if that fails. */
 bool scan_read(void);
 
-/* Return the result of the reading for a slot, and whether the result "not accessed" is valid in this epoch. */
+/* Return the result of the reading for a slot; and whether the result SLOT_IDLE is valid in this epoch. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
 /*
- * Cools accessed slots, where that is possible, and accesses the canaries. `all`: the library itself has accessed slots
- * since they were read, so all are cooled.
+ * Cools the accessed slots, if possible, and accesses the canaries. With `all`, cools all slots, because the library
+ * itself has accessed them since the reading.
  */
 void scan_cool(bool all);
 

@@ -1,4 +1,4 @@
-/* The thread that reads memory piece by piece, and its results. See search.h. */
+/* The thread that reads memory piece by piece, and the results of the search. See search.h. */
 #include "leak/search.h"
 
 #include <errno.h>
@@ -22,19 +22,22 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The thread takes a tenth of one processor: it sleeps for 9 times its CPU time since its last sleep. */
+/* The thread takes a tenth of one processor: it sleeps for 9 times the CPU time that it has used since its last
+ * sleep. */
 #define TIMES_COST 10u
 #define WORK_BETWEEN_PAUSES (2 * MILLISECOND)
 #define COPIED_AT_ONCE ((size_t)128 << 10)
 #define PAGES_AT_ONCE ((size_t)32768)
 #define MOST_THREADS ((size_t)16384)
-/* The bytes after which mappings are read again, to find new ones. */
+/* The searched bytes after which the mappings are read again, to find new ones. */
 #define BYTES_BETWEEN_MAPPINGS ((uint64_t)256 << 20)
-/* The most addresses of a search. Larger mappings, such as a sanitizer's shadow, would take seconds to pass over. */
+/* The most bytes of addresses in a search. Larger mappings, such as the shadow memory of a sanitizer, would take
+ * seconds to pass over. */
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
-/* The bytes that must be available: more than the objects, the buffer and the rows of mappings take. */
+/* The bytes that must be available for a search: more than its tables, its buffer and the rows of mappings take. */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait for the observing thread: an epoch lasts at most a minute, more only if slots cannot be read. */
+/* The longest wait for the observing thread. An epoch lasts at most a minute, and longer only if the accessed bits
+ * cannot be read. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
@@ -48,7 +51,7 @@ static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static const struct heap_parts *heap;
 static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
-static struct free_chunk free_chunk;         /* the latest one found */
+static struct free_chunk free_chunk;         /* the free chunk of glibc's that was found last */
 static enum memory_copying copying;
 static enum memory_telling telling;
 static bool slots_are_told;      /* whether the kernel reports which pages of slots are in memory */
@@ -60,7 +63,8 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* The searching thread writes the figures. The state, which it stores last, shows whether they belong together. */
+/* The searching thread writes the figures. It stores the state last, so a reader that sees the state DONE or FAILED
+ * sees the figures of that search. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -74,7 +78,8 @@ static void set_cpu(uint64_t now) {
 
 /* ---- Pieces -------------------------------------------------------------------------------------------- */
 
-/* Sleeps if enough CPU time was used. Pauses are rare because each one empties the processor's caches. */
+/* Sleeps if this thread has used 2 ms of CPU time since its last sleep. More frequent pauses would empty the
+ * processor's caches more often. */
 static void pause_when_due(void) {
   uint64_t now = thread_cpu_ns(), took = now - rested_cpu_ns;
   set_cpu(now);
@@ -83,7 +88,7 @@ static void pause_when_due(void) {
   rested_cpu_ns = thread_cpu_ns();
 }
 
-/* Returns the words before the free part of a heap. Lowers *bytes where the heap is divided. */
+/* Returns how many words come before the free part of a heap. Lowers *bytes if the heap is divided. */
 static size_t used_words(uintptr_t begin, size_t *bytes) {
   uintptr_t end = begin + *bytes;
   uintptr_t used = heap ? heap->used(copying, begin, &end) : end;
@@ -91,8 +96,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares words outside of free chunks. A free chunk may be longer than one copied piece, and may be in use again when
- * the next piece is copied. */
+/* Compares the copied words that are not in free chunks of glibc's. A free chunk may be longer than one copied piece,
+ * and may be in use again when the next piece is copied. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -178,7 +183,8 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Makes the observing thread read the slots. Returns false if that takes too long. */
+/* Makes the observing thread read the slots, or reads them here if it does not run. Returns false if that takes too
+ * long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -188,7 +194,7 @@ static bool have_slots_read(void) {
     if ((too_long || !observation_looks()) && observation_does_not_read_slots()) {
       if (too_long) return false;
       read_slots();
-      set(&cpu_of_slots_ns, 0); /* cpu_ns already includes this time */
+      set(&cpu_of_slots_ns, 0); /* cpu_ns includes the time of this thread already */
     } else {
       wait_for_change(&slots_were_read, 0, SECOND);
     }
@@ -203,13 +209,13 @@ static bool is_searched(const struct mapping *row) {
 }
 
 /*
- * Returns whether page states are valid for a mapping. For shared memory mincore reports the pages of any process, and
- * reading these would make them resident in this one. Private mappings of files have the same flaw, but are searched,
- * because they contain the variables of loaded objects.
+ * Returns whether page states are valid for a mapping. For shared memory, mincore reports pages that any process has
+ * accessed, and reading them would make them resident in this process. That also holds for private mappings of files,
+ * but these are searched nevertheless, because they contain the variables of loaded objects.
  */
 static bool is_told(const struct mapping *row) { return telling == TELL_BY_PAGEMAP || !row->is_shared; }
 
-/* Returns the next searched mapping from a row and an address on; NULL if there is none. */
+/* Returns the next mapping to search, from a row and an address on; NULL if there is none. */
 static const struct mapping *next_mapping(const struct mappings *mappings, size_t *row, uintptr_t from) {
   for (; *row < mappings->count; ++*row) {
     if (mappings->rows[*row].end > from && is_searched(&mappings->rows[*row])) return &mappings->rows[*row];
@@ -248,8 +254,8 @@ static const char *compare_mappings(struct mappings *mappings) {
 
 /* ---- Registers ----------------------------------------------------------------------------------------- */
 
-/* Compares the arguments of a thread's system call, and the registers that functions stored on its stack. Runs after
- * all memory was compared. */
+/* Compares the arguments of a thread's system call, and the registers that functions have stored on its stack. Returns
+ * false if the thread's registers could not be read. Runs after all memory was compared. */
 static bool compare_thread(uint32_t id) {
   struct waiting_thread thread;
   if (!thread_waits(id, &thread)) return false;
@@ -272,8 +278,8 @@ static void compare_threads(void) {
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
-/* Compares all memory. If a collection moved objects meanwhile, the only copy that was read may lie in a free part, so
- * the free parts count, too. */
+/* Compares all memory. If a collection has moved objects meanwhile, the only copy of an address that was read may have
+ * been in a part that is free now, so the words in free parts count, too. */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";
@@ -351,7 +357,7 @@ static bool begins(void) {
 int search_start(const uint32_t *sites, uint32_t count, uint64_t most, const struct heap_parts *of_heap) {
   if (forked) return -ECHILD;
   if (!begins()) return -EBUSY;
-  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the following stores sees the new state */
+  __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader of the following stores also sees the new state */
   overhead_before_ns = get(&overhead_ns);
   uint64_t *const figures[] = {&cpu_ns, &cpu_of_slots_ns, &ended_ns, &searched, &resident, &swapped};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) set(figures[i], 0);
@@ -385,7 +391,7 @@ uint32_t search_describe(struct mallometer_searched *out, struct mallometer_soug
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   bool is_same = __atomic_load_n(&state, __ATOMIC_ACQUIRE) == now && __atomic_load_n(&number, __ATOMIC_RELAXED) == of;
   if (is_same) return copied;
-  out->state = MALLOMETER_SEARCH_RUNNING; /* another search has begun */
+  out->state = MALLOMETER_SEARCH_RUNNING; /* a new search has begun */
   return 0;
 }
 

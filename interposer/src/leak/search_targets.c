@@ -8,12 +8,13 @@
 #include "platform/memory.h"
 
 #define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
-#define FILTER_BITS 15 /* bytes: 32 KiB fit the processor's nearest cache */
+#define FILTER_BITS 15 /* the filter's 32 KiB fit into the processor's first-level cache */
 #define FILTER_BYTES ((size_t)1 << FILTER_BITS)
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most separate parts of the address space: slots, the heap after the program, and mappings lie far apart. */
+/* The most parts into which the address space is divided. Slots, the heap after the program, and mappings lie far
+ * apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 
@@ -25,8 +26,7 @@ struct search_target {
   bool freed;
 };
 
-/* This memory contains the addresses of objects, so it is not searched. No other memory of the library contains them
- * for long. */
+/* This memory has the addresses of objects, so it is not searched. No other memory of the library has them for long. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
@@ -55,7 +55,7 @@ static void choose(const void *object, const struct live_sample *sample) {
   memory->objects[chosen++] = (struct search_target){.begin = begin, .end = end, .object = object, .sample = *sample};
 }
 
-/* Chooses a sample if its site is one of these. Returns false if the site has no room left. */
+/* Chooses a sample if its site is one of `sites`. Returns false if the site's share is used up. */
 static bool take(const void *object, const struct live_sample *sample, const uint32_t *sites, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (sample->site != sites[i]) continue;
@@ -67,7 +67,7 @@ static bool take(const void *object, const struct live_sample *sample, const uin
   return true;
 }
 
-/* Sorts by address: Shell's sort with Knuth's gaps needs no memory. */
+/* Sorts the objects by address. Shell's sort with Knuth's gaps needs no additional memory. */
 static void sort(void) {
   struct search_target *objects = memory->objects;
   uint32_t gap = 1;
@@ -161,7 +161,7 @@ static struct search_target *object_at(uintptr_t address) {
 static void count_reference(uintptr_t to, uintptr_t from, bool is_free) {
   struct search_target *object = object_at(to);
   if (!object || (from & ADDRESS_MASK) - object->begin < object->end - object->begin)
-    return; /* the word is in the object itself */
+    return; /* no object is there, or the word itself is in the object */
   uint32_t *count = is_free ? &object->free_references : &object->references;
   if (*count < UINT32_MAX) ++*count;
 }
@@ -171,7 +171,7 @@ static void compare(uintptr_t word, uintptr_t from, bool is_free) {
   if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from, is_free);
 }
 
-/* Compares words, eight with one branch. */
+/* Compares words, with one branch for each eight. */
 static void compare_words(const uintptr_t *words, size_t count, uintptr_t address, bool is_free) {
   size_t i = 0;
   for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {
@@ -207,7 +207,8 @@ void targets_mark_freed(void) {
   }
 }
 
-/* Returns a number that identifies an object without its address (the finalizer of MurmurHash3, by Appleby). */
+/* Returns a number that identifies an object without revealing its address (the finalizer of MurmurHash3, by
+ * Appleby). */
 static uint64_t identity(const struct search_target *target) {
   uint64_t mixed = (uintptr_t)target->object ^ (uint64_t)target->sample.born << 32 ^ salt;
   mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccdu;

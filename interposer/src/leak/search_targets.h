@@ -1,14 +1,15 @@
 /*
- * The sampled objects that a search (search.h) is about, and the number of words found that point at each.
+ * The sampled objects for whose addresses a search (search.h) looks, and the number of words that point to each of
+ * them.
  *
- * A word points at an object if its lower 48 bits are the address of any of its bytes. So pointers with a tag in their
- * upper 16 bits or in their lowest ones count, and so do pointers into the middle. The address after the last byte does
- * not count, because it belongs to another object or to the allocator. A word in the object itself, such as an empty
- * list's head, does not count either. Only aligned words are compared.
+ * A word points to an object if its lower 48 bits are the address of any of the object's bytes. Pointers with a tag in
+ * their upper 16 bits or in their lowest bits therefore count, and so do pointers into the middle. The address after
+ * the last byte does not count, because it belongs to another object or to the allocator. A word in the object itself,
+ * such as the head of an empty list, does not count either. Only aligned words are compared.
  *
- * Nearly all words of a process point at none of the objects. A set of hashes, one for each 64 KiB of addresses or
+ * Nearly all words of a process point to none of the objects. A set of hashes, one for each 64 KiB of addresses or
  * more, excludes most of them. Many of the others, such as pairs of 32-bit Java references, point to parts of the
- * address space without any of the objects. The remaining words are looked up in a sorted table.
+ * address space that have none of the objects. The remaining words are searched in a sorted table.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_TARGETS_H
 #define MALLOMETER_LEAK_SEARCH_TARGETS_H
@@ -29,19 +30,20 @@ bool targets_start(void);
 size_t targets_footprint(void);
 
 /*
- * Chooses the live samples of these sites, at most an equal share of MOST_SEARCH_TARGETS for each. Returns how many
- * were left out.
+ * Chooses the live samples of these sites, at most an equal share of MOST_SEARCH_TARGETS for each site. Returns how
+ * many live samples were left out.
  */
 uint32_t targets_choose(const uint32_t *sites, uint32_t count);
 
 uint32_t targets_count(void);
 
-/* Counts the objects that words point at; `address` is where the words were. */
+/* Adds to each object the number of the words that point to it. `address` is the address from which the words were
+ * copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
 /*
- * Counts words in free parts of a heap separately. They count as addresses only if objects were moved meanwhile;
- * targets_add_free_parts() then adds them.
+ * Does the same for words in free parts of a heap, which are counted separately. They count as addresses only if
+ * objects were moved during the search; targets_add_free_parts() then adds them.
  */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);

@@ -2,9 +2,9 @@
  * Checks whether the process has room for slots: enough mappings, and memory that is not locked.
  *
  * The number of mappings of a process is limited (vm.max_map_count), and each slot that was ever in use takes one or
- * two. Half of the limit is left to the program. If the program has more mappings than that half, fewer slots may be
- * opened. If the process has more than three quarters of the limit, no object comes into a slot, and the mappings of
- * free slots are given back, until it has less than half again.
+ * two of them. New slots are opened only while the process has less than half of the limit; the other half is left to
+ * the program. If the process has more than three quarters of the limit, no object is moved into a slot, and the
+ * mappings of free slots are given back, until the process has less than half again.
  *
  * While the program locks its memory (mlockall(2)), no object is put into a slot: the program wants none of its memory
  * swapped, and slots can be swapped. Locked slots would not show whether they are used.

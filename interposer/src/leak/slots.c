@@ -1,4 +1,4 @@
-/* The slots: lock-free lists of them, a word with state and generation for each, and their pages. See slots.h. */
+/* The slots: their lock-free lists, a word with state and generation for each slot, and their pages. See slots.h. */
 #include "leak/slots.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "platform/memory_probes.h"
 #include "platform/page_range.h"
 
-/* The number of pages after the slots. A reading of smaps returns a few mappings more than it needs, and these pages
- * keep the program's large mappings out of it. */
+/* The number of pages after the slots. A reading of smaps returns a few more mappings than are needed. These pages are
+ * such mappings, so that the kernel need not visit the program's large mappings. */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
  * glibc's chunks. */
@@ -20,13 +20,14 @@
 #define SMALLEST_OFFSET 16u
 #define NONE UINT32_MAX
 
-/* The bytes of each class's slots. Class 0 has one page, class 1 at least 4 pages; set when slots are reserved. */
+/* The bytes of a slot of each class. Class 0 has one page, class 1 at least 4 pages; both are set when the slots are
+ * reserved. */
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
 /*
- * The slots of each class: 676 MiB of addresses, or 269, with pages of 4 KiB. All counts are even, so that odd and even
- * numbers alternate throughout.
+ * The numbers of slots of each class: 676 MiB of addresses, or 269 MiB, if pages have 4 KiB. All numbers are even, so
+ * that odd and even slots alternate across classes, too.
  */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
@@ -40,7 +41,7 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* Generation and time share one word, so that a time is never stored for a later object. */
+/* Generation and time of the last access share one word, so that a time is never stored for a later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -50,16 +51,16 @@ struct slot {
   uintptr_t object;
   double placement;
   struct live_sample sample;
-  uint32_t opened; /* bytes from the slot's begin */
-  uint32_t taken;  /* bytes of the object's whole pages */
-  uint32_t excess; /* bytes of these beyond the object's size */
+  uint32_t opened; /* the accessible bytes from the slot's beginning */
+  uint32_t taken;  /* the bytes of the object's whole pages */
+  uint32_t excess; /* bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the generation's lowest bits if accesses cannot be seen */
-  uint32_t disowned; /* the generation's lowest bits if the sample counts as freed */
-  bool apart;        /* a mapping of its own, by the kernel's advice */
-  bool to_merge;     /* slots_merge() holds it */
-  uint64_t born;     /* unit as in `access` */
+  uint32_t unseen;   /* the generation's lowest bits if accesses to its object cannot be seen */
+  uint32_t disowned; /* the generation's lowest bits if its sample counts as freed */
+  bool apart;        /* whether the slot is a mapping of its own, by the kernel's advice */
+  bool to_merge;     /* set while slots_merge() has the slot */
+  uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
 
 uintptr_t slots_begin;
@@ -73,8 +74,8 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
   uint64_t free_head;   /* number | tag << 32 */
-  uint64_t merged_head; /* slots without a mapping of their own */
-  uint32_t fresh;       /* number of slots ever taken */
+  uint64_t merged_head; /* the slots without a mapping of their own */
+  uint32_t fresh;       /* the number of slots ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
@@ -178,8 +179,8 @@ static void push(uint64_t *list, uint32_t number) {
 static uint32_t pop(uint64_t *list) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
   while ((uint32_t)head != NONE) {
-    /* The acquire that read the head makes this value valid for it. If the head has changed, the exchange below fails.
-     */
+    /* The load of the head acquired the store of next_free. If the head has changed since, this value may be outdated,
+     * and the exchange below fails. */
     uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
     uint64_t next_head = following | ((head >> 32) + 1) << 32;
     if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -209,8 +210,8 @@ static uint32_t fresh(uint32_t class) {
 }
 
 /*
- * Makes a slot a mapping of its own. A slot that was never accessible differs from its neighbours of even number by its
- * protection; one that was merged (slots_merge()) differs from free slots by its mark.
+ * Makes a slot a mapping of its own. A slot with an even number that was never accessible is separated from its
+ * neighbours by its protection alone. Other slots are separated by an advice (pages_mark()).
  */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;
@@ -219,7 +220,7 @@ static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   return slots[number].apart;
 }
 
-/* Makes the first bytes of a slot accessible. No other thread has the slot. */
+/* Makes the first bytes of a slot accessible. The caller has taken the slot from a list, so no other thread uses it. */
 static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   struct slot *slot = &slots[number];
   uintptr_t begin = slot_address(number);
@@ -260,8 +261,8 @@ double slots_left(uint32_t class) {
 size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAXED); }
 
 /*
- * Returns a random offset in the page, because objects at equal offsets would compete for the same cache lines. Offsets
- * are powers of two, as glibc demands of an object that it has mapped.
+ * Returns a random offset of the object in its slot, because objects at equal offsets would compete for the same cache
+ * lines. Offsets are powers of two, because glibc requires that of an object that it has mapped.
  */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
@@ -292,7 +293,8 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
-  /* The release of the state follows. Later words of one generation need no order. */
+  /* The release of the state below also publishes this. Later stores to `access` for the same generation need no
+   * order. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);
@@ -315,7 +317,7 @@ void *slot_take(const struct slot_request *request) {
   return NULL;
 }
 
-/* Returns the slot of a live object, and its state word. */
+/* Returns the slot of a live object and sets its state word; NULL if there is no such object. */
 static struct slot *slot_of(const void *object, uint64_t *state) {
   if (!is_in_slots(object)) return NULL;
   struct slot *slot = &slots[number_of((uintptr_t)object)];
@@ -334,7 +336,8 @@ bool slot_disown(const struct slot_object *object) {
   return true;
 }
 
-/* Copies an object whose state word says that it is in use. Valid only if the word is the same afterwards. */
+/* Copies an object whose state word says that it is in use. The copy is valid only if the word is the same
+ * afterwards. */
 static void copy(const struct slot *slot, uint64_t generation, struct slot_object *to) {
   uint64_t last = __atomic_load_n(&slot->access, __ATOMIC_RELAXED) & TIME_MASK;
   *to = (struct slot_object){(const void *)slot->object,
@@ -348,7 +351,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* Generations only grow, so an unchanged state word means that the slot has the same object. */
+/* An exchange that finds the state word unchanged finds the same object, because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -389,8 +392,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Pages that the program has locked are unlocked, as happens to an object with its own
- * mapping. After mlockall() new memory must be locked, too, so slots accept no object until locks are checked again.
+ * Clears an object's pages. Pages that the program has locked are unlocked first, which also happens to a freed object
+ * that glibc has mapped. After mlockall() new memory must be locked, too, so slots accept no object until
+ * slot_limits_check() checks the locks again.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -420,7 +424,7 @@ void slot_give_back(const struct slot_object *removed) {
     clear(slot, begin);
   } else {
     size_t bytes = pages_of(slot);
-    count_retired(slot->taken - bytes); /* negative, modulo 2^64, if pages were added */
+    count_retired(slot->taken - bytes); /* negative, modulo 2^64, if glibc has added pages */
     pages_clear(begin, bytes);
   }
   errno = saved_errno;
@@ -437,14 +441,15 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   if (state % STATES != IN_USE) return false;
   copy(slot, state / STATES, object);
   /*
-   * A thread that refills the slot acquires, by pop(), the release of slot_give_back() after FREE: a reader that copied
-   * one word of the new object sees a later state.
+   * A thread that fills the slot again has acquired, by pop(), what slot_give_back() released after it stored FREE. A
+   * reader that copied a word of the new object therefore sees a later state after this fence.
    */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Time and generation share one word, so the store needs no order with other stores. The same holds for slot_show(). */
+/* Time and generation share one word, so this store needs no order with other stores. The same holds for the store of
+ * slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
@@ -470,12 +475,12 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Mappings given back ------------------------------------------------------------------------------- */
 
-/* The first two classes are merged. Larger slots are few, and a merge would make them fully accessible. */
+/* The number of classes that are merged. Larger slots are few, and a merge would make all their pages accessible. */
 #define CLASSES_TO_MERGE 2u
 
 /*
- * Renews the pages of a run of slots as one mapping. The memory of freed objects stays accessible, as it does in the
- * allocator. If that fails, the slots are never used again.
+ * Renews the pages of a run of slots as one mapping, which is accessible. If that fails, these slots are never used
+ * again.
  */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = pages_renew(slot_address(first), count * bytes_of[class]);

@@ -1,28 +1,28 @@
 /*
- * Page slots: a few sampled objects live on pages of their own, so that the kernel's accessed bit tells whether they
+ * Page slots: a few sampled objects live on pages of their own, so that the kernel's accessed bit shows whether they
  * are used.
  *
  * An object moves into a slot after the allocator has served the request and the sampler has picked it. Its contents
- * are copied to the slot, and the allocator gets its object back. So malloc's fast path does not know slots. Nor does
- * that of free: the slots lie in a range of low addresses, where no usual object lies (allocator/bootstrap.h), and one
- * comparison of the fast path finds them.
+ * are copied to the slot, and the allocator gets its object back. Slots therefore cost nothing on malloc's fast path.
+ * They cost nothing on free's either: the slots lie in a range of low addresses, where no usual object lies
+ * (allocator/bootstrap.h), and a comparison that the fast path makes anyway finds them.
  *
  * Each slot has a record outside of the range, with a word of state and generation that only compare-and-exchange
- * changes. A thread that frees an object must first change the state from IN_USE to LEAVING, so an object that is freed
- * twice is given back once. A reader of a slot passes the generation that it saw, so it cannot mistake a new object for
- * the earlier one.
+ * changes. A thread that frees an object must first change the state from IN_USE to LEAVING, so a slot is given back
+ * only once even if its object is freed twice. A thread that has read a slot passes the generation that it saw to later
+ * calls, so these cannot mistake a new object for the earlier one.
  *
  * Before each object is the header that glibc writes for an object with its own mapping, so that free, realloc and
  * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and the
- * slot is retired when that is noticed. Pages become accessible as objects need them. They return to the kernel when
- * the object is freed, which also clears them.
+ * slot is retired when the observing thread notices that. Pages become accessible as objects need them. They return to
+ * the kernel when the object is freed, which also clears them.
  *
  * The range has to be low, because smaps is read from the lowest address to the end of the range. JVMs use low
  * addresses too (classes, small heaps), so where there is no room for all slots there are fewer large ones.
  *
  * Slots with odd numbers have the advice MADV_RANDOM, whose only effect on such memory is that each slot is a mapping
- * of its own in smaps. The number of mappings of a process is limited; if it has many, those of free slots are given
- * back.
+ * of its own in smaps. The number of mappings of a process is limited; if the process has many, the mappings of free
+ * slots are given back (slot_limits.h).
  */
 #ifndef MALLOMETER_LEAK_SLOTS_H
 #define MALLOMETER_LEAK_SLOTS_H
@@ -35,26 +35,28 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* The number of slots. Each one in use is a mapping of its own; a process may have 65,530 by default. */
+/* The number of slots. Each slot in use is a mapping of its own; a process may have 65,530 mappings by default. */
 #define SLOTS 4096u
 
-/* The largest alignment, and the most bytes of contents to copy, of an object that moves into a slot. */
+/* The largest alignment of an object that moves into a slot, and the most bytes of contents to copy. */
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Slots count times in units of 2^16 ns by the coarse clock, so later births never have earlier times. */
+/* Times of slots are in units of 2^16 ns by the coarse clock, so a later birth never has an earlier time. */
 #define SLOT_TIME_SHIFT 16
 
-/* The pages before the first slot, for tests of what the system can do. Not accessible at first. */
+/* The number of pages before the first slot, which are for tests of what the system can do. They are not accessible at
+ * first. */
 #define PAGES_BEFORE_SLOTS 16u
 
-/* The range that holds the slots; empty, at address 0, without slots. */
+/* The range of the slots. It is empty, at address 0, while there are no slots. */
 extern HIDDEN uintptr_t slots_begin;
 extern HIDDEN size_t slots_bytes;
 
 static inline bool is_in_slots(const void *object) { return (uintptr_t)object - slots_begin < slots_bytes; }
 
-/* Reserves the range and the records, once. Returns NULL, or why that is impossible. Not thread-safe. */
+/* Reserves the range and the records, once. Returns NULL, or why that is impossible. Only one thread may call this at a
+ * time. */
 const char *slots_start(void);
 
 /* Limits the number of slots that are mappings of their own (one slot takes at most two). The limit is 0 at first. */
@@ -66,22 +68,23 @@ void slots_bound(uint32_t most);
  */
 void slots_merge(void);
 
-/* Returns the pages before the first slot; NULL without slots. */
+/* Returns the pages before the first slot; NULL while there are no slots. */
 char *slots_pages_before(void);
 
-/* Return the bytes of the records, and of the reserved addresses. */
+/* Return the bytes of the records; and the bytes of the reserved addresses. */
 size_t slots_footprint(void);
 size_t slots_reserved(void);
 
 /* ---- Taking and giving back ---------------------------------------------------------------------------- */
 
-/* Returns the class whose slots hold objects of this size, or MALLOMETER_SLOT_CLASSES. */
+/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if they are too large for a slot. */
 uint32_t slot_class(size_t size, size_t alignment);
 
 /* Returns the bytes that an object takes in a slot beyond its size. */
 size_t slot_excess(size_t size, size_t alignment);
 
-/* Returns the unused share of a class, from 1 to 0. Also 0 while no slot may become a mapping of its own. */
+/* Returns the unused share of a class's slots, from 1 to 0. Also returns 0 if no slot is free and none may become a
+ * mapping of its own. */
 double slots_left(uint32_t class);
 
 /* Returns the bytes that all objects in slots take beyond their sizes, in whole pages. */
@@ -101,14 +104,14 @@ struct slot_request {
 /* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
-/* An object that leaves its slot, or whose accesses are observed. */
+/* An object that leaves its slot, or whose accesses are observed, as it was when the slot was read. */
 struct slot_object {
   const void *object;
   uint32_t number;
   uint64_t generation;
   struct live_sample sample;
   double placement;
-  /* In units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
+  /* Times in units of 2^SLOT_TIME_SHIFT ns. The last access is defined as in mallometer_object. */
   uint64_t last_access;
   uint64_t born;
   /* Whether accesses to the object cannot be seen; slot_show() changes this. */
@@ -116,8 +119,8 @@ struct slot_object {
 };
 
 /*
- * Disowns the object in a slot: it has no site afterwards, and is no sample. Returns false if it was disowned before or
- * is freed. Another thread then counts the sample as freed; if the result is true, the caller has to.
+ * Disowns the object in a slot: afterwards it has no site and is not a sample. Returns true if the caller must count
+ * the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the sample.
  */
 bool slot_disown(const struct slot_object *object);
 
@@ -127,14 +130,14 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* Return the bytes that the program may use, and those that a realloc must keep; 0 if there is no such
+/* Return the bytes that the program may use; and the bytes that a realloc must keep. Both return 0 if there is no such
  * object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
 
-/* Return the address of a slot, and its accessible bytes. */
+/* Return the address of a slot; and its accessible bytes. */
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
@@ -144,13 +147,14 @@ uint32_t slot_number(const void *object);
 /* Copies the object of a slot. Returns false if the slot is not in use. */
 bool slot_read(uint32_t number, struct slot_object *object);
 
-/* Sets the last access of an object; has no effect if it is gone. */
+/* Sets the last access of an object. Has no effect if the slot no longer has this object. */
 void slot_touched(const struct slot_object *object, uint64_t time);
 
 /* Sets whether accesses to the object can be seen (true at first). Only one thread may call this at a time. */
 void slot_show(const struct slot_object *object, bool seen);
 
-/* Retires a slot whose pages were unmapped: nothing may use them again. Returns false if the object is gone. */
+/* Retires a slot whose pages were unmapped: the slot is not used again. Returns false if the slot no longer has this
+ * object. */
 bool slot_retire(const struct slot_object *object);
 
 /* Set and return whether new objects may go into slots. */
@@ -160,10 +164,10 @@ bool slots_are_accepted(void);
 struct slots_totals {
   uint32_t in_use[MALLOMETER_SLOT_CLASSES];
   uint32_t slots[MALLOMETER_SLOT_CLASSES];
-  uint32_t apart;       /* slots that are mappings of their own */
-  uint64_t taken_bytes; /* whole pages of objects in slots */
+  uint32_t apart;       /* the number of slots that are mappings of their own */
+  uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* bytes unmapped by glibc less those added by it; modulo 2^64 */
+  uint64_t retired_bytes; /* the bytes that glibc has unmapped minus those that it has added; modulo 2^64 */
 };
 
 struct slots_totals slots_totals(void);
@@ -171,7 +175,7 @@ struct slots_totals slots_totals(void);
 /* Returns the bytes of the objects in slots, and their number in `objects`. */
 uint64_t slots_counted_bytes(uint64_t *objects);
 
-/* Writes a row, as the ABI shows it, for each object in a slot; returns their number. */
+/* Writes a row for each object in a slot that the filter chooses; returns their number. */
 uint32_t slots_copy(struct mallometer_object *objects, uint32_t capacity, const struct object_filter *filter);
 
 #endif

@@ -1,4 +1,4 @@
-/* Arms the processor's debug registers. The signal handler records the stack of an access. See watch.h. */
+/* Arms the processor's debug registers. The signal handler stores the stack of an access. See watch.h. */
 #include "leak/watch.h"
 
 #include <errno.h>
@@ -27,18 +27,19 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* A thread must hold `busy` to read or write a record. A handler that finds it held drops its access. */
+/* A thread must hold `busy` to read or write a record. A handler that finds the record held does not store its
+ * access. */
 static struct record {
   uint32_t busy;
-  struct mallometer_access access; /* kind 0: none */
+  struct mallometer_access access; /* kind 0: there is no access */
 } records[RECORDS];
 
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
 /*
- * Returns the record of the site and kind, or a free record, and holds it. NULL if all records are taken, or another
- * thread holds the record.
+ * Returns the record for a site and a kind, or a free record, and holds it. NULL if no record is free, or if another
+ * thread holds one of the records before it.
  */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
@@ -66,7 +67,8 @@ uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 static uint32_t wanted[MOST_WATCHED_SITES];
 static uint32_t wanted_count;
 
-/* A watched object. Late accesses to the object that was watched before have another `number`. */
+/* A watched object. Its `number` changes with the object, so that a late trap of the object that was watched before is
+ * recognized. */
 static struct watch {
   uint32_t busy;
   uint32_t number;
@@ -97,8 +99,8 @@ static void disarm(struct watch *watch) {
 
 /* ---- An access --------------------------------------------------------------------------------------- */
 
-/* Returns whether the library itself made the access. It is then among the first three frames, for example as the
- * caller of libc. */
+/* Returns whether the library itself made the access. Its code is then among the first three frames, for example as the
+ * caller of the C library. */
 static bool is_our_own(const uint64_t *stack, uint32_t count) {
   static const char inside;
   struct loaded_object ours, object;
@@ -109,7 +111,7 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-/* Records the access. Not inlined: the handler may have too little stack for these variables. */
+/* Records an access. This is not inlined, so that a handler that does not record needs no stack for these variables. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
@@ -132,19 +134,21 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 
 /*
  * Handlers run on the alternate stack of threads that have one. A program that sets one may run on stacks that have no
- * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB on the stack, more on
- * processors with more registers, and ends the program if that does not fit. The program may already be in a handler of
- * its own, so the stack must have room for two.
+ * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB on the stack, or more
+ * on processors with more registers, and ends the program if that does not fit. The program may already be in a handler
+ * of its own, so the stack must have room for two.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Linux stores both kinds of handler in one field, and keeps the flags when there is no handler. */
+/* Returns whether an action calls a function. Linux stores both kinds of handler in one field, and keeps the flags when
+ * there is no handler. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Returns the bytes left on the alternate or own stack that a handler runs on; 0 on other stacks. */
+/* Returns the bytes left on the alternate stack or the thread's own stack, on which this handler runs; 0 on other
+ * stacks. */
 static size_t left_of_stack(const ucontext_t *context) {
   const char here = 0;
   size_t left = (uintptr_t)&here - (uintptr_t)context->uc_stack.ss_sp;
@@ -161,7 +165,7 @@ static bool has_stack_for_traps(void) {
 
 /* ---- The handler -------------------------------------------------------------------------------------- */
 
-/* Calls the handler that was installed before, for a trap that is not ours. */
+/* Does what the signal would have done without this library's handler, for a trap that is not this library's. */
 static void pass_on(int number, siginfo_t *information, void *context) {
   if (other_action.sa_handler == SIG_DFL) {
     sigaction(number, &other_action, NULL);
@@ -199,7 +203,8 @@ static bool handles_trap(const struct sigaction *action) {
 
 /*
  * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
- * would disturb the program. A handler that was there before still runs on the kind of stack that it was installed for.
+ * would disturb the program. A handler that the program had installed before is called on the kind of stack that it
+ * asked for.
  */
 static bool take_signal(void) {
   static uint32_t installed;
@@ -246,8 +251,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
 }
 
 /*
- * An idle event that is held open while something is watched. It makes opening others fast, so that no thread waits for
- * the kernel within an allocation.
+ * An idle event that stays open while something is watched. It makes opening other events fast, so that no thread waits
+ * for the kernel within an allocation.
  */
 static struct {
   uint32_t busy;
@@ -263,13 +268,14 @@ static void hold_first_event(bool wanted_at_all) {
   let_go(&first_event.busy);
 }
 
-/* Returns whether the calling thread receives SIGTRAP. Blocked traps would arrive later, at an unrelated place. */
+/* Returns whether the calling thread receives SIGTRAP. A blocked trap would arrive later, at an unrelated place. */
 static bool hears_traps(void) {
   sigset_t blocked;
   return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTRAP);
 }
 
-/* Returns whether SIGTRAP still has our handler. A handler of the program would not recognize an access. */
+/* Returns whether this library's handler of SIGTRAP is still installed. A handler of the program would not recognize an
+ * access. */
 static bool has_signal(void) {
   struct sigaction now;
   return sigaction(SIGTRAP, NULL, &now) == 0 && handles_trap(&now);
@@ -288,7 +294,7 @@ void watch_new_object(const struct slot_object *object) {
 
 static void disarm_all(void) {
   for (size_t i = 0; i < WATCHES; i++) {
-    if (!hold(&watches[i].busy)) continue; /* A thread is replacing this watch; it is ended at the next turn. */
+    if (!hold(&watches[i].busy)) continue; /* a thread uses this watch; the next call disarms it */
     disarm(&watches[i]);
     let_go(&watches[i].busy);
   }

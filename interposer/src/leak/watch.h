@@ -1,18 +1,18 @@
 /*
  * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
- * A register stops the thread that accesses the first 8 bytes of an object, and the handler keeps its stack. The next
- * access overwrites the stack, so the last one remains. Watching an object that is already idle would show no access.
- * So young objects of the same site are watched, from the moment at which they are put into a slot, in the thread that
- * allocated them.
+ * A register stops the thread that accesses the first 8 bytes of an object, and a signal handler stores the thread's
+ * stack. The next access overwrites the stored stack, so that of the last access remains. An object that is already
+ * idle would show no access. Therefore young objects of the same site are watched, from the moment when they are moved
+ * into a slot, and only in the thread that allocated them.
  *
- * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few: two objects at
- * a time are watched, each for writes and for accesses of any kind, in its first 8 bytes. The kernel disarms a register
- * after 8 accesses, so a frequently used object costs no more than 8 traps. Accesses by the kernel and by other threads
- * are not seen.
+ * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two objects
+ * at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8 accesses,
+ * so a frequently used object costs no more than 8 traps. Accesses by the kernel and by other threads are not seen.
  *
- * Nothing is watched where the kernel refuses, where a debugger is attached, or where the program handles SIGTRAP
- * itself; the reason can be read. Nor are objects of threads whose alternate stack has no room for the handler.
+ * Nothing is watched if the kernel refuses, if a debugger is attached, or if the program handles SIGTRAP itself;
+ * mallometer_observation.watch_reason says why. Objects of threads whose alternate stack has no room for the handler
+ * are not watched either.
  */
 #ifndef MALLOMETER_LEAK_WATCH_H
 #define MALLOMETER_LEAK_WATCH_H
@@ -26,7 +26,7 @@
 
 #define MOST_WATCHED_SITES 4u
 
-/* The result of a self-test. */
+/* The result of watch_self_test(). */
 enum watch_trial {
   WATCH_WORKS,
   WATCH_FORBIDDEN,
@@ -38,21 +38,22 @@ enum watch_trial {
 };
 
 /*
- * Tests everything that watching needs, on memory of its own, also while SIGTRAP is blocked: kernels before 5.18 end
- * the process then. Call it only in a process that may die and has no handler of SIGTRAP.
+ * Tests everything that watching needs, on memory of its own, including an access while SIGTRAP is blocked, at which
+ * kernels before 5.18 end the process. Call it only in a process that may die and has no handler of SIGTRAP.
  */
 enum watch_trial watch_self_test(void);
 
 /* Returns the text that explains the result of a self-test, "" for WATCH_WORKS. */
 const char *watch_trial_means(enum watch_trial trial);
 
-/* Watches only these sites from this call on, at most MOST_WATCHED_SITES. Returns NULL, or why that is impossible. */
+/* Watches at most MOST_WATCHED_SITES sites from this call on, and no others. Returns NULL, or why that is
+ * impossible. */
 const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
- * Ends all watching if the program has installed a handler of SIGTRAP or restored the default action, because accesses
- * would call that handler, or end the program. Must be called a few times a second. Returns NULL, or why watching
- * ended.
+ * Ends all watching if the program has installed a handler of SIGTRAP or restored the default action, because an access
+ * to a watched object would call that handler or end the program. Must be called a few times a second. Returns NULL, or
+ * why watching ended.
  */
 const char *watch_look_after_signal(void);
 
@@ -60,15 +61,15 @@ const char *watch_look_after_signal(void);
 bool watch_is_on(void);
 
 /*
- * Arms a register for a new object if its site is watched. The allocating thread calls it for each object that comes
- * into a slot, within the allocation. Allocates nothing; preserves errno.
+ * Arms registers for a new object if its site is watched. The allocating thread calls this for each object that is
+ * moved into a slot, within the allocation. Does not allocate; preserves errno.
  */
 void watch_new_object(const struct slot_object *object);
 
 /* Stops all watching in the child of a fork. */
 void watch_forked(void);
 
-/* Copies the last accesses of each site; returns their number. */
+/* Copies the last accesses to objects of each watched site; returns their number. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

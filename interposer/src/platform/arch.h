@@ -1,7 +1,7 @@
 /*
- * Selects the header of the processor that the library is compiled for; only this file asks which one it is. Each of
- * these headers defines all of the following. A processor without a header gets arch_portable.h, plain C that follows
- * no stack beyond its innermost frame.
+ * Selects the header of the processor that the library is compiled for; no other file tests which processor that is.
+ * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is plain
+ * C and follows no stack beyond its innermost frame.
  *
  * Words that only one thread writes ("local", as the Linux kernel calls them), while others read:
  *
@@ -19,11 +19,12 @@
  * (account/thread_block.h):
  *
  *   EVENTS_ARE_MARKED
- *       Whether it must: an addition that signal handlers cannot interrupt would take too many instructions.
+ *       Whether a thread must mark its block, because an addition that signal handlers cannot interrupt would take
+ *       too many instructions.
  *   bool difference_exhausts(int64_t *difference, int64_t from, int64_t amount)
  *       Sets the difference, which must not overflow. Returns whether it is 0 or less.
  *   PLACE_OF_CLASS(class, classes)
- *       The index of a size class, which is the position of a highest_bit(), among the counts of so many classes.
+ *       The index of a size class, which is a result of highest_bit(), among the counts of this many classes.
  *   IS_PLACE_OF_CLASSES(offset, classes)
  *       Whether these counts may lie at this offset.
  *   void EVENT_ADD_ONE(base, class, offset)
@@ -31,7 +32,7 @@
  *   void EVENT_ADD_TWO(base, offset, first, second)
  *       Adds to the two successive words at base + offset. Without marks each addition is a local_add().
  *   void order_frees_after_allocations(void)
- *       Makes additions before it visible before those after it, unless the additions do that themselves.
+ *       Makes earlier additions visible before later ones, unless the additions do that themselves.
  *
  *   THREAD_LOCAL_VALUE(variable)
  *       The value of a pointer in initial-exec TLS, read anew at each use.
@@ -58,8 +59,8 @@
  *   size_t highest_bit(size_t nonzero)
  *       The position of the highest bit that is set.
  *   uintptr_t word_address(uintptr_t address, size_t position)
- *       The address of the word of 8 bytes at this position, which is that of a highest_bit(). Where position 0 is
- *       depends on the processor, so results may only be compared with each other.
+ *       The address of the word of 8 bytes at this position, which is a result of highest_bit(). The place of
+ *       position 0 depends on the processor, so results may only be compared with each other.
  *   HASH_FACTOR
  *       An odd multiple of a power of two. Bits 24 to 31 of a number's product with it are a hash of the number.
  *   bool bit_of_65536(const uint8_t bits[8192], size_t number)
@@ -67,11 +68,13 @@
  *       (number % 65536 ^ FIRST_OF_65536) / 8. The bits begin at a page of 4 KiB.
  *
  * malloc must leave the program's floating-point environment (exceptions that happened and that trap, rounding) as it
- * was, like errno. Code of ours that computes with doubles is in a function that is not inlined, between these two.
+ * was, like errno. Code of this library that computes with doubles is in a function that is not inlined, and is called
+ * between these two.
  *
  *   floating_point floating_point_enter(void)
  *       Sets the environment that C programs start with. Returns the previous one.
  *   void floating_point_leave(floating_point of_program)
+ *       Restores the previous environment.
  *
  * Registers and stacks:
  *
@@ -93,47 +96,49 @@
  *   uintptr_t without_signature(uintptr_t return_address)
  *       The address without a signature, which functions on some processors put into bits that no address has.
  *   uintptr_t thread_pointer(void)
- *       An address of the calling thread's, at the same distance from its stack in each thread of one kind.
+ *       An address that belongs to the calling thread, at the same distance from its stack in threads of one kind.
  *   uintptr_t thread_control_block(size_t bytes)
- *       The address of the calling thread's struct pthread of glibc, which has so many bytes (0: not known); 0 if not
- *       known.
+ *       The address of the calling thread's struct pthread of glibc; 0 if it is unknown. `bytes` is the size of that
+ *       struct, or 0 if that is unknown.
  *   bool stores_registers_at_once(const void *function)
  *       Whether the code of a function begins by storing on the stack all registers that it has to keep for its caller.
  *   LARGEST_PAGE_BYTES
  *       The bytes of the largest page that a kernel may have.
  *   MOST_BYTES_ABOVE_CONTROL_BLOCK
- *       The most bytes between that struct's address and the end of the mapping of a thread's stack: the struct and,
- *       where they lie behind it, static thread-local variables.
+ *       The most bytes from the address of struct pthread to the end of the mapping of a thread's stack: the struct
+ *       and, on processors that have them after it, static thread-local variables.
  *
  * Words that the loader fills in (psABI of the processor, "Relocation Types"):
  *
  *   RELOCATIONS_ARE_KNOWN
- *       Whether these are known. Elsewhere no function is found by the words that lead to it.
+ *       Whether the types below are known. Otherwise no function is found by the words that lead to it.
  *   RELOCATION_OF_CALL, RELOCATION_OF_DATA, RELOCATION_OF_ADDRESS
- *       The types of a word that the procedure linkage table calls, of one of the global offset table, of one of data.
+ *       The types of words that the procedure linkage table calls, of words of the global offset table, and of words
+ *       of data.
  *   TAG_OF_CALL_ENTRY_BYTES
  *       The dynamic section's tag for the bytes of an entry of the procedure linkage table; 0 if there is none.
  *   bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes)
- *       Whether the entry jumps to the function itself, because the loader has rewritten it (glibc.cpu.plt_rewrite).
- *       `entry` is an address in it.
+ *       Whether the entry of the procedure linkage table jumps directly to the function, because the loader has
+ *       rewritten the entry (glibc.cpu.plt_rewrite). `entry` is an address in it.
  *
  * Numbers and names:
  *
  *   LOADS_STAY_IN_ORDER
  *       Whether a thread's loads happen in program order without a fence.
  *   bool is_tagged(const void *object)
- *       Whether the address has a tag. The memory before the object may have another one, so it must not be read
- *       by this address.
+ *       Whether the address has a tag. The memory before the object may have another tag, so it must not be read by
+ *       this address.
  *   GLIBC_CHUNKS_ARE_KNOWN
  *       Whether the word before each of glibc's objects may be read (allocator/glibc.h).
  *   PROBES_ARE_KNOWN
- *       Whether the next four are known. Elsewhere there are no probes (platform/probe.h).
+ *       Whether the next four are known. Otherwise there are no probes (platform/probe.h).
  *   ARGUMENT_REGISTER_1, ARGUMENT_REGISTER_2, ARGUMENT_REGISTER_3, REGISTER_IN_NOTE
  *       The registers with a function's first arguments, and the prefix of a register's name in the assembly of a note.
  *   WATCHPOINT_BYTES
  *       The bytes that a watchpoint on an aligned word watches.
  *   OLD_SYMBOL(function, version), GLIBC_FIRST, GLIBC_OF_DLADDR1, GLIBC_OF_ALIGNED_ALLOC
- *       Binds a function of the C library to this version; the oldest versions (platform/glibc_versions.h).
+ *       OLD_SYMBOL binds a function of the C library to a version; the others are the oldest versions of functions
+ *       (platform/glibc_versions.h).
  *   DEFINE_PROGRAM_ENTRY(entry, main)
  *       Defines the code at which the kernel or the loader starts the program. It calls main with the initial stack, on
  *       which the number of arguments comes first.
@@ -141,7 +146,7 @@
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 
-/* Apple's ABI gives its processors the same frame records; the names of registers in contexts differ. */
+/* Frame records are the same on Apple's processors; only the registers in signal contexts have different names. */
 #if defined(__APPLE__) && defined(__x86_64__)
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__rip = (pc), (context)->__ss.__rsp = (sp), (context)->__ss.__rbp = (fp)
@@ -150,7 +155,7 @@
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__pc = (pc), (context)->__ss.__sp = (sp), (context)->__ss.__fp = (fp)
 #include "platform/arch_darwin.h"
-#elif defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library without it */
+#elif defined(__x86_64__) && !defined(PORTABLE_PROCESSOR) /* tests build a library with PORTABLE_PROCESSOR */
 #include "platform/arch_x86_64.h"
 #elif defined(__aarch64__) && !defined(PORTABLE_PROCESSOR)
 #include "platform/arch_aarch64.h"

@@ -10,10 +10,11 @@
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
 /*
- * Additions off the fast path: load exclusive and store exclusive. The return from any exception clears the processor's
- * exclusive monitor (Arm Architecture Reference Manual, B2.9), so after a signal or another interruption in between the
- * store fails and the addition is repeated. No event of a signal handler is lost. Every Armv8 has these instructions;
- * the single one of Armv8.1 would need a check first, and some processors execute it far from the cache.
+ * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
+ * processor's exclusive monitor (Arm Architecture Reference Manual, B2.9). After a signal or another interruption
+ * between load and store, the store therefore fails and the addition is repeated, so no event of a signal handler is
+ * lost. Every Armv8 processor has these instructions. The single instruction of Armv8.1 would need a test of the
+ * processor first, and some processors execute it far from the cache.
  */
 static inline void local_add(uint64_t *word, uint64_t amount) {
   uint64_t sum;
@@ -35,7 +36,7 @@ static inline bool local_add_exhausts(int64_t *word, int64_t amount) {
 
 static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return local_add_exhausts(word, -amount); }
 
-/* Splits the offset into two parts, because each of two instructions takes one of them. */
+/* Adds the offset in two parts, because one instruction has room for 12 bits of it only. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                  \
   __extension__({                                                                                \
     const void *byte = (const uint8_t *)(base) + (index);                                        \
@@ -49,9 +50,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path: loads and stores. Between the two, a mark keeps a signal handler (account/thread_block.h)
- * from counting its event in the same words. Two words take one load and one store of a pair, whose halves are atomic
- * (B2.2).
+ * Additions on the fast path, by loads and stores. The mark of the event (account/thread_block.h) keeps a signal
+ * handler between load and store from counting in the same words. Two words are added by one load and one store of a
+ * pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -62,8 +63,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 }
 
 /*
- * Indexes by the number of leading zeros, which is 63 less a highest_bit(): the last class comes first, and the counts
- * begin at the address for 63 zeros. So two registers form the address.
+ * The counts are indexed by the number of leading zeros, which is 63 minus highest_bit(): the count of the last class
+ * comes first, and the index 0 would be the count for no zeros, at the beginning of the block. Two registers are
+ * therefore enough for the address.
  */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
@@ -85,10 +87,11 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
                      : "memory");                                                                       \
   })
 
-/* Orders stores after earlier stores. Earlier loads need no order (account/counter.h). */
+/* Orders later stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* The compiler would keep the variable's address in a register across a call, and save that register first. */
+/* This is assembly, because the compiler would keep the variable's address in a register across a call, and would have
+ * to save that register first. */
 #define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
@@ -101,8 +104,9 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
 #define KEEP_IN_RETURN_REGISTER(value) ((void)0)
 
 /*
- * Loads a variable within 1 MiB of the instruction by one load (Arm Architecture Reference Manual, LDR (literal)); the
- * compiler would compute the page's address first. The linker refuses the library if it lies farther away.
+ * Loads a variable within 1 MiB of the instruction by one load (Arm Architecture Reference Manual, LDR (literal)). The
+ * compiler would compute the address of the variable's page first. If a variable is farther away, linking the library
+ * fails.
  */
 #define NEAR_VALUE(variable)                                              \
   __extension__({                                                         \
@@ -111,10 +115,12 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* The zeroed data section, with the tables of call sites and samples, extends beyond 1 MiB. */
+/* Puts these variables into .data, because the zeroed section has the tables of call sites and samples and extends
+ * beyond 1 MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
-/* A jump may reach a landing pad for calls only from two registers; x16 is one of them. */
+/* Jumps by x16, because a landing pad for calls may be reached by a jump only from two registers, of which x16 is
+ * one. */
 #define JUMP_TARGET(function)                                         \
   __extension__({                                                     \
     register __typeof__(function) target __asm__("x16");              \
@@ -137,16 +143,19 @@ static inline size_t highest_bit(size_t nonzero) {
   return 63 - zeros;
 }
 
-/* Computes the address from the number of leading zeros. Leaves out a constant, which does not change comparisons. */
+/* Computes the address from the number of leading zeros. Leaves out the constant 8 * 63, which does not change
+ * comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* A constant that one instruction loads. The bits hash the lowest 16 bits of return address, stack and class. */
+/* A constant that one instruction loads. The bits are a hash of the lowest 16 bits of the sum of return address, stack
+ * and class. */
 #define HASH_FACTOR 0x9e370000u
 
 /*
- * Calls without a frame. The compiler would keep the number and the return address in two registers, and save those. It
- * assumes that the link register is unchanged, too, which is true here. Only a compiler that inlines and ends functions
- * by jumps makes no frame for anything else (cmake/check_fast_path.sh checks that).
+ * Calls without a stack frame. The compiler would keep the number and the return address in two registers, and save
+ * those. This assembly saves the number and the link register itself, and restores both, so the compiler rightly
+ * assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by jumps, needs no
+ * frame for anything else (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true
@@ -178,7 +187,7 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
     path_made;                                                                                             \
   })
 
-/* Volatile, so that it is computed only where it is needed: off the fast path. */
+/* This is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
 static inline __attribute__((always_inline)) const void *frameless_caller(void) {
   const void *caller;
   __asm__ volatile("mov %0, x30" : "=r"(caller));
@@ -187,7 +196,8 @@ static inline __attribute__((always_inline)) const void *frameless_caller(void) 
 
 #define FIRST_OF_65536 0u
 
-/* Reads words: a shift uses the lowest six bits of its amount. The address of a page takes one instruction. */
+/* Reads a word of 64 bits, because a shift uses only the lowest six bits of its amount. The bits begin at a page, whose
+ * address one instruction computes. */
 #define bit_of_65536(bits, number)                                                                                \
   __extension__({                                                                                                 \
     const uint64_t *words;                                                                                        \
@@ -199,7 +209,7 @@ static inline __attribute__((always_inline)) const void *frameless_caller(void) 
 
 /* ---- Floating point ------------------------------------------------------------------------------------ */
 
-typedef uint64_t floating_point; /* FPCR, then FPSR */
+typedef uint64_t floating_point; /* FPCR in the upper half, FPSR in the lower */
 
 static inline floating_point floating_point_enter(void) {
   uint64_t control, status;
@@ -214,9 +224,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is not among the registers, because a function that has called another one has its return address
- * on the stack. Interrupted functions are examined for watchpoints only, which this processor does not have
- * (platform/breakpoint.h).
+ * The link register is not among the registers, because a function that has called another function has its return
+ * address on the stack. An interrupted function may not have it there, but interrupted functions are examined for
+ * watchpoints only, which this processor does not have (platform/breakpoint.h).
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
@@ -252,7 +262,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 /* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
 enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
 
-/* XPACLRI, which does nothing on processors without signatures. */
+/* Executes XPACLRI, which does nothing on processors without signatures. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   register uintptr_t link __asm__("x30") = return_address;
   __asm__("hint #7" : "+r"(link));
@@ -264,7 +274,7 @@ static inline uintptr_t thread_pointer(void) { return (uintptr_t)__builtin_threa
 /* The control block ends at the thread pointer, before the variables (variant I of Drepper, ELF handling for TLS). */
 static inline uintptr_t thread_control_block(size_t bytes) { return bytes ? thread_pointer() - bytes : 0; }
 
-/* Looks for stp and str to the stack of x19 to x28. */
+/* Searches for instructions (stp, str) that store x19 to x28 on the stack. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { FIRST = 19, LAST = 28, STACK_POINTER = 31, BEGINNING = 32 };
   const uint32_t *code = (const uint32_t *)function;
@@ -300,8 +310,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 #define LOADS_STAY_IN_ORDER false
 
 /*
- * Tags are those of the Memory Tagging Extension. Tag 0 is that of untagged memory and of chunk headers; malloc's
- * objects have others (GLIBC_TUNABLES=glibc.mem.tagging).
+ * Tags are those of the Memory Tagging Extension. Untagged memory and the headers of chunks have tag 0; malloc's
+ * objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging).
  */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 

@@ -1,7 +1,7 @@
 /*
- * Apple's processors, as far as its ABI makes them alike: every function of the system's libraries keeps a frame record
- * (the caller's frame pointer, then the return address) right below its canonical frame address, and the frame pointer
- * points to it. The rest is arch_portable.h. arch.h describes each of these.
+ * Definitions for Apple's processors, as far as its ABI makes them equal: every function of the system's libraries has
+ * a frame record (the caller's frame pointer, then the return address) right below its canonical frame address, and the
+ * frame pointer points to the record. Everything else is as in arch_portable.h. arch.h describes each of these.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_DARWIN_H
 #define MALLOMETER_PLATFORM_ARCH_DARWIN_H
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) struct registers registers_here(voi
   return (struct registers){(uintptr_t)__builtin_return_address(0), (uintptr_t)(record + 2), record[0]};
 }
 
-/* Watchpoints alone need this function, and they do not exist on Darwin. */
+/* Is needed by watchpoints only, which do not exist on Darwin. */
 static inline struct registers registers_of_context(const ucontext_t *context) {
   (void)context;
   return (struct registers){0, 0, 0};
@@ -36,7 +36,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 }
 
 /* Functions of the system's libraries (arm64e) sign their return addresses. Addresses of user space have 47 bits on
- * both processors. */
+ * both of Apple's processors. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

@@ -1,6 +1,7 @@
 /*
- * An unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need more of the
- * processor are off. A port starts from this file, and tests of the logic use it. arch.h describes each of these.
+ * Definitions for an unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need
+ * more knowledge of the processor are off. A port starts from this file, and tests of the logic use it. arch.h
+ * describes each of these.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
@@ -68,7 +69,7 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define CALL_KEEPING(kept, function, argument)                \
   __extension__({                                             \
     void *call_returns = NEAR_VALUE(function)(argument);      \
-    __asm__("" : "+r"(kept)); /* hides how it was computed */ \
+    __asm__("" : "+r"(kept)); /* prevents the compiler from computing `kept` again after the call */ \
     call_returns;                                             \
   })
 #define frameless_path(position) ((uintptr_t)0)
@@ -118,7 +119,7 @@ static inline uintptr_t without_signature(uintptr_t return_address) { return ret
 
 #endif
 
-/* No processor has register numbers that high, so no description of a frame is understood. */
+/* No processor has register numbers that high, so that no frame information is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
@@ -139,7 +140,7 @@ static inline bool stores_registers_at_once(const void *function) {
 /* ---- Words that the loader fills in -------------------------------------------------------------------- */
 
 #define RELOCATIONS_ARE_KNOWN false
-/* Numbers that no relocation has. */
+/* Types that no relocation has. */
 #define RELOCATION_OF_CALL UINT32_MAX
 #define RELOCATION_OF_DATA UINT32_MAX
 #define RELOCATION_OF_ADDRESS UINT32_MAX
@@ -170,7 +171,7 @@ static inline bool is_tagged(const void *object) {
 #define GLIBC_OF_DLADDR1 NULL
 #define GLIBC_OF_ALIGNED_ALLOC NULL
 
-/* Defines no working entry: a trial that is started by it reports that it failed. */
+/* Defines an entry that does not work: a child that is started by it reports a failure. */
 #define DEFINE_PROGRAM_ENTRY(entry, main)                           \
   __attribute__((visibility("hidden"), noreturn)) void entry(void); \
   void entry(void) { main((char *const[]){NULL, NULL, NULL}); }     \

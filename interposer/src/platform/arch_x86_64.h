@@ -9,7 +9,7 @@
 
 /* ---- Words that one thread writes ---------------------------------------------------------------------- */
 
-/* This processor makes stores visible in program order, so none of these needs a lock prefix or a fence. */
+/* This processor makes stores visible in program order, so that none of these needs a lock prefix or a fence. */
 
 static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
@@ -44,7 +44,7 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 
 static inline void order_frees_after_allocations(void) {}
 
-/* Uses all three parts in the address of one instruction. The compiler would add two of them first. */
+/* Uses base, index and offset in the address of one instruction. The compiler would add two of them first. */
 #define LOCAL_DEC_WAS_ZERO(base, index, offset)                                                                   \
   __extension__({                                                                                                 \
     bool was_zero;                                                                                                \
@@ -53,8 +53,8 @@ static inline void order_frees_after_allocations(void) {}
   })
 
 /*
- * The compiler would keep the variable's address in a register across a call, which takes four instructions to save
- * two. rax is not used, as the fast path has the object there.
+ * This is assembly, because the compiler would keep the variable's address in a register across a call, and would need
+ * four instructions to save two registers. rax is not used, because the object is there on the fast path.
  */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
@@ -70,7 +70,7 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* The builtin returns an int, and widening it would cost two instructions in every event. */
+/* This is assembly, because the builtin returns an int, and widening it would cost two instructions in every event. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
@@ -85,13 +85,14 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define CALL_KEEPING(kept, function, argument)                \
   __extension__({                                             \
     void *call_returns = NEAR_VALUE(function)(argument);      \
-    __asm__("" : "+r"(kept)); /* hides how it was computed */ \
+    __asm__("" : "+r"(kept)); /* prevents the compiler from computing `kept` again after the call */ \
     call_returns;                                             \
   })
 #define frameless_path(position) ((uintptr_t)0)
 static inline const void *frameless_caller(void) { return NULL; }
 
-/* The instruction treats the lowest 16 bits as signed, so numbers from 32,768 on lie before the address. */
+/* The first bit is in the middle, because btw treats the 16-bit number as signed: it adds numbers from 32,768 on as
+ * negative ones. */
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;
@@ -103,7 +104,7 @@ static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
 
 typedef unsigned floating_point; /* MXCSR */
 
-/* No exceptions, none of them trapped, round to nearest. */
+/* No exception has happened, none is trapped, and results are rounded to nearest. */
 #define FLOATING_POINT_DEFAULT 0x1f80u
 
 static inline floating_point floating_point_enter(void) {
@@ -160,7 +161,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* Looks for pushes of rbx, rbp and r12 to r15. No constant among these instructions looks like one. */
+/* Searches for pushes of rbx, rbp and r12 to r15. No constant among these instructions looks like one of them. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
   const unsigned char *code = (const unsigned char *)function;
@@ -184,7 +185,8 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* Looks for a direct jump (e9, or d5 with a 64-bit address) instead of an indirect one (ff 25), also after endbr64. */
+/* Tests for a direct jump (e9, or d5 with a 64-bit address) instead of an indirect one (ff 25), which may come after
+ * endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

@@ -10,7 +10,8 @@
 #include "platform/arch.h"
 #include "platform/system_calls.h"
 
-/* struct perf_event_attr of perf_event_open(2), with its names. Headers of older systems lack some of its fields. */
+/* The struct perf_event_attr of perf_event_open(2), with the names of that manual page. Headers of older systems lack
+ * some of its fields. */
 struct event {
   uint32_t type;
   uint32_t size;
@@ -39,11 +40,11 @@ _Static_assert(sizeof(struct event) == 128, "PERF_ATTR_SIZE_VER7");
 #define FLAG_REMOVE_ON_EXEC ((uint64_t)1 << 36)
 #define FLAG_SIGTRAP ((uint64_t)1 << 37)
 #define OPEN_CLOSE_ON_EXEC 8u
-#define IOCTL_REFRESH 0x2402u /* PERF_EVENT_IOC_REFRESH: enable for so many events */
-#define CODE_OF_PERF 6        /* TRAP_PERF in siginfo's si_code */
-#define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked, and the registers are of another moment */
+#define IOCTL_REFRESH 0x2402u /* PERF_EVENT_IOC_REFRESH: enables the event for a number of accesses */
+#define CODE_OF_PERF 6        /* TRAP_PERF, the si_code of such a signal */
+#define CAME_LATE 1u /* TRAP_PERF_FLAG_ASYNC: the signal was blocked, and the registers are of a later moment */
 
-/* The contents of siginfo after its first 16 bytes, for such a signal. */
+/* The contents of siginfo after its first 16 bytes, for a signal of a breakpoint. */
 struct trap {
   uintptr_t address;
   uint64_t data; /* sig_data of the event */

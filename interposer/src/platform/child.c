@@ -1,4 +1,4 @@
-/* Starts a child by clone(2) in such a way that the program notices nothing. See child.h. */
+/* Starts a child by clone(2) so that the program does not notice it. See child.h. */
 #include "platform/child.h"
 
 #include <sched.h>
@@ -29,8 +29,8 @@ struct child {
   char stack_of_program[STACK_BYTES];
 };
 
-/* Makes the kernel kill this process when its parent thread ends. Otherwise it would keep the memory of a program that
- * has ended. */
+/* Makes the kernel kill this process when its parent thread ends. The process shares the program's memory, and would
+ * otherwise keep that memory from being freed when the program has ended. */
 static void end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static int execute(void *argument) {
@@ -52,9 +52,9 @@ static int code_of(int status) {
 }
 
 /*
- * Runs in the process between the program and the child. It sets the default action of SIGCHLD, because otherwise, in a
- * program that ignores SIGCHLD, it could not wait for the child, and the number of an ended child might belong to
- * another process.
+ * Runs in the process between the program and the child. Sets the default action of SIGCHLD: in a program that ignores
+ * SIGCHLD, this process could otherwise not wait for the child, and another process might get the number of the ended
+ * child.
  */
 static int keep(void *argument) {
   struct child *child = argument;
@@ -75,7 +75,7 @@ static int keep(void *argument) {
   _exit(CHILD_TOO_LONG);
 }
 
-/* Copies the path of the file that is mapped at an address, from its line of /proc/self/maps, see proc(5). */
+/* Copies the path of the file that is mapped at an address, from the address's line of /proc/self/maps, see proc(5). */
 static bool find_path(uintptr_t address, char path[LONGEST_PATH]) {
   char text[4096 + LONGEST_PATH];
   size_t held = 0;

@@ -1,5 +1,5 @@
-/* Calls the functions of the vDSO directly, because the C library's function makes a system call if there is no vDSO.
- * See clock.h. */
+/* Reads the clocks. Calls the functions of the vDSO directly, because the C library's function makes a system call if
+ * there is no vDSO. See clock.h. */
 #include "platform/clock.h"
 
 #include <link.h>
@@ -13,13 +13,14 @@
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
-/* CLOCK_MONOTONIC at the latest monotonic_ns(), and the lead of CLOCK_REALTIME at the start. */
+/* The CLOCK_MONOTONIC that monotonic_ns() returned last, and by how much CLOCK_REALTIME was ahead of CLOCK_MONOTONIC at
+ * the start. */
 static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* Tables of an ELF object that is not relocated. Older kernels map the vDSO at another address than the one for which
- * it is linked. */
+/* The tables of an ELF object that is not relocated: older kernels map the vDSO at another address than the one for
+ * which it is linked. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;
@@ -48,7 +49,8 @@ static struct tables tables_of(const char *object) {
   return tables;
 }
 
-/* Returns the number of symbols. The GNU table does not store it, but its last chain ends with the last symbol. */
+/* Returns the number of symbols. The GNU hash table does not store it, but the last symbol ends the table's last
+ * chain. */
 static uint32_t symbols_in(const struct tables *tables) {
   if (tables->hash) return tables->hash[1];
   if (!tables->gnu_hash) return 0;

@@ -1,13 +1,14 @@
 /*
- * Two ways to read the kernel's clocks, in nanoseconds. Neither changes errno or is a cancellation point.
+ * Reads the kernel's clocks, in nanoseconds, in two ways: coarse or exact. No function changes errno or is a
+ * cancellation point.
  *
- * Inside of malloc only coarse clocks are read. The exact clocks read the processor's counter, for which a thread
- * without access to it (PR_TSC_SIGSEGV, strict seccomp) gets a SIGSEGV; under strict seccomp a system call would end
+ * Inside of malloc only coarse clocks are read. Exact clocks of the vDSO read the processor's counter: a thread without
+ * access to it (PR_TSC_SIGSEGV, strict seccomp) would get a SIGSEGV, and under strict seccomp a system call would end
  * the process. The coarse clocks are words that the kernel writes at each tick, every 1 to 10 ms. The vDSO reads them
- * without the counter and without a system call. Without a vDSO, the time inside of malloc is that of the latest
- * reading outside plus the time that is known to have passed since.
+ * without the counter and without a system call. Without a vDSO, the time inside of malloc is the latest reading
+ * outside of malloc plus the time that is known to have passed since.
  *
- * Outside of malloc clocks are read by system calls, which need no access to the counter.
+ * Outside of malloc, exact clocks are read by system calls, which need no access to the counter.
  */
 #ifndef MALLOMETER_PLATFORM_CLOCK_H
 #define MALLOMETER_PLATFORM_CLOCK_H
@@ -24,9 +25,10 @@ uint64_t realtime_ns(void);
 uint64_t thread_cpu_ns(void);
 
 /*
- * Return CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick, also inside of malloc. With a vDSO they are never ahead
- * of monotonic_ns() and realtime_ns(). Without one they return the time of the latest monotonic_ns() plus
- * coarse_clock_advance(). That may be ahead if two threads add the same time, and ignores changes of the real clock.
+ * Return CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick. They may be called inside of malloc. With a vDSO they
+ * are never ahead of monotonic_ns() and realtime_ns(). Without one they return the time of the latest monotonic_ns()
+ * plus the time added by coarse_clock_advance(). That may be ahead if two threads add the same time, and ignores
+ * changes of the real clock.
  */
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);

@@ -1,10 +1,10 @@
 /*
- * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. Of dynamic_symbols.h and
- * loader_lock.h there is nothing to implement on Darwin.
+ * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. The functions of
+ * dynamic_symbols.h and loader_lock.h have nothing to do on Darwin.
  *
  * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images to
  * a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it, and
- * never moves. A row whose image is gone has no addresses.
+ * never moves. When an image is unloaded, the addresses in its row become 0.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -25,13 +25,14 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* the image's code; 0: gone */
+  uintptr_t begin, end; /* the image's code; 0 if the image was unloaded */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];
 static uint32_t image_count;
 static uint64_t changes;
-/* Copies of paths, because dyld may free its own copy with the image. If there is no room, an image has no path. */
+/* Copies of paths, because dyld may free its own copy when it unloads the image. If there is no room, an image has no
+ * path. */
 static char paths[PATH_BYTES];
 static size_t path_bytes;
 
@@ -87,7 +88,7 @@ static void on_image_removed(const struct mach_header *header, intptr_t slide) {
 /* The linker's name for the beginning of this library. */
 extern const struct mach_header_64 __dso_handle;
 
-/* Keeps the library loaded, whatever the program closes: zones, keys of threads and dyld point to it. */
+/* Prevents the library from being unloaded, because zones, thread keys and dyld point to it. */
 static void stay_loaded(void) {
   Dl_info own;
   if (dladdr(&__dso_handle, &own)) (void)dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -99,7 +100,7 @@ bool loaded_objects_start(bool kernel_tells) {
   if (!started) {
     started = true;
     stay_loaded();
-    _dyld_register_func_for_add_image(on_image_added); /* called for loaded images, too */
+    _dyld_register_func_for_add_image(on_image_added); /* dyld also calls this for images that are loaded already */
     _dyld_register_func_for_remove_image(on_image_removed);
   }
   return true;
@@ -155,7 +156,7 @@ size_t own_image_bytes(void) { return own_bytes; }
 
 void forget_loader_errors(void) { (void)dlerror(); }
 
-/* Looks up the path by the name of the file, because dyld's dlopen needs a path. */
+/* Looks up the path by the file's name, because dyld's dlopen needs a path. */
 void *already_loaded(const char *name) {
   uint32_t count = __atomic_load_n(&image_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +168,7 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Runs without a lock. On Darwin zones are changed and not words of objects, so dyld does not interfere. */
+/* Calls `run` without a lock: on Darwin, zones are changed and not words of objects, so dyld does not interfere. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;
@@ -240,7 +241,7 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* Functions for atexit, which passes no status and calls the latest first. */
+/* The functions for atexit, which passes no status and calls the latest function first. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -1,6 +1,7 @@
 /*
  * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h. The
- * functions at the end refuse what Darwin lacks: which pages were accessed, and reading memory that may be gone.
+ * functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that may be
+ * unmapped.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -36,7 +37,7 @@ void memory_own_remove(uintptr_t begin) { (void)begin; }
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Darwin uses pages of 2 MiB only on request. */
+/* Needs no advice against huge pages: Darwin uses pages of 2 MiB only on request. */
 void *memory_map(void *wish, size_t bytes) {
   void *memory = mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
@@ -66,7 +67,7 @@ bool memory_is_unmapped(const void *page) {
   return false;
 }
 
-/* Darwin does not enforce RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2). */
+/* Darwin does not enforce RLIMIT_AS and RLIMIT_DATA, and has no mlockall(2), so nothing is limited or locked. */
 const char *memory_limit(void) { return NULL; }
 
 const char *memory_shortage(size_t bytes) {
@@ -120,7 +121,7 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
   return protect(begin, bytes, PROT_READ | PROT_WRITE);
 }
 
-/* VM_PROT_ and PROT_ have the same bits. */
+/* The bits of VM_PROT_ and PROT_ are the same. */
 bool pages_close_after_change(void *begin, size_t bytes, int before) {
   return (before & VM_PROT_WRITE) || protect(begin, bytes, before);
 }

@@ -1,6 +1,7 @@
 /*
  * Darwin's functions for the process, its threads and the time: clock.h, kernel.h, thread.h, own_stack.h, wait.h,
- * executable.h, standard_error.h and barrier.h. There are no breakpoints and no throwaway children.
+ * executable.h, standard_error.h and barrier.h. On Darwin there are no breakpoints (breakpoint.h) and no child
+ * processes for tests (child.h).
  */
 #include <crt_externs.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* Offsets by which the bridge reads the struct (TaskInfo.java). */
+/* The offsets by which the Java bridge reads the struct (TaskInfo.java). */
 #define TASK_INFO_HAS(member, offset) _Static_assert(offsetof(task_vm_info_data_t, member) == (offset), #member)
 TASK_INFO_HAS(resident_size, 16);
 TASK_INFO_HAS(compressed, 120);
@@ -62,17 +63,17 @@ static bool read_task(task_vm_info_data_t *info) {
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
   if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  /* Darwin does not report private writable memory, which is not more than this */
+  /* Darwin does not report private writable memory. All addresses are an upper bound for it. */
   return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
-/* Returns the bytes that are compressed, in memory or not. */
+/* Returns the bytes that are compressed, whether they are in memory or swapped out. */
 uint64_t process_swapped_bytes(void) {
   task_vm_info_data_t info;
   return read_task(&info) ? info.compressed : UINT64_MAX;
 }
 
-/* Darwin has no cgroups: the process is charged for its footprint. */
+/* Finds no cgroup, because Darwin has none. The process is charged for its footprint. */
 void memory_cgroup_find(struct memory_cgroup *cgroup) { *cgroup = (struct memory_cgroup){0}; }
 
 uint64_t memory_charged(const struct memory_cgroup *cgroup) {
@@ -225,7 +226,8 @@ void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
 
-/* Functions of libSystem since macOS 10.12 without a header; libc++ has them, too. Microseconds, 0 without a limit. */
+/* Functions that libSystem has since macOS 10.12, without a header; libc++ uses them, too. The time is in microseconds;
+ * 0 is no limit. */
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t longest_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t unused);
 #define COMPARE_AND_WAIT 1u
@@ -251,8 +253,9 @@ void wait_until(uint64_t moment_ns) {
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
 /*
- * write(2) without a cancellation point. The kernel would send SIGPIPE to the process, where any thread may get it. So
- * SIGPIPE is disabled for this opening of the file; meanwhile writes of other threads to it get only EPIPE.
+ * Is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it.
+ * SIGPIPE is therefore disabled for this opening of the file during the write; writes of other threads to the file also
+ * get only EPIPE meanwhile.
  */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 

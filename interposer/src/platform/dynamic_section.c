@@ -1,4 +1,4 @@
-/* Relocates the addresses in the section if the loader did not. See dynamic_section.h. */
+/* Reads a dynamic section, and relocates its addresses if the loader did not. See dynamic_section.h. */
 #include "platform/dynamic_section.h"
 
 #include "platform/arch.h"

@@ -1,8 +1,8 @@
 /*
  * The tables that a loaded object's dynamic section points to: its symbols, and the words that the loader fills in.
  *
- * The format: System V ABI, "Dynamic Linking"; for DT_GNU_HASH the linkers' common practice. Calls no function of the C
- * library, which may not be ready yet.
+ * The format is that of the System V ABI, "Dynamic Linking"; DT_GNU_HASH is as linkers commonly write it. No function
+ * here calls the C library, which may not be ready yet.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SECTION_H
@@ -16,8 +16,7 @@
 struct relocations {
   const ElfW(Rela) * first; /* NULL if there are none */
   size_t count;
-  size_t without_symbol; /* the number of relocations at the beginning, which name no symbol: most relocations of large
-                            programs */
+  size_t without_symbol; /* the relocations at the beginning that name no symbol: most of those of large programs */
 };
 
 struct dynamic_section {
@@ -28,9 +27,9 @@ struct dynamic_section {
   const uint32_t *gnu_hash;
   const uint32_t *hash;
   struct relocations of_data, of_calls;
-  /* Bytes of an entry of the procedure linkage table; 0 if the section does not tell. */
+  /* The bytes of an entry of the procedure linkage table; 0 if the section does not contain them. */
   uintptr_t call_entry_bytes;
-  /* The object requests an auditor (rtld-audit(7)). */
+  /* Whether the object requests an auditor (rtld-audit(7)). */
   bool has_auditor;
 };
 

@@ -1,4 +1,4 @@
-/* Look-ups in the hash tables of loaded objects, as the loader does them. See dynamic_symbols.h. */
+/* Looks up functions in the hash tables of loaded objects, as the loader does. See dynamic_symbols.h. */
 #include "platform/dynamic_symbols.h"
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object by its name. The handles of musl begin like glibc's link maps, and its dladdr returns their l_name.
- */
+/* Finds the object that contains an address, by its name. musl's handles begin like glibc's link maps, and musl's
+ * dladdr returns their l_name. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -73,7 +73,8 @@ bool file_begins_with(const struct link_map *object, const char *beginning) {
   return object && object->l_name && begins_with(file_of(object), beginning);
 }
 
-/* Leaves out the kernel's vDSO, which may be linked to an address that it does not have. */
+/* Returns an object's dynamic section. Leaves out the kernel's vDSO, which may be linked for an address that it does
+ * not have. */
 static struct dynamic_section section_of(const struct link_map *object) {
   if (file_begins_with(object, "linux-vdso")) return (struct dynamic_section){0};
   return dynamic_section_read(object->l_ld, object->l_addr);
@@ -87,8 +88,8 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* The table begins with four numbers: of buckets, of the first symbol, of filter words, and a shift. The filter, the
- * buckets and the chains follow. */
+/* Looks up a symbol in the GNU hash table. It begins with four numbers: of buckets, of the first symbol, of filter
+ * words, and a shift. The filter, the buckets and the chains follow. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);

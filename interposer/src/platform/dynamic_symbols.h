@@ -1,10 +1,11 @@
 /*
- * Finds the loaded object that defines a function, and objects that refer to one, by the objects' dynamic sections.
+ * Finds which loaded object defines a function, and which objects refer to it, by the objects' dynamic sections.
  *
- * dlsym is not enough: in an executable that is linked to fixed addresses it takes a reference whose address was taken
- * for a definition, and a name that it does not find allocates memory. The functions here allocate nothing and call
- * nothing of glibc but dladdr1. They are for the start, when a sanitizer's runtime may stand before the C library and
- * not be ready. They walk the loader's list without its lock, which only the start may do.
+ * dlsym is not enough. In an executable that is linked to fixed addresses, it takes a mere reference for a definition
+ * if the program uses the function's address, and it allocates memory if it does not find a name. The functions here do
+ * not allocate, and call no function of glibc but dladdr1. They are for the start, when the runtime of a sanitizer may
+ * be loaded before the C library and not be ready yet. They walk the loader's list without its lock, which is only safe
+ * at the start.
  */
 #ifndef MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
 #define MALLOMETER_PLATFORM_DYNAMIC_SYMBOLS_H
@@ -20,7 +21,8 @@ struct link_map *object_of(const void *address);
 
 /*
  * Return the object that the loader searches first (the executable), the object that it searches after a given one, and
- * this library. The functions return NULL if object_of() knows no object, and after the last object.
+ * the object of this library. They return NULL if object_of() knows no object; next_object() returns NULL after the
+ * last object.
  */
 struct link_map *first_object(void);
 struct link_map *next_object(const struct link_map *object);
@@ -32,7 +34,7 @@ const char *object_file_name(const struct link_map *object);
 /* Returns the number that the loader added to addresses in the object's file. */
 uintptr_t object_bias(const struct link_map *object);
 
-/* Returns whether the file name of the object, without its folders, has this beginning. */
+/* Returns whether the object's file name, without its folders, begins with `beginning`. */
 bool file_begins_with(const struct link_map *object, const char *beginning);
 
 /* Returns a function that the object defines, or its resolver (IFUNC); NULL if it defines none. */
@@ -42,12 +44,14 @@ const void *function_in(const struct link_map *object, const char *name);
 const void *plain_function_in(const struct link_map *object, const char *name);
 
 /*
- * Returns the definition that the loader finds first among the objects from `begin` to the one before `end`, which may
- * be NULL; NULL if there is none. Among all objects it is the one that a program's calls lead to.
+ * Returns the first definition in the loader's order among the objects from `begin` to the one before `end`; `end` may
+ * be NULL. Returns NULL if there is none. Among all objects, the first definition is the one that a program's calls
+ * lead to.
  */
 const void *first_definition(const char *name, const struct link_map *begin, const struct link_map *end);
 
-/* Returns whether the object refers to a function that it does not define and `matches` accepts. False for NULL. */
+/* Returns whether the object refers to a function that it does not define and whose name `matches` accepts. False for a
+ * NULL object. */
 bool refers_to(const struct link_map *object, bool (*matches)(const char *name));
 
 #endif

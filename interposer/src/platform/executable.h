@@ -15,13 +15,13 @@ const char *executable_name(void);
 /* Returns the process's environment, which ends with NULL. */
 char **process_environment(void);
 
-/* Returns whether the executable has rights that its user lacks (setuid and the like). Its environment must not be
- * trusted then. */
+/* Returns whether the executable has rights that its user lacks (setuid and the like). The environment must then not be
+ * trusted. */
 bool executable_is_privileged(void);
 
 /*
- * Sums up the segments of this library in whole pages, with its tables and buffers. Takes the loader's lock: to be
- * called once, at the start. own_image_bytes() returns the sum.
+ * Sums up the segments of this library in whole pages, including its tables and buffers; own_image_bytes() returns the
+ * sum. Takes the loader's lock. Call this once, at the start.
  */
 void own_image_measure(void);
 size_t own_image_bytes(void);

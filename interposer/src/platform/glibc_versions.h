@@ -1,15 +1,15 @@
 /*
  * The symbol versions of the C library that the built object may need.
  *
- * A preloaded object that needs a version that the system lacks keeps every program in the container from starting.
- * glibc 2.34 moved the functions below into libc.so.6 under a new version. All releases since still serve the old one,
- * which depends on the processor (platform/arch.h), from libdl.so.2, which the object names as needed, and
- * libpthread.so.0. Include this in every file that calls one of them; the build checks the result
- * (cmake/check_symbols.sh).
+ * If a preloaded object needs a version that the system lacks, no program in the container can start. glibc 2.34 moved
+ * the functions below into libc.so.6 under a new version. All later releases still offer the old version, which depends
+ * on the processor (platform/arch.h), in libdl.so.2, which the built object names as needed, and in libpthread.so.0.
+ * Include this file wherever one of them is called; the build checks the result (cmake/check_symbols.sh).
  *
  * musl loads an object that was built on glibc: it accepts the names of glibc's libraries as its own and ignores
- * versions. But it ends a program before main if the preloaded object refers to a function that musl lacks. References
- * to such functions are weak, and each is checked before a call (platform/libc.h); the test `musl` verifies that.
+ * versions. But if the preloaded object refers to a function that musl lacks, musl ends the program before main.
+ * References to such functions are weak, and each is checked before a call (platform/libc.h); the test `musl` verifies
+ * that.
  */
 #ifndef MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
 #define MALLOMETER_PLATFORM_GLIBC_VERSIONS_H
@@ -20,7 +20,7 @@
 
 #include "platform/arch.h"
 
-#ifndef __APPLE__ /* macOS has one version of each */
+#ifndef __APPLE__ /* macOS has only one version of each */
 
 #include <gnu/libc-version.h>
 
@@ -36,11 +36,11 @@ OLD_SYMBOL(pthread_create, GLIBC_FIRST);
 OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
 OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 
-/* The versions under which programs import malloc's family, and aligned_alloc, which is more recent. */
+/* The version under which programs import malloc's family, and that of aligned_alloc, which came later. */
 #define VERSION_OF_MALLOC GLIBC_FIRST
 #define VERSION_OF_ALIGNED_ALLOC GLIBC_OF_ALIGNED_ALLOC
 
-/* Functions that a process of glibc before 2.34 without libpthread lacks. */
+/* Functions that are missing in a process with glibc before 2.34 and without libpthread. */
 #pragma weak pthread_key_create
 #pragma weak pthread_key_delete
 #pragma weak pthread_setspecific
@@ -54,7 +54,7 @@ OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 #pragma weak gnu_get_libc_version
 #pragma weak on_exit
 
-/* The function that pthread_atfork calls, which is linked statically. Unloading `object` removes the handlers. */
+/* pthread_atfork, which is linked statically, calls this function. Unloading `object` removes the handlers. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
 #pragma weak __register_atfork
 

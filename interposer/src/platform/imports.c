@@ -1,4 +1,4 @@
-/* Walks the relocations of one object, and writes the words that hold one function. See imports.h. */
+/* Walks the relocations of one object, and changes the words that have the address of one function. See imports.h. */
 #include "platform/imports.h"
 
 #include <stddef.h>
@@ -16,7 +16,8 @@ struct redirection {
   bool done;
 };
 
-/* Returns the word with the function's address; NULL if the object does not refer to it, or something else is there. */
+/* Returns the word with the function's address; NULL if the object does not refer to the function, or if the word has
+ * another value. */
 static uintptr_t *find_word(const struct dynamic_section *section, const struct relocations *table, uintptr_t bias,
                             const struct redirection *wanted) {
   for (size_t i = table->without_symbol; table->first && i < table->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Replaces the function that one loaded object calls in another one, by changing the word that holds the function's
- * address. Code is not changed; other objects keep calling the old function.
+ * Replaces a function that one loaded object calls in another one, by changing the word that has the function's
+ * address. Code is not changed, and other objects still call the old function.
  */
 #ifndef MALLOMETER_PLATFORM_IMPORTS_H
 #define MALLOMETER_PLATFORM_IMPORTS_H
@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Redirects calls of `function`, which is at `from`, to `to` in the object whose code contains `caller`. Returns false
- * if nothing was redirected: no such call is bound, or the system forbids it. Takes the loader's lock and allocates
- * nothing. Not for an object that is being loaded, which the loader may still write.
+ * Redirects calls of `function` from the address `from` to the address `to`, in the object whose code contains
+ * `caller`. Returns false if nothing was redirected, because the object has no such call or the system forbids the
+ * change. Takes the loader's lock; does not allocate. Must not be used for an object that is being loaded, because the
+ * loader may still write its words.
  */
 bool import_redirect(const void *caller, const char *function, const void *from, const void *to);
 

@@ -10,7 +10,7 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* Version 1 writes the largest multiple of a page if there is no limit. */
+/* The smallest value that means "no limit": cgroups of version 1 report the largest multiple of a page then. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Texts of the kernel ------------------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static char *next_line(struct lines *lines) {
   }
 }
 
-/* Returns the decimal number at the beginning of the text; UNKNOWN if there is none, as in "max". */
+/* Returns the decimal number at the beginning of a text; UNKNOWN if there is none, as in "max". */
 static uint64_t number_at(const char *text) {
   uint64_t number = 0;
   const char *at = text;
@@ -134,7 +134,8 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of a line. The second field is in parentheses and may contain any characters. */
+/* Reads field 22 of the line. The second field is in parentheses and may contain any characters, so fields are counted
+ * from its end. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -149,7 +150,7 @@ void machine_run_id(char *id, size_t capacity) {
   if (length && id[length - 1] == '\n') id[length - 1] = '\0';
 }
 
-/* A system call, because the C library's function is more recent. */
+/* Makes a system call, because the C library's function is too recent. */
 bool random_bytes(void *to, size_t bytes) { return syscall(SYS_getrandom, to, bytes, GRND_NONBLOCK) == (long)bytes; }
 
 /* ---- The cgroup --------------------------------------------------------------------------------------- */
@@ -202,8 +203,8 @@ static bool begins_with_directory(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* Returns the path below a mount. Without a cgroup namespace a container sees the host's path, of which it mounts only
- * its own part. */
+/* Returns a cgroup's path below the root of a mount. Without a cgroup namespace, a container sees the host's path, but
+ * mounts only its own part of the hierarchy. */
 static const char *path_below(const char *relative, const char *root) {
   if (strcmp(root, "/") == 0) return relative;
   return begins_with_directory(relative, root) ? relative + strlen(root) : "";
@@ -239,7 +240,7 @@ void memory_cgroup_find(struct memory_cgroup *cgroup) {
   char relative[sizeof cgroup->path];
   int version = find_in_hierarchy(relative, sizeof relative);
   if (!version) return;
-  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)}; /* overlays list their layers */
+  struct lines mounts = {.file = call_open("/proc/self/mountinfo", O_RDONLY)}; /* lines of overlays are long */
   for (char *line; (line = next_line(&mounts));) look_at_mount(line, version, relative, cgroup);
   if (mounts.file >= 0) call_close(mounts.file);
 }
@@ -299,7 +300,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 
 /*
  * Returns the bytes of cached files without shared memory, from memory.stat; its names begin with `prefix` in version
- * 1. The kernel counts shared memory as cached files. Where it does not report it, the inactive files are returned.
+ * 1. The kernel counts shared memory among the cached files. If it does not report the shared memory, the inactive
+ * files are returned.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];
@@ -324,7 +326,7 @@ void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading 
     return;
   }
   reading->file_bytes = cached_files(stat, "", "file");
-  /* The limit is the lowest of this directory's and those above it up to the mount point. */
+  /* The limit is the lowest of this directory and of those above it, up to the mount point. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
     if (length <= cgroup->mount_length) break;

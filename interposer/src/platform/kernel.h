@@ -1,9 +1,9 @@
 /*
- * Reads what the kernel reports, in code that must not allocate: mainly the memory of the process and of its cgroup,
- * and the limit. No function here allocates or locks; each may change errno.
+ * Reads what the kernel reports, mainly the memory of the process and the memory and limit of its cgroup. No function
+ * here allocates or locks; each may change errno.
  *
- * The files of cgroups version 1 and 2 are as cgroups(7) and the kernel's documentation describe them; they are found
- * in the same way as by io.mallometer.internal.process. A value that a system does not report is UINT64_MAX.
+ * The files of cgroups version 1 and 2 are those of cgroups(7) and of the kernel's documentation.
+ * io.mallometer.internal.process finds them in the same way. A value that a system does not report is UINT64_MAX.
  */
 #ifndef MALLOMETER_PLATFORM_KERNEL_H
 #define MALLOMETER_PLATFORM_KERNEL_H
@@ -23,27 +23,28 @@ struct memory_cgroup {
 struct memory_reading {
   uint64_t resident_bytes;
   uint64_t charged_bytes;
-  /* The lowest limit of the cgroup and of those above it that are visible. */
+  /* The lowest limit of the cgroup and of its visible ancestors. */
   uint64_t limit_bytes;
-  /* Cached files without shared memory, which the kernel drops before it kills. */
+  /* The bytes of cached files, without shared memory. The kernel drops them before it kills a process. */
   uint64_t file_bytes;
-  /* Processes of the cgroup that the kernel killed because of the limit. */
+  /* The number of processes of the cgroup that the kernel killed because of the limit. */
   uint64_t oom_kills;
 };
 
 /*
- * Reads a whole file of the kernel into `text`, NUL-terminated, at most `capacity` - 1 bytes. Returns its length; 0 if
- * it cannot be read. Only for the files of this folder.
+ * Reads a whole file of the kernel into `text`, NUL-terminated, at most `capacity` - 1 bytes. Returns the length; 0 if
+ * the file cannot be read. Only the files of platform/ may call this.
  */
 size_t kernel_text(const char *path, char *text, size_t capacity);
 
 /*
  * Sets the number of the mount on which an open file lies. Returns false if it is unknown. Neither this function nor
- * mount_type() calls a file system, so they wait for no network. Both may change errno.
+ * mount_type() calls the file system, so neither waits for a network. Both may change errno.
  */
 bool mount_of_file(int file, uint64_t *mount);
 
-/* Copies the type of a mount's file system; empty if it is unknown, as of pipes and of other mount namespaces. */
+/* Copies the type of a mount's file system; empty if it is unknown, as it is for pipes and for other mount
+ * namespaces. */
 void mount_type(uint64_t mount, char *type, size_t capacity);
 
 /* Memory of the process, in bytes. */
@@ -52,7 +53,7 @@ struct process_memory {
   uint64_t resident;
   /* Resident memory without pages of files. */
   uint64_t anonymous;
-  /* Private writable memory, resident or not. */
+  /* Private writable memory, whether resident or not. */
   uint64_t data;
 };
 
@@ -73,16 +74,18 @@ uint64_t process_start_ticks(void);
  */
 void machine_run_id(char *id, size_t capacity);
 
-/* Fills `to` with random bytes. Returns false, with undefined contents, if the kernel has none without waiting. */
+/* Fills `to` with random bytes. Returns false, with undefined contents, if the kernel would have to wait for random
+ * bytes. */
 bool random_bytes(void *to, size_t bytes);
 
 /* Finds the memory cgroup of this process. */
 void memory_cgroup_find(struct memory_cgroup *cgroup);
 
-/* Returns the charged bytes; UINT64_MAX if the system does not report it. */
+/* Returns the bytes that are charged to the cgroup; UINT64_MAX if the system does not report them. */
 uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
-/* Reads all figures but the limit and the cached files, which stay unchanged, in one or two microseconds. */
+/* Reads all figures except the limit and the cached files, whose fields do not change. Takes one or two
+ * microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 
 /* Reads the limit and the cached files. This takes longer, because the kernel sums over all processors. */

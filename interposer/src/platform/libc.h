@@ -1,6 +1,6 @@
 /*
- * The differences of the C libraries. One built object runs on glibc and musl, so these functions tell which of them
- * the process has, and offer services that only one of them has, by weak references (platform/glibc_versions.h).
+ * The differences of the C libraries. One built object runs on glibc and musl, so these functions find out which one
+ * the process has, and use services that only one of them has, by weak references (platform/glibc_versions.h).
  */
 #ifndef MALLOMETER_PLATFORM_LIBC_H
 #define MALLOMETER_PLATFORM_LIBC_H
@@ -9,16 +9,17 @@
 
 #include "platform/visibility.h"
 
-/* Returns whether the process has glibc, and not a C library with glibc's names (gcompat). Enters the loader. */
+/* Returns whether the process has glibc. Returns false for a C library that only offers glibc's names (gcompat). Enters
+ * the loader. */
 bool libc_is_glibc(void);
 
-/* Returns whether the process has musl, also if gcompat adds glibc's names. Enters the loader. */
+/* Returns whether the process has musl, even if gcompat adds glibc's names. Enters the loader. */
 bool libc_is_musl(void);
 
-/* Returns why nothing can be counted over this C library; NULL if it can. Enters the loader. */
+/* Returns why allocations cannot be counted with this C library; NULL if they can. Enters the loader. */
 const char *libc_objection(void);
 
-/* Returns why this C library does not allow to attach to a running process; NULL if it does. */
+/* Returns why the library cannot attach to a running process with this C library; NULL if it can. */
 const char *libc_objection_to_attach(void);
 
 /* The suffix of the files of libraries. */
@@ -30,28 +31,30 @@ extern HIDDEN const char preload_variable[];
 /* Returns false in a process without threads: glibc before 2.34 has the functions for keys only with libpthread. */
 bool thread_keys_exist(void);
 
-/* Returns the address of a function of glibc's own library; NULL if it is not glibc. */
+/* Returns the address of a function in glibc's own library; NULL if the process does not have glibc. */
 const void *address_in_libc(void);
 
 /*
- * Registers functions that are called before each fork, and after it in the parent and in the child, as long as the
- * library is loaded; does nothing if the C library cannot. Allocates; enters the loader.
+ * Registers functions that are called before each fork, and after it in the parent and in the child, while the library
+ * is loaded. Does nothing if the C library has no such service. Allocates; enters the loader.
  */
 void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 void after_fork_in_child(void (*run)(void));
 
-/* Returns whether dlopen uses its caller's search path and namespace. musl's does not. Enters the loader. */
+/* Returns whether dlopen uses the search path and namespace of the code that calls it. musl's dlopen does not. Enters
+ * the loader. */
 bool dlopen_depends_on_caller(void);
 
-/* The status of a process whose C library does not pass it to the functions at exit. */
+/* The status that a function at exit receives if the C library does not pass it the process's. */
 #define STATUS_NOT_TOLD (-1)
 
 /* The most functions of at_exit(): the recording's, the termination message's and the exit report's. */
 enum { MOST_AT_EXIT = 3 };
 
 /*
- * Registers a function to be called when the process calls exit(), with the status or STATUS_NOT_TOLD. The latest is
- * called first; of more than MOST_AT_EXIT not all are called. Allocates. Only one thread may call this at a time.
+ * Registers a function to be called when the process calls exit(), with the exit status or STATUS_NOT_TOLD. The
+ * function that was registered last is called first. If more than MOST_AT_EXIT are registered, some are not called.
+ * Allocates. Only one thread may call this at a time.
  */
 void at_exit(void (*run)(int status));
 

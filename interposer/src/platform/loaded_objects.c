@@ -1,4 +1,4 @@
-/* Uses _dl_find_object if there is one, else a table of our own. See loaded_objects.h. */
+/* Uses _dl_find_object if the C library has it, otherwise the library's own table. See loaded_objects.h. */
 #include "platform/loaded_objects.h"
 
 #include <link.h>
@@ -24,7 +24,7 @@ static int (*find_object)(void *address, struct answer *answer);
 static bool has_table;
 static struct loaded_object own;
 
-#ifndef FIND_OBJECT /* tests build a library that finds none */
+#ifndef FIND_OBJECT /* tests build a library that does not find the function */
 #define FIND_OBJECT "_dl_find_object"
 #endif
 
@@ -78,7 +78,7 @@ bool loaded_object_remains(const struct loaded_object *object) {
 /*
  * The C runtime's start code of an object (crti.o of glibc) calls this function, if it exists, before the object's
  * constructors. The name belongs to the profiler gprof; an executable that is compiled for gprof has its own function,
- * which is found first. By these calls the library meets each object, also those that the C library loads, before the
+ * which is found first. By these calls the table gets each object, even one that the C library itself loads, before the
  * object can be in a stack.
  */
 EXPORT void on_object_start(void) __asm__("__gmon_start__");
@@ -86,7 +86,8 @@ void on_object_start(void) { loaded_objects_refresh(); }
 
 /* ---- Build id ----------------------------------------------------------------------------------------- */
 
-/* Finds the id in the notes of a segment: name size, description size, type, name, description, in multiples of 4. */
+/* Finds the build id in the notes of a segment. A note has the sizes of name and description, a type, name and
+ * description, in multiples of 4 bytes. */
 static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
   while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;
@@ -104,7 +105,7 @@ static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, 
   return 0;
 }
 
-/* Reads the program headers from the first page, because all linkers put them there. */
+/* Reads the program headers from the first page, where all linkers put them. */
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity) {
   const size_t first_page = 4096;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)object->begin;

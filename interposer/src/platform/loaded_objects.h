@@ -1,9 +1,9 @@
 /*
- * Finds the loaded object (executable or library) of an address, from inside of malloc.
+ * Finds the loaded object (executable or library) that contains an address, inside of malloc.
  *
- * glibc has a function without a lock since 2.35 (_dl_find_object). All other functions of C libraries take the
- * loader's lock, which another thread may hold while it waits for this one: a table of our own replaces them
- * (object_table.h).
+ * Since 2.35, glibc has a function for this without a lock (_dl_find_object). All other such functions of C libraries
+ * take the loader's lock, which another thread may hold while it waits for this thread. Instead of these functions, a
+ * table of this library's own is used (object_table.h).
  */
 #ifndef MALLOMETER_PLATFORM_LOADED_OBJECTS_H
 #define MALLOMETER_PLATFORM_LOADED_OBJECTS_H
@@ -13,11 +13,12 @@
 #include <stdint.h>
 
 struct loaded_object {
-  /* The address range of the object, with its gaps. */
+  /* The address range of the object, including gaps between its segments. */
   uintptr_t begin, end;
   /* The object's .eh_frame_hdr; NULL if it has none. */
   const uint8_t *unwind_table;
-  /* The value that the loader added to addresses in the file; the file's path, empty for the executable. */
+  /* The value that the loader added to addresses in the file; and the file's path, which is empty for the
+   * executable. */
   uintptr_t bias;
   const char *path;
   /* Distinguishes an object that may be unloaded from another object at the same address; otherwise 0. */
@@ -26,13 +27,14 @@ struct loaded_object {
 
 /*
  * Looks up glibc's function, or makes the table. Enters the loader. Returns false if neither is possible; then only
- * this library is known. The table needs a kernel that reports which memory is readable (readable_memory.h).
+ * this library's own object is known. The table is possible only if the kernel reports which memory is readable
+ * (readable_memory.h).
  */
 bool loaded_objects_start(bool kernel_tells);
 
 /*
- * Notices objects that came or went in unusual ways; the usual ways are noticed without it. Must not be called inside
- * of malloc. Takes the lock of dl_iterate_phdr. Preserves errno.
+ * Updates the table for objects that were loaded or unloaded by other calls than dlopen and dlclose; after these two it
+ * is updated anyway. Must not be called inside of malloc. Takes the lock of dl_iterate_phdr. Preserves errno.
  */
 void loaded_objects_refresh(void);
 
@@ -42,19 +44,19 @@ void loaded_objects_forked(void);
 /* Returns the bytes of the table. */
 size_t loaded_objects_footprint(void);
 
-/* Finds the object of an address without a lock. Returns false if it belongs to none that is known. */
+/* Finds the object that contains an address, without a lock. Returns false if no known object contains it. */
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object still is where it was found. Call this before the object's memory is read. An object that
- * the calling thread will return into cannot be unloaded afterwards. Makes up to two system calls with a table of our
- * own. May change errno.
+ * Returns whether the object still is where it was found. Call this before reading the object's memory. If the calling
+ * thread will return into the object, it cannot be unloaded afterwards. Makes up to two system calls if the table is
+ * used. May change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);
 
 /*
- * Copies the object's build id, at most `capacity` bytes. Returns the count; 0 if there is none, or its program headers
- * are not in its first page. Reads only memory that is readable. May change errno.
+ * Copies the object's build id, at most `capacity` bytes. Returns the number of bytes; 0 if there is no build id, or if
+ * the program headers are not in the object's first page. Reads only readable memory. May change errno.
  */
 uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id, uint32_t capacity);
 

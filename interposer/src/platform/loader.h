@@ -1,4 +1,5 @@
-/* Services of the dynamic loader other than look-ups: what is loaded already, and the error message that it keeps. */
+/* Services of the dynamic loader other than looking up functions: which objects are loaded, and the error message that
+ * it stores. */
 #ifndef MALLOMETER_PLATFORM_LOADER_H
 #define MALLOMETER_PLATFORM_LOADER_H
 
@@ -11,14 +12,14 @@
 void forget_loader_errors(void);
 
 /*
- * Returns the handle of a library if it is loaded, else NULL. Calls the loader's own dlopen, not the one that this
+ * Returns a handle of a library if it is loaded; otherwise NULL. Calls the loader's own dlopen, not the one that this
  * library exports. The library stays loaded until the handle is closed. Enters the loader.
  */
 void *already_loaded(const char *name);
 
 /*
- * Returns how often objects were loaded and unloaded so far. An object counts before its words are filled in. Takes the
- * lock of dl_iterate_phdr for less than a microsecond, and not the loader's lock.
+ * Returns how many times objects were loaded or unloaded so far. A loaded object counts before its words are filled in.
+ * Takes the lock of dl_iterate_phdr for less than a microsecond, and not the loader's lock.
  */
 uint64_t loader_changes(void);
 

@@ -1,4 +1,4 @@
-/* See loader_lock.h. */
+/* Runs a function inside of an IFUNC resolver. See loader_lock.h. */
 #include "platform/loader_lock.h"
 
 #include <link.h>
@@ -9,7 +9,7 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* Volatile, since dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
+/* Volatile, because dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -26,8 +26,9 @@ __attribute__((used)) static nothing_function *resolve(void) {
 EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")));
 
 /*
- * Returns a handle of this library. A look-up in the whole program might find another copy's symbol. The link map is
- * the handle, but look-ups by it work only after it was opened, which an object that is only needed by another was not.
+ * Returns a handle of this library. A look-up in the whole program might find the symbol of another copy of the
+ * library. The link map is the handle, but look-ups by it work only after the object was opened, which was not done if
+ * the object was only loaded because another object needs it.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

@@ -1,4 +1,4 @@
-/* See mappings.h. */
+/* Parses /proc/self/maps without allocating by malloc. See mappings.h. */
 #include "platform/mappings.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 /*
  * A parser of lines "begin-end rwxp offset device inode name", see proc(5). Device and inode are 0 if there is no file.
- * `name` keeps the part of the name that tells the kind.
+ * `name` has the beginning of the name, which shows the kind of file.
  */
 struct parser {
   struct mappings *mappings;

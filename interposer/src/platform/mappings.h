@@ -1,6 +1,6 @@
 /*
- * The protection of the process's memory, by mapping, as the kernel reports it at one moment. The loader makes pages
- * read-only after it has filled them in. A page must get the same protection again after a word in it was changed.
+ * The mappings of the process and their protection, as the kernel reports them at one moment. The loader makes pages
+ * read-only after it has filled them in, so a page must get the same protection again after a word in it was changed.
  */
 #ifndef MALLOMETER_PLATFORM_MAPPINGS_H
 #define MALLOMETER_PLATFORM_MAPPINGS_H
@@ -14,7 +14,7 @@ struct mapping {
   int protection;    /* bits of mmap(2) */
   bool is_anonymous; /* private, and not of a file or device */
   bool is_shared;    /* visible to other processes */
-  bool is_device;    /* may be no memory, and have effects when it is read */
+  bool is_device;    /* reading it may have effects, because it need not be memory */
 };
 
 struct mappings {
@@ -26,8 +26,8 @@ bool mapping_is_readable(const struct mapping *mapping);
 bool mapping_is_writable(const struct mapping *mapping);
 
 /*
- * Reads all mappings; 20 us for each hundred. Returns false, with errno, if the kernel does not report them or there is
- * no memory. Nothing has to be freed then. Makes system calls, allocates nothing by malloc.
+ * Reads all mappings, in 20 us for each hundred. Returns false and sets errno if the kernel does not report them or
+ * there is no memory; nothing has to be freed then. Makes system calls; does not use malloc.
  */
 bool mappings_read(struct mappings *mappings);
 void mappings_forget(struct mappings *mappings);

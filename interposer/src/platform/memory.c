@@ -23,7 +23,7 @@ size_t memory_whole_pages(size_t bytes) {
 /* ---- Own ranges ---------------------------------------------------------------------------------------- */
 
 static struct own_range {
-  uintptr_t begin; /* 0: none, 1: being written */
+  uintptr_t begin; /* 0: no range; 1: a range is being written */
   uintptr_t end;
 } own_ranges[MOST_OWN_RANGES];
 
@@ -42,7 +42,7 @@ static void note(unsigned first, unsigned behind, uintptr_t begin, size_t bytes)
     if (!__atomic_compare_exchange_n(&own_ranges[i].begin, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
     __atomic_store_n(&own_ranges[i].end, begin + bytes,
-                     __ATOMIC_RELEASE); /* a thread that reads this end also sees the 1 */
+                     __ATOMIC_RELEASE); /* a thread that reads this end also sees the 1 in `begin` */
     __atomic_store_n(&own_ranges[i].begin, begin, __ATOMIC_RELEASE);
     return;
   }
@@ -60,7 +60,7 @@ void memory_own_remove(uintptr_t begin) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Returns whether pages are locked, by trying to drop them, which fails for locked pages. The pages are empty, so
+/* Returns whether pages are locked, by dropping them, which fails for locked pages. The pages must be empty, so that
  * dropping them loses nothing. */
 static bool is_locked(void *pages, size_t bytes) {
   return madvise(pages, bytes, MADV_DONTNEED) != 0 && errno == EINVAL;
@@ -88,7 +88,7 @@ void memory_give_back(void *memory, size_t bytes) {
 void *memory_map(void *wish, size_t bytes) {
   void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could be in a huge page with memory of the program */
+  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could share a huge page with memory of the program */
   if (!wish) note(MOST_PRIVATE_RANGES, MOST_OWN_RANGES, (uintptr_t)memory, memory_whole_pages(bytes));
   return memory;
 }
@@ -147,7 +147,7 @@ static bool locks_new_mappings(void) {
   return locked;
 }
 
-/* Returns whether mappings from before are locked. Checks an empty page of the library, which only mlockall() can have
+/* Returns whether earlier mappings are locked. Tests an empty page of the library, which only mlockall() can have
  * locked. */
 static bool has_locked_old_pages(void) {
   static _Alignas(LARGEST_PAGE_BYTES) char old[LARGEST_PAGE_BYTES];

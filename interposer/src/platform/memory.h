@@ -1,12 +1,13 @@
 /*
- * Memory for the library's tables, each a mapping of its own that becomes resident page by page.
+ * Memory for the library's tables. Each table is a mapping of its own that becomes resident page by page.
  *
- * It has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all that is
- * reserved would become resident. Nor is it locked in a process that locks the memory it maps (mlockall(2)): the tables
- * contain no data of the program.
+ * This memory has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all of
+ * the table would become resident. It is not locked either in a process that locks the memory it maps (mlockall(2)),
+ * because the tables contain no data of the program.
  *
  * Reserved memory costs the system nothing, but counts in full against RLIMIT_AS and RLIMIT_DATA, which are meant for
- * the program. So a table is reserved when it is first needed, and only if the limit leaves much more than that.
+ * the program. A table is therefore reserved when it is first needed, and only if the limit leaves the program much
+ * more than the table takes.
  */
 #ifndef MALLOMETER_PLATFORM_MEMORY_H
 #define MALLOMETER_PLATFORM_MEMORY_H
@@ -29,24 +30,24 @@ static inline void memory_touch(void *memory, size_t bytes) {
 }
 
 /*
- * Returns zeroed memory between two inaccessible pages, so that the kernel does not merge it with a neighbour. NULL,
- * with errno, if there is none. Makes system calls.
+ * Returns zeroed memory between two inaccessible pages, so that the kernel does not merge it with a neighbour. Returns
+ * NULL and sets errno if there is none. Makes system calls.
  */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
 
 /*
- * Returns zeroed memory on whole pages, at `wish` if that is free and not NULL, else anywhere, without such pages
- * around it. NULL, with errno, if there is none. Makes system calls. memory_unmap() takes the same number of bytes.
- * Memory at a wish is not recorded as the library's, because it is meant for the program.
+ * Returns zeroed memory on whole pages, without inaccessible pages around it: at `wish` if that is not NULL and is
+ * free, otherwise anywhere. Returns NULL and sets errno if there is none. Makes system calls. memory_unmap() takes the
+ * same number of bytes. Memory at a wish is not recorded as the library's, because it is meant for the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
- * The ranges of the library's own memory. Those with numbers below MOST_PRIVATE_RANGES contain no data of the program:
- * the memory of memory_reserve(), and ranges that are added. Those from there up to MOST_OWN_RANGES - 1 are the memory
- * of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
+ * The ranges of the library's own memory, by number. Numbers below MOST_PRIVATE_RANGES are for memory that contains no
+ * data of the program: that of memory_reserve(), and ranges that are added. Numbers from there to MOST_OWN_RANGES - 1
+ * are for the memory of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u
@@ -54,21 +55,22 @@ bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end);
 void memory_own_add(uintptr_t begin, size_t bytes);
 void memory_own_remove(uintptr_t begin);
 
-/* Returns the end of the process's data segment (sbrk(2)), below which a C library may have its heap; 0 if none. */
+/* Returns the end of the process's data segment (sbrk(2)), below which a C library may have its heap; 0 if there is
+ * none. */
 uintptr_t memory_break(void);
 
-/* Returns whether the process certainly has no mapping at this page. May change errno. */
+/* Returns whether it is certain that nothing is mapped at this page. May change errno. */
 bool memory_is_unmapped(const void *page);
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* Returns the limit, in words, that keeps the process from using all memory; NULL if there is none. */
+/* Returns a description of the limit that keeps the process from using all memory; NULL if there is none. */
 const char *memory_limit(void);
 
-/* Returns the limit, in words, that would leave the program less than 64 times `bytes`; NULL if there is none. */
+/* Returns a description of the limit that would leave the program less than 64 times `bytes`; NULL if there is none. */
 const char *memory_shortage(size_t bytes);
 
-/* Returns whether the process locks its mappings from now on (MCL_FUTURE), or has locked those before (MCL_CURRENT). */
+/* Returns whether the process has locked the mappings that it had (MCL_CURRENT), or locks new mappings (MCL_FUTURE). */
 bool memory_is_locked(void);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory): a profiler outside of the process
- * receives each sampled allocation with its weight, and its end, and each mapping of the program. A probe is one instruction that does nothing unless a
- * tracer is attached, in a function of its own, so that the file has one note for each.
+ * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory). By them a profiler outside of the
+ * process receives each sampled allocation with its weight, the free of each sampled object, and each mapping of the
+ * program. A probe is one instruction that does nothing unless a tracer is attached. Each is in a function of its own,
+ * so that the file has one note for each.
  *
- * The functions allocate nothing, lock nothing and keep errno. From any thread, also in signal handlers.
+ * The functions do not allocate or lock, and preserve errno. They may be called from any thread and in signal handlers.
  */
 #ifndef MALLOMETER_PLATFORM_MEMORY_PROBES_H
 #define MALLOMETER_PLATFORM_MEMORY_PROBES_H
@@ -12,11 +13,12 @@
 #include <stdint.h>
 
 /*
- * otel_memory:alloc. `object` is the address that the program gets; `requested` its size, above 0; `weighted_bytes` the
- * bytes that the sample represents: their expected sum is the sum of all requests. Must be called before the program
- * has the object. A sample that realloc may move is announced as freed before the realloc, because afterwards its
- * address may belong to another object. If the realloc fails, the sample is announced again with its bytes. The
- * difference of allocations and frees is then right, and the sum of allocations is too high by this sample.
+ * otel_memory:alloc. `object` is the address that the program receives; `requested` is its size, above 0;
+ * `weighted_bytes` is the number of bytes that the sample stands for: the expected sum of these is the sum of all
+ * requests. Must be called before the program receives the object. A sample that realloc may move is reported as freed
+ * before the realloc, because afterwards its address may belong to another object. If the realloc fails, the sample is
+ * reported again with its bytes. The difference of allocations and frees is then right, but the sum of allocations is
+ * too high by this sample.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 
@@ -24,10 +26,12 @@ void probe_allocation(const void *object, size_t requested, uint64_t weighted_by
  * object. */
 void probe_free(const void *object);
 
-/* otel_memory:mmap. To be called when the program has mapped memory, of so many bytes as it asked for. */
+/* otel_memory:mmap. Must be called when the program has mapped memory. `bytes` is the size that the program
+ * requested. */
 void probe_mapping(const void *memory, size_t bytes);
 
-/* otel_memory:munmap. To be called before the memory is unmapped, since another thread could map it at once. */
+/* otel_memory:munmap. Must be called before the memory is unmapped, because another thread could map it right
+ * afterwards. */
 void probe_unmapping(const void *memory, size_t bytes);
 
 #endif

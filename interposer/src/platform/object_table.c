@@ -1,4 +1,4 @@
-/* See object_table.h. */
+/* Makes, publishes and unmaps tables of loaded objects. See object_table.h. */
 #include "platform/object_table.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 struct table {
   size_t bytes;
-  uint64_t changes; /* changes of the loader's list when it was read */
-  bool is_complete; /* the table has all objects of the list */
+  uint64_t changes; /* the number of changes of the loader's list when it was read */
+  bool is_complete; /* whether the table has all objects of the list */
   uint32_t count;
   struct loaded_object objects[]; /* sorted by `begin` */
 };
@@ -22,7 +22,7 @@ struct table {
 static struct table *current;
 static uint32_t readers;
 
-/* Finds the last object that begins at the address or before it, if it contains the address. */
+/* Finds the last object that begins at or below the address, if the object contains the address. */
 static bool find_in(const struct table *table, uintptr_t address, struct loaded_object *object) {
   uint32_t low = 0, high = table->count;
   while (low < high) {
@@ -40,7 +40,7 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 
 /*
  * The loads are sequentially consistent, as are the two in publish(): either the writer sees this reader, or this
- * reader sees the new table (test/litmus/old-table). The release at the end orders the reads before it.
+ * reader sees the new table (test/litmus/old-table). The release at the end orders the reads of the table before it.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -52,8 +52,8 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* The bytes of paths. They outlive the tables, because readers keep pointers to them. If there is no room for a path,
- * it is NULL. */
+/* The bytes for paths. Paths are never freed, because readers may still use them when a table is unmapped. If there is
+ * no room for a path, it is NULL. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;
@@ -74,8 +74,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* The number of words that a mark is computed from: words at the beginning of the file (sizes, entry) and of the unwind
- * table (first functions). */
+/* The number of words from which a mark is computed: words at the beginning of the file (sizes, entry) and of the
+ * unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {
@@ -98,7 +98,7 @@ bool object_table_confirms(const struct loaded_object *object) { return object->
 
 /* ---- Making a table ------------------------------------------------------------------------------------- */
 
-/* Room for objects that are loaded between counting and filling in. */
+/* The number of additional rows, for objects that are loaded between the counting and the filling of a table. */
 #define MORE_OBJECTS 16u
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *table) {
@@ -127,7 +127,7 @@ struct filling {
   bool is_first; /* whether the object is the executable, for which glibc has no path */
 };
 
-/* Adds an object, sorted by insertion. */
+/* Inserts an object in its place in the table, which is sorted. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *argument) {
   (void)size;
   struct filling *filling = argument;
@@ -213,8 +213,8 @@ static void refresh_if_changed(void) {
   }
 }
 
-/* `busy`: a thread is making a table. Another thread, or a signal handler that interrupts that thread, sets `wanted`,
- * so that the first thread makes one more table. */
+/* `busy` is set while a thread is making a table. Another thread, or a signal handler that interrupts that thread, sets
+ * `wanted`, so that the first thread makes one more table. */
 static bool busy, wanted;
 
 bool object_table_refresh(void) {

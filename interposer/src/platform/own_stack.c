@@ -10,23 +10,24 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The largest stack of the first thread. The kernel keeps at least twice as much below it free of other memory. */
+/* The largest stack of the first thread. The kernel leaves at least twice as much below that stack free of other
+ * memory. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
-#ifndef AT_MINSIGSTKSZ /* told by kernels since 5.14 */
+#ifndef AT_MINSIGSTKSZ /* reported by kernels since 5.14 */
 #define AT_MINSIGSTKSZ 51
 #endif
 #define USUAL_SIGNAL_FRAME 4096u
 
-/* The loader's variable: the end of the stack of the process's first thread. */
+/* A variable of the loader with the end of the stack of the process's first thread. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the stack's mapping, where the kernel has put the name of the executed file, after all other data.
- */
+/* Returns the end of the first stack's mapping. The kernel has put the name of the executed file there, after all other
+ * data. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -35,7 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* Falls back to the kernel's random bytes, which lie above all frames, arguments and environment. */
+  /* If the variable is missing, this uses the kernel's random bytes, which lie above all frames, arguments and
+   * environment. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -45,15 +47,15 @@ static void find_first_stack(void) {
 
 /* ---- Later threads ------------------------------------------------------------------------------------- */
 
-/* The bytes that are searched. glibc's control block is larger in all versions since 2.17. */
+/* The number of bytes that are searched. glibc's control block is larger in all versions since 2.17. */
 #define SEARCHED_BYTES 2048u
-/* The bounds of a stack's size. Words below the upper one are numbers: no pointer is that small. */
+/* The bounds of a stack's size. A word in these bounds is a number, because no pointer is that small. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
-/* Whether the C library is glibc. False for another C library with glibc's names, which has another control block. */
+/* Whether the C library is glibc. A C library that only offers glibc's names has another control block. */
 static bool is_glibc;
-/* The size that glibc exports for debuggers; 0 if it does not. */
+/* The size of the control block, which glibc exports for debuggers; 0 if it does not. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
  * in it; 0 until it is known. */
@@ -66,13 +68,12 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* The first thread, for which musl's function would make system calls; and that function, which describes the other
- * threads. */
+/* The first thread, for which musl's function would make system calls; and that function, for the other threads. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);
 
-/* Calls musl's function, which only copies words from the control block. */
+/* Finds the stack by musl's function, which only copies words from the control block. */
 static bool ask_for_own_stack(struct own_stack *own) {
   pthread_attr_t attributes;
   void *begin;

@@ -2,10 +2,10 @@
  * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside of
  * malloc, too. The C library's pthread_getattr_np() would allocate.
  *
- * A thread's control block lies at the top of its stack and contains the stack's begin and size. The words are found by
- * their values: together they must end right behind the control block, which is checked in each thread. The process's
- * first thread has the kernel's stack, which may grow up to RLIMIT_STACK at the start of the process. If the stack is
- * found in neither way, as with other C libraries, it is unknown.
+ * A thread's control block lies at the top of its stack and contains the stack's beginning and size. These two words
+ * are found by their values: beginning plus size must be an address right after the control block, which is checked in
+ * each thread. The process's first thread has the kernel's stack, which may grow up to the RLIMIT_STACK of the start of
+ * the process. If neither way finds the stack, as with other C libraries, it is unknown.
  */
 #ifndef MALLOMETER_PLATFORM_OWN_STACK_H
 #define MALLOMETER_PLATFORM_OWN_STACK_H
@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 struct own_stack {
-  uintptr_t begin; /* a guard page, or memory of others, lies below it */
-  uintptr_t end;   /* memory from the stack pointer up to here can be read */
+  uintptr_t begin; /* a guard page or other memory lies below it */
+  uintptr_t end;   /* the memory from the stack pointer up to here can be read */
 };
 
 /* Prepares the search. Call this once, at the start. Enters the loader. */
@@ -24,12 +24,12 @@ void own_stacks_start(void);
 
 /*
  * Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
- * stack does not contain it, because the thread is on the stack of a coroutine or a signal handler, or if nothing is
- * known.
+ * stack does not contain `stack`, because the thread runs on the stack of a coroutine or a signal handler; also if the
+ * own stack is unknown.
  */
 bool own_stack_at(uintptr_t stack, struct own_stack *own);
 
-/* Returns the bytes of the thread's own stack below that address; 0 if the address is not in it. */
+/* Returns the bytes of the thread's own stack below the address; 0 if the address is not in it. */
 size_t own_stack_left(uintptr_t stack);
 
 /* Returns the most bytes that the kernel stores on a stack before a signal handler runs. They depend on the registers

@@ -53,7 +53,7 @@ static int64_t cached_in(struct subject subject, uint64_t offset, uint64_t bytes
                            : cached_in_mapping(subject.begin + (uintptr_t)offset, bytes);
 }
 
-/* Counts all pieces, or as many as are looked at, at equal distances. */
+/* Counts the cached bytes of all pieces, or of PIECES pieces at equal distances. */
 static int64_t cached(struct subject subject, uint64_t bytes) {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, looked_at = pieces < PIECES ? pieces : PIECES, seen = 0, found = 0;
   for (uint64_t i = 0; i < looked_at; i++) {
@@ -69,7 +69,7 @@ static int64_t cached(struct subject subject, uint64_t bytes) {
 
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
-/* The beginnings of the types of file systems that may wait for another machine or for a process. */
+/* Returns whether a type of file systems begins like one that may wait for another machine or for a process. */
 static bool is_remote(const char *type) {
   static const char *const remote[] = {"nfs",  "cifs",    "smb",    "9p",      "fuse", "virtiofs", "ceph",
                                        "afs",  "gluster", "lustre", "beegfs",  "gpfs", "orangefs", "coda",
@@ -89,7 +89,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Looks a mount up at most once a second. It must be looked up again, because another mount may get its number. */
+/* Returns the refusal for a mount. Looks each mount up at most once a second, and again after that, because another
+ * mount may get its number. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

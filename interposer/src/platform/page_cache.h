@@ -1,7 +1,7 @@
 /*
  * The pages of files that the kernel has in memory. The kernel does not report which cgroup is charged for a page, so
- * all pages count, whichever process read them. None of the functions reads from a disk or a network. They may change
- * errno.
+ * pages that other processes have read count, too. None of the functions reads from a disk or a network. They may
+ * change errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_CACHE_H
 #define MALLOMETER_PLATFORM_PAGE_CACHE_H
@@ -10,20 +10,20 @@
 #include <stdint.h>
 
 /*
- * Returns the cached bytes of an open regular file, by cachestat(2) of Linux 6.5; for a file above 256 MiB an estimate
- * from 128 pieces of 2 MiB. Only one thread may call this at a time. -EINVAL: not a regular file; -ENOSYS or -EPERM:
- * the kernel does not report them; -EREMOTE: its file system may wait for another machine; -EOPNOTSUPP: an overlay has
- * its pages in another file; -EXDEV: its file system is unknown.
+ * Returns the cached bytes of an open regular file, by cachestat(2) of Linux 6.5. For a file above 256 MiB, the result
+ * is an estimate from 128 pieces of 2 MiB. Only one thread may call this at a time. -EINVAL: the file is not regular;
+ * -ENOSYS or -EPERM: the kernel does not report cached pages; -EREMOTE: the file system may wait for another machine;
+ * -EOPNOTSUPP: the file is on an overlay, which has its pages in another file; -EXDEV: the file system is unknown.
  */
 int64_t page_cache_of_file(int file);
 
-/* Makes each system call that counting a file needs once, without a file. */
+/* Makes once, without a file, each system call that page_cache_of_file() needs. */
 void page_cache_probe(void);
 
 /*
- * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Copies of pages that the process has
- * written count. -EPERM: all pages are reported, as the kernel does for files that the process neither owns nor may
- * write, and the process is not known to own all files; -ENOMEM: the memory was unmapped.
+ * Returns the cached bytes of a mapping of a file, estimated by mincore(2). Pages that the process has written, and
+ * that are therefore copies, count. -EPERM: the kernel may report all pages as cached, as it does for files that the
+ * process neither owns nor may write; -ENOMEM: the memory was unmapped.
  */
 int64_t page_cache_of_mapping(uintptr_t begin, size_t bytes);
 

@@ -1,5 +1,5 @@
-/* Uses mmap(2) at fixed addresses, and madvise(2) with advice whose only effect is that the kernel keeps mappings
- * apart. See page_range.h. */
+/* Opens and clears pages by mmap(2) at fixed addresses and by madvise(2), with advice whose only effect is that the
+ * kernel keeps mappings separate. See page_range.h. */
 #include "platform/page_range.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "platform/system_calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address as a hint */
+#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address only as a wish */
 #endif
 
 /* The range is far above executables at fixed addresses, and below everything that is not limited to 32 bits. */
@@ -41,7 +41,7 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
     return 0;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);
-  munlock((void *)begin, bytes); /* under mlockall(MCL_FUTURE) all of it would become resident; it is still empty */
+  munlock((void *)begin, bytes); /* mlockall(MCL_FUTURE) would make all of it resident when it is opened */
   return begin;
 }
 
@@ -56,7 +56,8 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark) {
   return madvise((void *)begin, bytes, advice[mark]) == 0;
 }
 
-/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed, whatever is advised. */
+/* Maps new pages, because the kernel does not merge mappings whose pages were ever accessed, even if their advice is
+ * the same. */
 bool pages_renew(uintptr_t begin, size_t bytes) {
   if (call_mmap((void *)begin, bytes, PROT_READ | PROT_WRITE, ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
     call_mmap((void *)begin, bytes, PROT_NONE, ANONYMOUS | MAP_FIXED, -1, 0); /* needs no memory */

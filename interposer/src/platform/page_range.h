@@ -1,9 +1,9 @@
 /*
- * A range of low addresses whose pages are opened and given back one by one, for objects whose use is read from the
- * kernel's accessed bits, which exist once for each page.
+ * A range of low addresses whose pages are opened and given back one by one. It is for objects of which the kernel's
+ * accessed bits show whether they are used; each page has one such bit.
  *
- * Reserved addresses are no memory until they are opened. All addresses and lengths are of whole pages. The functions
- * change errno.
+ * Reserved addresses have no memory until they are opened. All addresses and lengths are multiples of a page. The
+ * functions change errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_RANGE_H
 #define MALLOMETER_PLATFORM_PAGE_RANGE_H
@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 /*
- * Reserves a range below 4 GiB, out of the way of executables at fixed addresses and of a heap that grows. Returns its
- * begin; 0 if there is none, with the reason for the user in `why`.
+ * Reserves a range below 4 GiB, away from executables at fixed addresses and from a heap that grows. Returns its
+ * beginning; 0 if there is no room, and then sets `why` to the reason for the user.
  */
 uintptr_t page_range_reserve(size_t bytes, const char **why);
 
-/* Makes pages readable and writable. Pages that are opened first, or were cleared, are zero. False: no memory. */
+/* Makes pages readable and writable. Pages that are opened for the first time or were cleared are zero. Returns false
+ * if there is no memory. */
 bool pages_open(uintptr_t begin, size_t bytes);
 
 /*
- * Returns the memory of open pages to the system; they are zero at the next access. Returns false, without an effect,
+ * Returns the memory of open pages to the system; they are zero at the next access. Returns false, and changes nothing,
  * if they are locked.
  */
 bool pages_clear(uintptr_t begin, size_t bytes);
@@ -31,19 +32,20 @@ bool pages_clear(uintptr_t begin, size_t bytes);
 void pages_unlock(uintptr_t begin, size_t bytes);
 
 /*
- * Marks that make mappings of neighbours differ, and have no other effect on memory of this kind: the kernel reports
- * pages by mappings, and joins neighbours that are alike. Pages that were never opened have the mark PAGES_EVEN.
+ * Marks that make neighbouring pages differ, so that the kernel does not merge them into one mapping: it reports
+ * accesses for each mapping. They have no other effect on memory of this kind. Pages that were never opened have the
+ * mark PAGES_EVEN.
  */
 enum pages_mark { PAGES_EVEN, PAGES_ODD, PAGES_MERGED };
 bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
 
 /*
- * Replaces pages by new ones in one mapping, open and marked as merged, whatever they were before. If that fails they
- * are no memory, but stay reserved.
+ * Replaces pages, in whatever state, by new ones in one mapping, which are open and have the mark PAGES_MERGED. If that
+ * fails, the pages have no memory, but stay reserved.
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
-/* Makes neighbouring pages differ, without memory. */
+/* Makes each of these pages differ from its neighbours. The pages have no memory. */
 void pages_separate(uintptr_t begin, size_t bytes);
 
 #endif

@@ -25,7 +25,7 @@ static char piece_of_file[16384];
 /* Reads smaps in pieces, which may cut a line anywhere. The rest of a line that does not fit `line` is not needed. */
 struct smaps_reader {
   bool (*mapping)(uintptr_t begin, bool used);
-  uintptr_t begin; /* begin of the current mapping */
+  uintptr_t begin; /* the beginning of the current mapping */
   size_t length;
   char line[32];
 };
@@ -46,7 +46,7 @@ static uint64_t decimal(const char *text) {
   return number;
 }
 
-/* Reads a line. Lines of fields begin with a capital letter, lines of mappings with an address. */
+/* Takes a complete line. Lines of fields begin with a capital letter, lines of mappings with an address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
@@ -59,7 +59,7 @@ static bool take_line(struct smaps_reader *reader) {
   return reader->mapping(reader->begin, decimal(reader->line + sizeof field - 1) > 0);
 }
 
-/* Reads a piece of the file. Returns false when the reading has ended. */
+/* Takes a piece of the file. Returns false when no more of it is needed. */
 static bool feed(struct smaps_reader *reader, const char *text, size_t length) {
   const char *end = text + length;
   while (text < end) {
@@ -84,7 +84,7 @@ bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
     length = call_read(file, piece_of_file, sizeof piece_of_file);
   } while (length > 0 && feed(&reader, piece_of_file, (size_t)length));
   int error = errno;
-  if (length >= 0 || error != EBADF) call_close(file); /* the program may have closed it */
+  if (length >= 0 || error != EBADF) call_close(file); /* EBADF: the program has closed the descriptor */
   errno = error;
   return length >= 0;
 }
@@ -94,9 +94,10 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Clears accessed bits. Linux skips a page that the processor which first touched it still keeps in a batch, on the way
- * to the list of pages; that may last while that processor touches fewer than 31 new pages. The page then counts as
- * accessed once more. The call empties the batch of the processor that it runs on.
+ * Clears accessed bits. Each processor collects pages that it first touched in a batch, before the kernel puts them on
+ * its list of pages. Linux does not clear the bit of a page in the batch of another processor, which may last while
+ * that processor touches fewer than 31 new pages. The page then counts as accessed once more. The call empties the
+ * batch of the processor on which it runs.
  *
  * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
  * their accessed bits.
@@ -106,9 +107,9 @@ bool page_use_clear(void *pages, size_t bytes) { return madvise(pages, bytes, MA
 const char *page_use_clear_name(void) { return "madvise(MADV_COLD)"; }
 
 /*
- * Processors set the accessed bit when they look up a page in the page table, and not while its entry is in their TLB.
- * MADV_COLD removes the page from the TLB, clear_refs does not. Linux flushes the whole TLB when more than 33 pages are
- * unmapped at once.
+ * Empties the TLB of this processor. A processor sets the accessed bit when it looks a page up in the page table, but
+ * not while the page's entry is in its TLB. MADV_COLD removes the page from the TLB; clear_refs does not. Linux flushes
+ * the whole TLB when more than 33 pages are unmapped at once.
  */
 static bool forget_pages(void) {
   size_t bytes = 64 * memory_page_bytes();

@@ -1,8 +1,9 @@
 /*
- * Tells whether pages were accessed, by the accessed bits that the processor sets in page tables and the kernel reports
- * for each mapping. Also clears these bits, and counts mappings.
+ * Reports whether pages were accessed, by the accessed bits that the processor sets in page tables and the kernel
+ * reports for each mapping. Also clears these bits, and counts mappings.
  *
- * For one thread at a time. Nothing here allocates or is a cancellation point; every function may change errno.
+ * Only one thread at a time may use these functions. None of them allocates or is a cancellation point; each may change
+ * errno.
  */
 #ifndef MALLOMETER_PLATFORM_PAGE_USE_H
 #define MALLOMETER_PLATFORM_PAGE_USE_H
@@ -12,19 +13,20 @@
 #include <stdint.h>
 
 /*
- * Calls `mapping` for each mapping of the process, lowest first, until it returns false: with the beginning of the
- * mapping, and whether any of its pages was accessed since the bits were cleared. Returns false, with errno, if the
- * kernel does not report the mappings, or stops in the middle.
+ * Calls `mapping` for each mapping of the process, in ascending order, until it returns false. It receives the
+ * beginning of the mapping, and whether any of its pages was accessed since the bits were cleared. Returns false and
+ * sets errno if the kernel does not report the mappings, or fails in the middle.
  */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));
 
 /*
  * Clears the bits of these whole pages, so that their next access is seen. Pages that are not mapped are skipped.
- * Returns false, with errno, if some keep their bits, as locked pages do, or if the kernel cannot.
+ * Returns false and sets errno if some pages keep their bits, as locked pages do, or if the kernel cannot clear bits.
  */
 bool page_use_clear(void *pages, size_t bytes);
 
-/* Clears the bits of all pages of the process, also for other readers. Returns false, with errno, if that fails. */
+/* Clears the bits of all pages of the process, which other readers of these bits also lose. Returns false and sets
+ * errno if that fails. */
 bool page_use_clear_all(void);
 
 /* Return the names of the system's functions that the three functions above call, for messages. */
@@ -32,10 +34,10 @@ const char *page_use_read_name(void);
 const char *page_use_clear_name(void);
 const char *page_use_clear_all_name(void);
 
-/* Returns the number of mappings of the process; SIZE_MAX if the kernel does not report it. */
+/* Returns the number of the process's mappings; SIZE_MAX if the kernel does not report it. */
 size_t mappings_count(void);
 
-/* Returns the most mappings that the process may have; the default limit if the kernel does not report it. */
+/* Returns how many mappings the process may have; the default limit if the kernel does not report it. */
 size_t mappings_most(void);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * Probes for tracers: one instruction that does nothing, and a note in the file with its address and the registers that
- * have its arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF profiler) reads the note, replaces the
- * instruction by a breakpoint, and restores it later. The process does not notice.
+ * Probes for tracers. A probe is one instruction that does nothing, and a note in the file with the instruction's
+ * address and the registers that contain the probe's arguments. A tracer (bpftrace, perf, the OpenTelemetry eBPF
+ * profiler) reads the note, replaces the instruction by a breakpoint, and restores it later. The process does not
+ * notice.
  *
- * The note is that of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of owner
- * "stapsdt": addresses of the instruction, of .stapsdt.base (by which tracers correct the first after prelink) and of a
- * semaphore, here none; then provider, name and arguments. Its section takes no memory in the process, has no
- * relocation, and stays when the file is stripped.
+ * The note has the format of SystemTap's user-space probes (systemtap wiki, "UserSpaceProbeImplementation"), type 3 of
+ * owner "stapsdt": the addresses of the instruction, of .stapsdt.base (by which tracers correct the first address after
+ * prelink) and of a semaphore, which is absent here; then provider, name and arguments. The note's section takes no
+ * memory in the process, has no relocation, and stays when the file is stripped.
  */
 #ifndef MALLOMETER_PLATFORM_PROBE_H
 #define MALLOMETER_PLATFORM_PROBE_H
@@ -33,7 +34,8 @@
   "_.stapsdt.base:\n\t.space 1\n\t.size _.stapsdt.base, 1\n"                  \
   "\t.popsection\n\t.endif\n"
 
-/* Passes arguments in the registers of a function's first arguments: some tracers read those and not the note. */
+/* Passes the arguments in the registers of a function's first arguments, because some tracers read those registers and
+ * not the note. */
 #define PROBE_1(provider, name, value)                                                                      \
   do {                                                                                                      \
     register uintptr_t first __asm__(ARGUMENT_REGISTER_1) = (value);                                        \

@@ -1,4 +1,4 @@
-/* See protected_words.h. */
+/* Changes words by mprotect(2) or /proc/self/mem, while forks wait. See protected_words.h. */
 #include "platform/protected_words.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* Returns whether a page could be made read-only again after a change, by setting the protection that it has already.
- */
+/* Returns whether a page could be made read-only again after a change. Tests that once, by setting the protection that
+ * the page has already. */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -68,8 +68,8 @@ bool protected_words_close(struct protected_words *words) {
   return words->refused == 0;
 }
 
-/* Closes the page and the descriptor of /proc/self/mem. A forked child that had the descriptor could write all memory.
- */
+/* Closes the page and the descriptor of /proc/self/mem. A forked child that had the descriptor could write to all
+ * memory. */
 static void close_all(struct protected_words *words) {
   close_page(words);
   if (words->file >= 0) call_close(words->file);
@@ -79,12 +79,12 @@ static void close_all(struct protected_words *words) {
 /* ---- Forks --------------------------------------------------------------------------------------------- */
 
 #define CHANGING ((uint32_t)1 << 31)
-static uint32_t forks; /* the number of forks under way, and CHANGING */
+static uint32_t forks; /* the number of forks under way, plus CHANGING while words are changed */
 static struct protected_words *open_words;
 
 /*
- * Waits until words are not being changed, but for a second at most: a thread that forks in a callback of
- * dl_iterate_phdr holds the lock that the change waits for. Then the child closes what is open.
+ * Waits until no words are being changed, for at most a second: a thread that forks in a callback of dl_iterate_phdr
+ * holds the lock that the change waits for. After that second, the child closes what is open.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

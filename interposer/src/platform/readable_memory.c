@@ -10,12 +10,12 @@
 #include "platform/system_calls.h"
 #include "platform/wait.h"
 
-#define BYTES_OF_MASK 8u /* the kernel's own */
+#define BYTES_OF_MASK 8u /* the bytes of the kernel's signal mask */
 
 /*
- * Requests a change of the signal mask that the kernel refuses after it has read the mask: EINVAL if it could read it,
- * else EFAULT. Calls that are made to read memory would work, too, but sandboxes end programs for them; no sandbox
- * forbids this one.
+ * Tests whether the kernel can read the address. Requests a change of the signal mask that the kernel refuses only
+ * after it has read the new mask: with EINVAL if it could read it, otherwise with EFAULT. Calls that are made for
+ * reading memory would work, too, but sandboxes end programs because of them; no sandbox forbids this one.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -38,7 +38,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
-static int users;                   /* threads that have them open */
+static int users;                   /* the number of threads that have them open */
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -48,7 +48,7 @@ static void close_both(void) {
 
 static void close_in_child(void) {
   close_both();
-  users = 0; /* the parent's threads */
+  users = 0; /* the parent's threads do not exist in the child */
 }
 
 bool without_forks(void (*act)(void)) {
@@ -66,7 +66,7 @@ bool without_forks(void (*act)(void)) {
   return blocked;
 }
 
-/* Runs in one thread at a time, because only one thread can block forks. */
+/* Opens the files for one more thread. Only one thread at a time comes here, because only one can block forks. */
 static void add_user(void) {
   users++;
   if (memory < 0) memory = call_open("/proc/self/mem", O_RDONLY);
@@ -88,14 +88,14 @@ bool own_memory_open(void) {
   return false;
 }
 
-/* If forks continue for a second the files stay open, because another thread may open or use them meanwhile. */
+/* If forks go on for a second, the files stay open, because another thread may be opening or using them. */
 void own_memory_close(void) { without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;
 }
 
-/* The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+/* Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
   if (word & in_memory) return PAGE_IN_MEMORY;

@@ -1,6 +1,6 @@
 /*
- * Tells which memory can be read without a fault, and reads memory that may be gone. The kernel answers this. If a
- * sandbox forbids the system call, no memory counts as readable.
+ * Finds out from the kernel which memory can be read without a fault, and reads memory that may have been unmapped. If
+ * a sandbox forbids the system call, no memory counts as readable.
  */
 #ifndef MALLOMETER_PLATFORM_READABLE_MEMORY_H
 #define MALLOMETER_PLATFORM_READABLE_MEMORY_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMALLEST_PAGE ((uintptr_t)4096) /* the kernel's may be larger: checking more often does no harm */
+#define SMALLEST_PAGE ((uintptr_t)4096) /* the kernel's pages may be larger; to check more often does no harm */
 
 static inline uintptr_t page_of(uintptr_t address) { return address & ~(SMALLEST_PAGE - 1); }
 
@@ -25,30 +25,30 @@ bool is_readable(uintptr_t begin, size_t bytes);
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
 
 /*
- * Calls `act`, which opens or closes a descriptor and remembers it, while no fork is under way.
- * protected_words_prepare() must have been called. A forked child closes the remembered descriptors. Returns false if
- * forks continue for a second. May change errno.
+ * Calls `act`, which opens or closes a descriptor and stores it, while no fork is under way. protected_words_prepare()
+ * must have been called before. A forked child closes the stored descriptors. Returns false if forks go on for a
+ * second. May change errno.
  */
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory for reading, and the states of its pages, which are unknown if the kernel refuses
- * them. Returns false if the kernel refuses the memory. Several threads may have it open; the last one closes it. A
- * forked child has neither, because it may be meant to have fewer rights than its parent. Both functions wait for forks
- * that are under way. May change errno.
+ * Opens the process's own memory for reading, and the states of its pages; the states are unknown if the kernel refuses
+ * to open them. Returns false if the kernel refuses to open the memory. Several threads may have it open; the last one
+ * closes it. A forked child has neither open, because the child may be meant to have fewer rights than its parent. Both
+ * functions wait for forks that are under way. May change errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);
 
 /*
- * Copies from an address at which memory may be gone. Returns false if it is. A page that was never touched becomes a
- * page of zeros in the page tables. May change errno.
+ * Copies from an address at which memory may have been unmapped. Returns false if nothing is mapped there. If the page
+ * was never accessed, it becomes a page of zeros in the page tables. May change errno.
  */
 bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 
 enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 
-/* Returns the state of a page without changing it; untouched if nothing is mapped there. May change errno. */
+/* Returns the state of a page without changing it; PAGE_UNTOUCHED if nothing is mapped there. May change errno. */
 enum page_state own_page_state(uintptr_t address);
 
 #endif

@@ -1,4 +1,4 @@
-/* See references.h. */
+/* Finds references by the relocations of loaded objects. See references.h. */
 #include "platform/references.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ void objects_visit(void (*visit)(const struct walked_object *object, void *argum
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Excludes unaligned words, which could not change as a whole. */
+/* Returns whether a relocation fills in the address of a function. Excludes unaligned words, which do not change as a
+ * whole. */
 static bool leads_to_function(const ElfW(Rela) * relocation) {
   if (relocation->r_offset % sizeof(uintptr_t) != 0) return false;
   uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
@@ -57,7 +58,8 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* The linker's -z mark-plt writes the entry's address into the addend of entries that may be rewritten. */
+/* Returns whether calls ignore the word of a relocation. For entries that may be rewritten, the linker's option -z
+ * mark-plt stores the entry's address in the addend. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;
@@ -106,8 +108,8 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* Returns true for any auditor. An auditor has a namespace of its own, and only the loader knows whether it audits
- * calls. */
+/* Returns true if there is any auditor: an auditor has a namespace of its own, and only the loader knows whether it
+ * audits calls. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

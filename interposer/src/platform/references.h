@@ -1,9 +1,10 @@
 /*
- * The words by which loaded objects (executable and libraries) lead to functions by name: one for each function that an
- * object calls through its procedure linkage table, has in its global offset table, or keeps in a variable. The loader
- * fills them in; relocations tell where they are.
+ * The words by which loaded objects (executable and libraries) refer to functions by name: one word for each function
+ * that an object calls through its procedure linkage table, has in its global offset table, or has in a variable. The
+ * loader fills them in; relocations say where they are.
  *
- * The caller of all functions here has the loader's lock (platform/loader_lock.h). They allocate nothing.
+ * The caller of every function here must have the loader's lock (platform/loader_lock.h). The functions do not
+ * allocate.
  */
 #ifndef MALLOMETER_PLATFORM_REFERENCES_H
 #define MALLOMETER_PLATFORM_REFERENCES_H
@@ -34,24 +35,24 @@ bool object_contains(const struct walked_object *object, uintptr_t address);
 struct reference {
   uintptr_t *word;
   const char *name;
-  bool is_call;    /* may still lead into its own object, to be bound at the first call */
+  bool is_call;    /* the word may still lead into its own object, until the first call binds it */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls do not read the word, because the loader has rewritten the code */
+  bool is_ignored; /* calls do not read the word, because the loader has rewritten their code */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),
                       void *argument);
 
 /*
- * Visits the aligned words of the object's data that the loader or the object may have written, in the first 16 MiB of
- * each segment: some objects have gigabytes of zeros, which would become resident.
+ * Visits the aligned words of the object's data that the loader or the object may have written. Only the first 16 MiB
+ * of each segment are visited: some objects have gigabytes of zeros, which would become resident.
  */
 void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_t *word, void *argument),
                       void *argument);
 
 /*
  * Returns whether calls may lead through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on
- * the heap. Words that are not bound yet are then never bound.
+ * the heap. A call's own word that is not bound yet then never becomes bound.
  */
 bool calls_are_audited(void);
 

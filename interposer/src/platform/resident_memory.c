@@ -8,7 +8,7 @@
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"
 
-#ifndef PAGEMAP /* tests build a library that has none */
+#ifndef PAGEMAP /* tests build a library without it */
 #define PAGEMAP "/proc/self/pagemap"
 #endif
 #define PAGES_AT_ONCE ((size_t)4096)
@@ -31,8 +31,8 @@ static void close_files(void) {
 /* ---- States of pages ----------------------------------------------------------------------------------- */
 
 /*
- * The kernel has a word for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. It also reports guard pages,
- * which glibc 2.42 has at the ends of its stacks, as swapped; they are empty.
+ * Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. The kernel
+ * also reports guard pages as swapped, which glibc 2.42 has at the ends of its stacks; they are empty.
  */
 static enum page_state state_of(uint64_t word) {
   const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
@@ -53,7 +53,8 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   return true;
 }
 
-/* Calls mincore for each page if a call for all pages fails, which it does if one page is unmapped. */
+/* Fills `states` by mincore. A call for all pages fails if one page is unmapped; then there is one call for each
+ * page. */
 static bool ask_mincore(uintptr_t begin, size_t pages, uint8_t states[]) {
   size_t page = memory_page_bytes();
   bool at_once = mincore((void *)begin, pages * page, states) == 0;
@@ -90,7 +91,7 @@ static size_t copy_by_readv(uintptr_t from, void *to, size_t bytes) {
   return copied > 0 ? (size_t)copied : 0;
 }
 
-/* Copies in pieces. A write into the pipe stores as many bytes as fit, and the read returns all of them. */
+/* Copies piece by piece. A write into the pipe stores as many bytes as have room, and the read returns all of them. */
 static size_t copy_through_pipe(uintptr_t from, char *to, size_t bytes) {
   size_t copied = 0;
   while (copied < bytes) {

@@ -13,27 +13,29 @@
 #include "platform/readable_memory.h"
 
 /*
- * The source of page states: /proc/self/pagemap; or mincore(2), for which a swapped page is untouched, and a page of a
- * file or of shared memory is in memory if any process has it there.
+ * The source of page states: /proc/self/pagemap or mincore(2). By mincore, a swapped page counts as untouched, and a
+ * page of a file or of shared memory counts as in memory if any process has it in memory.
  */
 enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 
-/* Returns whether /proc/self/pagemap can be read. Must be called before all others. */
+/* Returns whether /proc/self/pagemap can be read. Must be called before all other functions here. */
 bool pagemap_is_readable(void);
 
 /*
  * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not report them. A sandbox
- * may end the process for a call of mincore, so try it in a child first. Only one thread may call this at a time.
+ * may end the process for a call of mincore, so it must be tried in a child first. Only one thread may call this at a
+ * time.
  */
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
-/* process_vm_readv(2) of the process itself, or write(2) into a pipe and read(2) out of it, at twice the cost. */
+/* The ways to copy: process_vm_readv(2) from the process itself; or write(2) into a pipe and read(2) from it, which
+ * takes twice the time. */
 enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
- * Copies from an address at which there may be no memory. Returns the number of leading bytes that could be read. Makes
- * pages resident, so use it for resident pages only. A sandbox may end the process for such a call, so try it in a
- * child first.
+ * Copies from an address at which nothing may be mapped. Returns the number of leading bytes that could be read.
+ * Reading makes pages resident, so use this only for pages that are resident. A sandbox may end the process for such a
+ * call, so it must be tried in a child first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

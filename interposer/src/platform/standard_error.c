@@ -1,4 +1,4 @@
-/* Blocks SIGPIPE, which the program must not get for a pipe without a reader. See standard_error.h. */
+/* Writes while SIGPIPE is blocked, and removes a SIGPIPE that the write has caused. See standard_error.h. */
 #include "platform/standard_error.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "platform/system_calls.h"
 
-#define BYTES_OF_MASK 8u /* the kernel's own */
+#define BYTES_OF_MASK 8u /* the bytes of the kernel's signal mask */
 
 void standard_error_write(const char *bytes, size_t length) {
   sigset_t broken_pipe, before, pending;

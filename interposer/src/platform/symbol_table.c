@@ -1,4 +1,4 @@
-/* See symbol_table.h. */
+/* Copies tables of dynamic symbols, and makes the loader use the copies. See symbol_table.h. */
 #include "platform/symbol_table.h"
 
 #include <stddef.h>
@@ -36,9 +36,9 @@ static size_t symbol_count(const struct dynamic_section *section) {
 }
 
 /*
- * Finds the word with the address of the entry DT_SYMTAB. Behind what link.h shows, glibc's struct link_map has an
- * array of pointers to the entries of the dynamic section, by their tags: at offset 64 in versions 2.31 to 2.43. It is
- * recognized by four of its pointers.
+ * Finds the word with the address of the entry DT_SYMTAB. After the members that link.h declares, glibc's struct
+ * link_map has an array of pointers to the entries of the dynamic section, by their tags, at offset 64 in versions 2.31
+ * to 2.43. Four of these pointers identify the array.
  */
 static const ElfW(Dyn) * *find_word(const struct link_map *object) {
   enum { KNOWN_TAGS = DT_SYMENT + 1, FARTHEST = 256 };
@@ -68,11 +68,11 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* Another library has changed the word, or another object is at the same place. */
+  /* If the word differs, another library has changed it, or another object is at the same place. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
-  /* Copies the table in use, because it may be another library's copy, whose addresses must stay. */
+  /* The table in use is copied, because it may be another library's copy, whose addresses must stay in effect. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
   size_t count = symbol_count(&section);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;

@@ -1,14 +1,15 @@
 /*
- * Changes the addresses that the loader finds under names, by a copy of an object's table of dynamic symbols.
+ * Changes the addresses that the loader finds for names, by means of a copy of an object's table of dynamic symbols.
  *
  * The loader reaches the table through one word of its own record of the object (glibc: l_info[DT_SYMTAB] of struct
  * link_map), which is always writable. When the word leads to a copy, everything that is loaded, bound or looked up
- * from then on gets the copy's addresses, before the constructors of a library run. Pages of the object stay as they
- * are, even if its table lies among code.
+ * later gets the copy's addresses, before the constructors of a library run. Pages of the object are not changed, even
+ * if its table lies among code.
  *
- * Copies stay when the word leads to the object's own table again, since the loader reads them without a lock.
+ * Copies are not freed when the word leads to the object's own table again, because the loader may still read them,
+ * without a lock.
  *
- * All functions are for one thread at a time, with the loader's lock (platform/loader_lock.h).
+ * Only one thread at a time may call these functions, with the loader's lock (platform/loader_lock.h).
  */
 #ifndef MALLOMETER_PLATFORM_SYMBOL_TABLE_H
 #define MALLOMETER_PLATFORM_SYMBOL_TABLE_H
@@ -22,23 +23,23 @@
 struct symbol_table;
 
 /*
- * Returns the copy of the object's table, and makes it if there is none. NULL if the loader's word is not found where
- * glibc has it or is not writable, if there is no memory, or after four objects.
+ * Returns the copy of the object's table, and makes one if there is none. NULL if the loader's word is not where glibc
+ * has it or is not writable, if there is no memory, or if four objects have copies already.
  */
 struct symbol_table *symbol_table_of(const struct link_map *object, const struct protected_words *words);
 
 /*
- * Changes the address of a function in the copy from `from` to `to`; one that a resolver would choose (IFUNC) becomes
- * an ordinary function. Returns how many symbols of that name have the address `to` afterwards.
+ * Changes the address of a function in the copy from `from` to `to`. A function that a resolver would choose (IFUNC)
+ * becomes an ordinary one. Returns how many symbols of that name have the address `to` afterwards.
  */
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
-/* Leads look-ups to the copies. Returns false if another library has changed the word of one. */
+/* Makes look-ups use the copies. Returns false if another library has changed the word of one object. */
 bool symbol_tables_install(void);
 
 /*
- * Leads look-ups to the objects' own tables again. If another library has put its own table over a copy, the copy stays
- * in use, and should have the same contents as the object's table by then.
+ * Makes look-ups use the objects' own tables again. If another library has replaced a copy by its own table, the copy
+ * stays in use, and should then have the same contents as the object's table.
  */
 void symbol_tables_remove(void);
 

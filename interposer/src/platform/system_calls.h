@@ -1,7 +1,7 @@
 /*
- * System calls without the C library's functions of the same names, which are cancellation points: a cancelled thread
- * would leave through them, even from the middle of malloc, with all locks that it has. Each returns -1 and sets errno
- * if it fails.
+ * System calls that do not use the C library's functions of the same names, because those are cancellation points: a
+ * cancelled thread would end there, even in the middle of malloc, with all locks that it holds. Each returns -1 and
+ * sets errno if it fails.
  */
 #ifndef MALLOMETER_PLATFORM_SYSTEM_CALLS_H
 #define MALLOMETER_PLATFORM_SYSTEM_CALLS_H
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __APPLE__ /* mappings have no hooks */
+#ifdef __APPLE__ /* mappings have no hooks on macOS */
 #define call_mmap mmap
 #define call_munmap munmap
 #else

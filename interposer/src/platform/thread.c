@@ -19,7 +19,8 @@
 
 uint32_t thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 
-/* Computes the id from the kernel's number for the clock of the thread's CPU time (clock_getcpuclockid(3)). */
+/* Computes the number of the thread from the kernel's number for the clock of the thread's CPU time
+ * (clock_getcpuclockid(3)). */
 uint32_t thread_id_known(void) {
   clockid_t clock;
   if (!pthread_getcpuclockid || pthread_getcpuclockid(pthread_self(), &clock) != 0) return 0;
@@ -61,7 +62,8 @@ uintptr_t thread_robust_list(uint32_t id) {
 
 /* ---- Threads that wait --------------------------------------------------------------------------------- */
 
-/* Parses "running"; or the number of the call, its arguments, the stack pointer and the program counter (proc(5)). */
+/* Parses a line of /proc: "running"; or the number of the call, its arguments, the stack pointer and the program
+ * counter (proc(5)). */
 bool thread_waits(uint32_t id, struct waiting_thread *thread) {
   char path[48], text[256];
   snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/syscall", id);
@@ -73,7 +75,8 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
              &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
 }
 
-/* The words that are searched from the system call's stack pointer on for the return address into the function. */
+/* The number of words, from the system call's stack pointer on, that are searched for a return address into the
+ * function. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {
@@ -81,8 +84,8 @@ struct code {
   size_t bytes;
 };
 
-/* Returns the code of a function if it begins by storing registers; an empty range if it does not, or its end is
- * unknown. */
+/* Returns the code of a function if it begins by storing registers; otherwise, or if the function's end is unknown, an
+ * empty range. */
 static struct code storing_code(const char *name) {
   const ElfW(Sym) *symbol = NULL;
   Dl_info info;
@@ -109,7 +112,7 @@ static const struct code *waits(void) {
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   const struct code *codes = waits();
   bool has = false;
-  if (thread->call != SYS_futex) return false; /* an earlier wait may have left its return address on the stack */
+  if (thread->call != SYS_futex) return false; /* the stack may have the return address of an earlier wait */
   for (size_t i = 0; i < WAITS; i++) {
     has |= is_in(&codes[i], thread->pc);
     for (size_t j = 0; j < count && j < MOST_WORDS_BELOW; j++) has |= is_in(&codes[i], words[j]);
@@ -135,7 +138,8 @@ void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
  * Returns the bytes that glibc needs of a thread's stack. It puts a copy of all thread-local variables there, which may
- * leave nothing of a small stack. Only an undeclared function of glibc returns this number; the JVM calls it, too.
+ * leave nothing of a small stack. A function of glibc returns this number, but no header declares it; the JVM calls it,
+ * too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

@@ -18,11 +18,11 @@
 #include "platform/arch.h"
 #include "platform/visibility.h"
 
-#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* tests build the logic with these */
+#if !defined(__APPLE__) && !defined(THREAD_POINTERS_BY_KEY) /* tests build the logic with keys */
 
-/* Takes 8 of the 64 bytes of TLS that a late dlopen can count on. */
+/* A pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The model is repeated, because the file of the definition would call the loader for the variable otherwise. */
+/* The model is repeated here, because the file with the definition would otherwise call the loader for the variable. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
@@ -38,7 +38,7 @@
 struct thread_pointer {
   void *initial;
   pthread_key_t key;
-  bool exists; /* whether the key exists: number 0 leads to the thread's control block */
+  bool exists; /* whether the key exists; the key number 0 would lead to the thread's control block */
   void (*stays)(void *value);
 };
 
@@ -51,7 +51,7 @@ static inline void thread_pointer_set(const struct thread_pointer *pointer, void
   if (__atomic_load_n(&pointer->exists, __ATOMIC_ACQUIRE)) (void)pthread_setspecific(pointer->key, value);
 }
 
-/* Keeps the first value that is set, unless a signal handler sets one between these two calls. */
+/* Sets the value if it is `expected`. Returns false if a signal handler has set another value before. */
 static inline bool thread_pointer_replace(const struct thread_pointer *pointer, void *expected, void *value) {
   if (thread_pointer_get(pointer) != expected) return false;
   thread_pointer_set(pointer, value);
@@ -64,7 +64,8 @@ static inline void thread_pointer_start(struct thread_pointer *pointer) {
 }
 
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN struct thread_pointer name
-/* Restores the value for destructors that allocate: a thread that ends clears it before each of four rounds. */
+/* Restores the value for destructors that allocate: a thread that ends clears the value before each of four rounds of
+ * destructors. */
 #define DEFINE_THREAD_POINTER(type, name, first)                                \
   static void name##_stays(void *value) { thread_pointer_set(&(name), value); } \
   struct thread_pointer name = {.initial = (first), .stays = name##_stays}

@@ -1,6 +1,6 @@
 /*
- * The visibility of symbols outside of the library. -fvisibility=hidden hides definitions only: an extern variable
- * needs HIDDEN to be reached without the global offset table, which saves one instruction on each use.
+ * The visibility of symbols outside of the library. -fvisibility=hidden applies to definitions only. An extern variable
+ * is declared HIDDEN, so that it is accessed without the global offset table, which saves an instruction each time.
  */
 #ifndef MALLOMETER_PLATFORM_VISIBILITY_H
 #define MALLOMETER_PLATFORM_VISIBILITY_H

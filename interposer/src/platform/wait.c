@@ -1,4 +1,4 @@
-/* Calls futex(2) and clock_nanosleep(2) as platform/system_calls.h explains. See wait.h. */
+/* Waits by futex(2) and clock_nanosleep(2), which are called as platform/system_calls.h explains. See wait.h. */
 #include "platform/wait.h"
 
 #include <errno.h>

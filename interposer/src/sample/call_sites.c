@@ -1,4 +1,4 @@
-/* The records of call sites, which are found by the hash of their stacks, and the recording of a sample. See
+/* The records of call sites, which are found by the hashes of their stacks, and how a sample is recorded. See
  * call_sites.h. */
 #include "sample/call_sites.h"
 
@@ -28,7 +28,8 @@ enum {
   BYTES_WHEN_FULL = 65536,
   BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
-  /* The number of attempts to take a free slot before other threads do. Then the sample counts as one without room. */
+  /* The number of attempts to take a free slot, which another thread may take first. After them, the sample counts as
+   * one without room. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
@@ -56,23 +57,25 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash; /* hash of the stack; 0: the record is being written or has no site */
+  uint64_t hash; /* the hash of the stack; 0: the record is being written or has no site */
   uint32_t
-      stack; /* innermost node of the stack; in a record without a site 1 + the next index in the list sites_free */
+      stack; /* the stack's innermost node; in a record without a site, 1 + the next index in sites_free */
   uint16_t frames;
-  uint16_t leaving; /* new samples do not find the site; it is forgotten unless something refers to it */
+  uint16_t leaving; /* set while the site is being forgotten: new samples do not find it */
   uint32_t number;  /* the record's index plus a multiple of SITES */
-  uint32_t latest;  /* live_sample_birth() of its latest sample */
-  int32_t mapped;   /* ranges of mapped memory that refer to it */
+  uint32_t latest;  /* the live_sample_birth() of the site's latest sample */
+  int32_t mapped;   /* the number of ranges of mapped memory that refer to the site */
   struct sums allocated;
   struct sums freed;
 };
 
-/* The collections after which samples of a site were freed, by the collections' numbers modulo FREED_AFTER. */
+/* The number of latest old collections for which a site's frees after that collection are counted, by the collection's
+ * number modulo FREED_AFTER. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* The samples that cleaners freed. They are apart from the sites, because few have such objects. */
+/* The samples of a site that cleaners freed. They are stored apart from the sites, because few sites have such
+ * samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -82,14 +85,14 @@ struct cleaned {
 static struct memory {
   struct site sites[SITES];
   struct cleaned cleaned[SITES];
-  uint16_t slots[SITE_SLOTS]; /* 1 + index of a site's record; 0: never used */
+  uint16_t slots[SITE_SLOTS]; /* 1 + the index of a site's record; 0: never used */
   struct stack_tree stacks;
   struct modules modules;
 } * memory;
 
 static bool open_for_samples;
-static uint32_t sites_taken;  /* records that were ever used */
-static uint32_t sites_unused; /* records in the list sites_free */
+static uint32_t sites_taken;  /* the number of records that were ever used */
+static uint32_t sites_unused; /* the number of records in the list sites_free */
 static uint64_t sites_free;   /* 1 + the first record without a site; the upper 32 bits count removals */
 static uint64_t without_site;
 static uint64_t without_place;
@@ -105,7 +108,7 @@ const char *call_sites_start(void) {
   char *fresh = memory_reserve(bytes);
   if (!fresh) return "no memory for the tables of call sites";
   char *used = (char *)live_samples_use(fresh + own) - own;
-  if (used != fresh) memory_give_back(fresh, bytes); /* another thread was first */
+  if (used != fresh) memory_give_back(fresh, bytes); /* another thread has stored its memory */
   __atomic_store_n(&memory, (struct memory *)(void *)used, __ATOMIC_RELEASE);
   return NULL;
 }
@@ -227,8 +230,8 @@ static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
 
-/* The first slot without a site in the probe sequence of a hash, and the content of that slot; `slot` is NULL if there
- * is none. */
+/* The first slot without a site in the probe sequence of a hash, and the content of that slot. `slot` is NULL if all
+ * slots of the sequence have sites. */
 struct gap {
   uint16_t *slot;
   uint16_t content;
@@ -269,12 +272,13 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A thread takes a sample inside of a section. A section counts for the turn in which it began. One thread at a time
- * forgets sites, in steps. First it marks sites as leaving, so that find_site() does not find them, and begins the next
- * turn. When all sections of the earlier turn have ended, no thread is between finding such a site and adding a sample
- * to it. A leaving site without live samples then gets none: the second step forgets it, and releases the stack nodes
- * that only its stack used. Sections of the second turn may still see these nodes, so they are reused only after that
- * turn. No thread waits: a step whose sections have not ended is left to the next call.
+ * A thread takes a sample inside of a section. A section belongs to the turn in which it began. One thread at a time
+ * forgets sites, in steps. In the first step it marks sites as leaving, so that find_site() does not find them, and
+ * begins the next turn. When all sections of the earlier turn have ended, no thread is between finding such a site and
+ * adding a sample to it. From then on, no leaving site gets another sample: the second step forgets those without live
+ * samples, and releases the stack nodes that only their stacks used. Sections of the second turn may still hold these
+ * nodes, so the nodes are reused only after that turn. No thread waits: if sections have not ended, the next call takes
+ * the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -297,11 +301,12 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the sections. If another thread was forgetting sites, the child forgets none: a site may be half forgotten. */
+/* Resets the sections. If another thread of the parent was forgetting sites, the child never forgets any, because one
+ * site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
-/* Reads the freed samples before the allocated ones, because each sample counts as allocated first; so the difference
- * is never negative. */
+/* Returns the live samples. Reads the freed samples before the allocated ones: each sample is first counted as
+ * allocated, so the difference is never negative. */
 static uint64_t live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) - freed;
@@ -317,13 +322,13 @@ static bool is_referred_to(const struct site *site) {
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* A sample, or a site, may have come after `now` was read. */
+  /* This includes sites with a sample after `now` was read. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* Stores the present time in a site without a sample. Its staleness counts from then on. */
+/* Stores the present time in a site that has had no sample. Its staleness counts from then on. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -393,7 +398,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Returns false if there is nothing to do, or sections of the earlier turn have not ended. */
+/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if sections of the earlier turn
+ * have not ended. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -440,7 +446,7 @@ static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t 
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
   if (before == collection) return sums;
-  if (before > collection) return NULL; /* BEING_RESET, too */
+  if (before > collection) return NULL; /* this includes BEING_RESET */
   if (!__atomic_compare_exchange_n(&sums->collection, &before, BEING_RESET, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
     return NULL;
   sums->at_once = sums->otherwise = sums->again = 0;
@@ -505,8 +511,9 @@ static uint32_t room_taken(void) {
 }
 
 /*
- * Returns whether the JVM allocates for itself, however deep in Java code: when it defines a class or resolves a call.
- * Requests of Java code (Unsafe.allocateMemory) come through fewer of its frames.
+ * Returns whether the JVM allocates for itself, not on request of Java code: it then calls malloc through at least five
+ * of its own frames, for example when it defines a class or resolves a call. Requests of Java code
+ * (Unsafe.allocateMemory) come through fewer.
  */
 static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
   for (uint32_t i = 0; i < FRAMES_OF_JVM; i++) {
@@ -534,9 +541,10 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 }
 
 /*
- * Returns whether a sample may make a new site. A JVM's start samples thousands of stacks once, for a few bytes each.
- * To leave room for later and larger stacks, in the second half of the room a new site's first sample must stand for a
- * number of bytes. A sample with probability 1 may always make one. A mapping must have at least a mebibyte.
+ * Returns whether a sample may make a new site. The start of a JVM has thousands of stacks that are sampled once, for a
+ * few bytes each. To leave room for later and larger stacks, the second half of the room is only for sites whose first
+ * sample stands for a minimum of bytes. A sample with probability 1 may always make a site. A mapping then needs at
+ * least a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -547,8 +555,8 @@ static bool deserves_site(const struct sample *sample) {
 }
 
 /*
- * Removes an earlier sample at the address of a new object. The earlier object was freed at an unknown time without a
- * call of this library, by __libc_free for example.
+ * Removes a sample that is still stored for the address of a new object. Its object was freed at an unknown time
+ * without a call of this library, by __libc_free for example.
  */
 static void forget_object_before(const void *object) {
   struct live_sample before = live_sample_remove(object);
@@ -592,7 +600,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
   if (moved) {
     sample->work += WORK_SLOT;
     announce(sample, moved, true);
-    return moved; /* the mover stores the live sample */
+    return moved; /* the mover keeps the live sample */
   }
   announce(sample, sample->object, keep(sample->object, &live));
   return sample->object;
@@ -600,7 +608,7 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
 
 /*
  * Finds the site of a stack. A known stack keeps the number of frames from its first sample: otherwise one call path
- * would become two sites, of which one would end and the other grow. Sets `count` to the stored frames.
+ * would become two sites, of which one would end and the other grow. Sets `count` to the number of stored frames.
  */
 static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
   uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->samples_all);
@@ -615,7 +623,7 @@ static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sa
   return site_of(frames, kept, deserves_site(sample), &sample->work);
 }
 
-/* Adds a sample with its stack. `cut`: the stack had more frames. */
+/* Adds a sample with its stack. `cut` says whether the stack had more frames. */
 static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint32_t count, bool cut) {
   uint32_t kept = count, site = site_of_stack(frames, &kept, sample);
   if (site != NO_SITE && !sample->maps && (cut || kept < count)) __atomic_fetch_add(&truncated, 1, __ATOMIC_RELAXED);
@@ -642,8 +650,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a note of the call before the Java frames if the innermost one has a bytecode index. A native method has
- * none, so compiled code has then called by the foreign-function interface. `frames` has room for the note.
+ * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if the innermost Java frame has
+ * a bytecode index. A native method has none, so the caller is then compiled code that used the foreign-function
+ * interface. `frames` has room for the additional frame.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {
@@ -655,7 +664,7 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame before the others, so that the outer frames stay equal to those of other stacks. */
+/* Moves the last frame to the beginning, so that the outer frames stay equal to those of other stacks. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -683,8 +692,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 }
 
 /*
- * The stack that must be left for a walk. HotSpot's own guard pages are the last of a thread's stack, 16 KiB by
- * default. Above them HotSpot keeps 80 KiB free for native code that Java calls, of which walks take 20.
+ * The bytes of stack that must be left for a walk. The last pages of a thread's stack are HotSpot's own guard pages, 16
+ * KiB by default. Before these, HotSpot keeps 80 KiB free for native code that Java calls; walks use 20 KiB of them.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)
@@ -693,7 +702,7 @@ bool call_sites_may_walk(struct origin origin) {
   return stack_has_room(origin.stack, ROOM_FOR_NATIVE_STACK + (java_gate_is_open() ? GUARD_PAGES_OF_JVM : 0));
 }
 
-/* Records a sample without a stack. The object stays, since moving it takes more of the stack. */
+/* Records a sample without a stack. The object is not moved, because moving would need more of the stack. */
 __attribute__((noinline)) static void *take_without_stack(struct sample *sample) {
   if (!sample->maps) __atomic_fetch_add(&without_stack, 1, __ATOMIC_RELAXED);
   sample->move.alignment = 0;
@@ -777,8 +786,8 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 }
 
 /*
- * Returns the most stack that a sample needs. Measured: 1.7 KiB, and 16 KiB with Java frames, including
- * AsyncGetCallTrace.
+ * Returns an upper bound of the bytes of stack that a sample needs. The measured needs are 1.7 KiB, and 16 KiB with
+ * Java frames, including AsyncGetCallTrace.
  */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
@@ -795,14 +804,14 @@ static void copy_sums(struct mallometer_site_sums *to, const struct sums *from) 
 /* Returns the number of records that have or had a site. */
 static uint32_t site_count(void) { return call_sites_on() ? __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE) : 0; }
 
-/* Returns whether a record still has the site that it had before something was read from it. */
+/* Returns whether a record still has the site that it had when its hash and number were read. */
 static bool is_unchanged(const struct site *site, uint64_t hash, uint32_t number) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->hash, __ATOMIC_RELAXED) == hash &&
          __atomic_load_n(&site->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Reads a record: the freed sums first, so that no site shows more freed than allocated objects. */
+/* Reads a record. The freed sums are read first, so that no site shows more freed than allocated objects. */
 static struct mallometer_site row_of(const struct site *site) {
   uint64_t hash = __atomic_load_n(&site->hash, __ATOMIC_ACQUIRE);
   struct mallometer_site row = {.number = __atomic_load_n(&site->number, __ATOMIC_RELAXED)};
@@ -823,7 +832,7 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies the sums of an old collection; none if they are changing to those of another. */
+/* Copies the sums of an old collection; zeros if the sums are, or meanwhile became, those of another collection. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

@@ -4,18 +4,18 @@
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
  * 1/p, s/p and, for intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and Thompson,
- * 1952; allocations are sampled independently of each other given p). When a sampled object is freed, the same amounts
- * go into a second set; live is the difference. At an interval of 1 all p are 1, the estimates are exact and the
- * variances 0.
+ * 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed, the same
+ * amounts are added to a second set of sums; the live objects and bytes are the differences. At an interval of 1 all p
+ * are 1, the estimates are exact and the variances 0.
  *
  * Records, the tree of stacks and modules lie in memory that src/control reserves when call sites will be read. Its
  * pages become resident when they are used. There are no locks. A record is filled before it is published and never
  * moves; a compare-and-exchange adds to its sums, which are doubles. Samples that find no room are counted.
  *
  * A program that generates code has new stacks all the time; each Groovy script, for example, is a class. When half of
- * the room is taken, a reader forgets the sites whose latest sample is oldest: at most a quarter of all at once, none
- * with a live sample, none with a sample in the last ten seconds. When a record gets another site, its number rises by
- * 16,384, so numbers stay unique.
+ * the room for sites or for stacks is taken, the thread that reads call sites forgets those whose latest sample is
+ * oldest. It forgets at most a quarter of the records at once, and no site with a live sample, a mapping or a sample in
+ * the last ten seconds. When a record gets another site, its number rises by 16,384, so numbers stay unique.
  */
 #ifndef MALLOMETER_SAMPLE_CALL_SITES_H
 #define MALLOMETER_SAMPLE_CALL_SITES_H
@@ -37,16 +37,17 @@
  */
 const char *call_sites_start(void);
 
-/* Returns whether the memory is reserved, so that frees must check for samples. */
+/* Returns whether the memory is reserved. Every free must then check whether its object was sampled. */
 bool call_sites_on(void);
 
-/* Begins to record samples. Every free must check for samples by then. */
+/* Begins to record samples. Before this call, every free must already check whether its object was sampled. */
 void call_sites_open(void);
 
 /* Returns the reserved bytes. */
 size_t call_sites_footprint(void);
 
-/* An allocation that is sampled with a probability. `block` is the calling thread's, or NULL. */
+/* An allocation that the sampler chose. `probability` is the probability of that choice. `block` is the calling
+ * thread's, or NULL. */
 struct sample {
   struct thread_block *block;
   void *object;
@@ -57,8 +58,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping. It is in no sum, and its result is the number of its site in place of an object.
-   */
+  /* Whether the sample is a mapping. A mapping is in no sum, and call_sites_record() returns the number of its site
+   * instead of an object. */
   bool maps;
   /* The work that was done for the sample (sample/work.h). */
   uint32_t work;
@@ -70,7 +71,7 @@ struct sample {
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
-/* Returns the bytes of stack that a handler needs for this, including the frames. */
+/* Returns the bytes of stack that a signal handler needs for call_sites_stack_at(), including the array of frames. */
 size_t call_sites_stack_use(void);
 
 /* Returns whether the thread is on its own stack and has room to walk it. */
@@ -85,25 +86,26 @@ void *call_sites_record(struct sample *sample);
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
 
-/* Changes the number of references of a site. Does nothing for numbers that no site has. */
+/* Changes the number of references of a site. Does nothing for numbers that are reserved for ranges without a site
+ * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
 /* Makes the references of all sites 0. */
 void call_sites_release_all(void);
 
 /*
- * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if it
- * stays. The mover then stores the live sample until the object is freed. Runs inside of malloc: does not allocate or
- * lock, and preserves errno.
+ * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if the
+ * object is not moved. After a move, the mover keeps the live sample until the object is freed. It runs inside of
+ * malloc: it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
-/* Sets the function that moves samples; NULL, as at the start: none. */
+/* Sets the function that moves samples. NULL, the initial value, moves none. */
 void call_sites_set_mover(sample_mover *mover);
 
 /*
- * Handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because
- * its object stays after a realloc that fails. The second counts it as freed. Both do nothing for NO_LIVE_SAMPLE.
+ * Handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because the object
+ * stays allocated after a realloc that fails. The second counts it as freed. Both do nothing for NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);
 void call_sites_count_free(struct live_sample sample);
@@ -123,12 +125,13 @@ const struct modules *call_sites_modules(void);
 /* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies the rows of call sites, in no order. Some rows have no site. Calls call_sites_make_room() before row 0. */
+/* Copies rows of call sites, in no order, from row `first` on. Returns their number. Rows of records without a site
+ * have no frames and no samples. Calls call_sites_make_room() first if `first` is 0. */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
- * Copies the rows of the sites with objects that cleaners freed, at most `capacity`, and returns their number. The
- * sums are those of the old collection with this number, and of the one before.
+ * Copies a row for each site with objects that cleaners freed, at most `capacity`, and returns their number. The sums
+ * of a row are about the old collection with this number and the one before it.
  */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
@@ -143,7 +146,7 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples whose stack found no room, and samples that could not be followed until they are freed. */
+  /* Samples without a site because there was no room, and samples whose object cannot be followed until it is freed. */
   uint64_t without_site;
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */

@@ -1,4 +1,4 @@
-/* Reads the JVM's counters, and keeps a word in each thread's data. See collections.h. */
+/* Reads the JVM's counters, and keeps a word for each thread that says whether it is a cleaner. See collections.h. */
 #include "sample/collections.h"
 
 #include <stddef.h>
@@ -16,8 +16,9 @@ bool collections_known(void) { return known() != NULL; }
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
 
 /*
- * A full collection aborts a cycle of G1 between its two pauses, so that the second one does not come. These are the
- * pauses that did not come since the counters were found, and the full collections that were looked at.
+ * A full collection aborts a cycle of G1 between its two pauses, and the second pause is then missing. missing_pauses
+ * is the number of such pauses since the counters were set; full_seen is the number of full collections at the latest
+ * check.
  */
 static int64_t missing_pauses;
 static int64_t full_seen;
@@ -40,10 +41,11 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest old collections, by their number. */
+/* The latest old collections; a collection's entry is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /* The collections when this one was first seen: the number of all in the upper half, of old ones in the lower. */
+  /* The numbers of collections when this one was first seen: of all collections in the upper half, of old ones in the
+   * lower half. */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];
@@ -52,8 +54,8 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of an old collection. If several threads see it, only the first stores a time. Each has read the
- * clock before it tries. */
+/* Stores the time of an old collection. If several threads see it, only the first stores a time. Each thread has read
+ * the clock before it tries to store. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();
@@ -108,7 +110,8 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old) {
 
 /* ---- Cleaners ----------------------------------------------------------------------------------------- */
 
-/* Values of a thread's word. Another value is the thread's handle plus the number of looks at its stack. */
+/* Values of a thread's word. Any other value is the thread's handle plus the number of times that its stack was looked
+ * at. */
 enum { NOT_ANNOUNCED = 0, CLEANER = 1, NO_CLEANER = 2, MOST_LOOKS = 7 };
 
 static uintptr_t *word_of(struct thread_block *block) { return &thread_sampling(block)->cleaner; }

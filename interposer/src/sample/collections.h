@@ -4,8 +4,8 @@
  * the object's life.
  *
  * A cleaner is a thread that waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's
- * reference handler. A thread whose samples are freed announces itself at its first such free; Later, while the thread
- * waits, src/jvm looks at its stack (jvm/cleaners.h). Frees before that count as those of other threads.
+ * reference handler. A thread whose samples are freed announces itself at its first such free; later, while the thread
+ * waits, src/jvm looks at its stack (jvm/cleaners.h). Frees before that look count as frees of other threads.
  */
 #ifndef MALLOMETER_SAMPLE_COLLECTIONS_H
 #define MALLOMETER_SAMPLE_COLLECTIONS_H
@@ -15,16 +15,16 @@
 
 struct thread_block;
 
-/* The counters of the JVM, in its memory. A collection is counted when it begins. */
+/* The counters of collections, which lie in the JVM's memory. The JVM counts a collection when it begins. */
 struct collection_counters {
   const volatile int64_t *young;
   const volatile int64_t *full;
-  /* Pauses of concurrent cycles, which collect the old generation, and their number in each cycle. */
+  /* The pauses of concurrent cycles, which collect the old generation, and the number of pauses in each cycle. */
   const volatile int64_t *pauses;
   int64_t pauses_in_cycle;
 };
 
-/* G1 counts the pauses after it has marked: the remark, and the cleanup. */
+/* G1 counts two pauses in a cycle, both after it has marked: the remark and the cleanup. */
 enum { PAUSES_OF_G1 = 2 };
 
 /* The collections that have begun: those of the old generation, and all. */
@@ -33,32 +33,36 @@ struct collections {
   uint32_t all;
 };
 
-/* Sets the counters, which must stay readable until the process ends. NULL: there are none. */
+/* Sets the counters, which must stay readable until the process ends; NULL if there are none. */
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the numbers of collections so far; 0 without counters. Stores the time at which an old one is first seen. */
+/* Returns the numbers of collections so far; 0 without counters. Stores the time when an old collection is first seen
+ * here. */
 struct collections collections_now(void);
 
 /* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */
 uint64_t collection_seen_ns(uint32_t old);
 
-/* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other began after it. */
+/* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other collection has begun
+ * since. */
 bool collection_just_began(struct collections now);
 
-/* Returns whether old collections are counted after they have marked, as the cycles of G1 are. */
+/* Returns whether the JVM counts old collections after their marking, as it does for the cycles of G1. */
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated while this old collection marked, which leaves it to the next one:
- * in the 2 s before it was first seen. False if that time is unknown, or collections are counted before they mark.
+ * Returns whether an object may have been allocated while this old collection marked: in the 2 s before the collection
+ * was first seen. Such an object survives the collection even if it is unreachable. False if that time is unknown, or
+ * if collections are counted before they mark.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 
-/* Returns whether the calling thread is known as a cleaner. Enters the gate to the JVM once in a thread. */
+/* Returns whether the calling thread is known as a cleaner. The first call in a thread enters the gate to the JVM. */
 bool is_cleaner_thread(void);
 
-/* Returns the JVM's handle of a thread that announced itself and is not known yet; NULL if there is none. */
+/* Returns the JVM's handle of a thread that has announced itself and of which it is not yet known whether it is a
+ * cleaner; NULL otherwise. */
 void *cleaner_candidate(struct thread_block *block);
 /* Records whether the candidate waits for references. A candidate that was seen seven times without waiting is no
  * cleaner. */

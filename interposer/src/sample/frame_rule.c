@@ -1,4 +1,6 @@
 /*
+ * Finds and executes the call frame information of a function.
+ *
  * An object's table is sorted by address and leads to a description of each function (FDE), which shares its beginning
  * with others (CIE). CIE and FDE are programs for a small machine, which follows the function's instructions up to the
  * wanted address and tracks where registers are saved. All data is checked against the object's bounds, so damaged
@@ -69,7 +71,7 @@ static void skip(struct reader *r, uint64_t bytes) {
   }
 }
 
-/* The encoding of a pointer: format in the lower half of the byte, base in the upper. */
+/* The encoding of a pointer: the lower half of the byte is the format, the upper half the base. */
 enum {
   ABSOLUTE = 0x00,
   UNSIGNED_4 = 0x03,
@@ -156,7 +158,7 @@ struct saved {
 };
 
 struct row {
-  /* -1: an expression that is not supported. */
+  /* The register on which the frame address is based; -1 for an expression that is not supported. */
   int64_t cfa_register;
   int64_t cfa_offset;
   bool cfa_is_loaded;
@@ -188,7 +190,7 @@ static void restore(struct machine *m, uint64_t number) {
   if (number == DWARF_RETURN_ADDRESS) m->row.return_address = m->at_entry.return_address;
 }
 
-/* The expressions that compilers write: "frame pointer + offset", and "the word there". */
+/* The operations of the expressions that compilers write: "frame pointer + offset", and "the word at that address". */
 enum { OP_BASE_REGISTER = 0x70, OP_LOAD = 0x06 };
 
 static void set_cfa_expression(struct machine *m, struct reader r) {
@@ -223,7 +225,7 @@ static void set_cfa(struct machine *m, int64_t number, int64_t offset) {
   m->row.cfa_is_loaded = false;
 }
 
-/* Returns an operand in units of the data alignment. */
+/* Returns an operand times the unit of data alignment. */
 static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operand) {
   int64_t product;
   if (!__builtin_mul_overflow(operand, m->data_unit, &product)) return product;
@@ -314,7 +316,7 @@ static void step(struct machine *m, uint8_t operation, struct reader *r) {
       read_block(r);
       set_saved(m, number, LOST, 0);
       break;
-    case 0x2d: /* AARCH64_negate_ra_state: a signed return address is known by its bits (without_signature) */
+    case 0x2d: /* AARCH64_negate_ra_state: without_signature() recognizes signed addresses itself */
       break;
     case 0x2e: /* GNU_args_size */
       read_uleb(r);
@@ -348,7 +350,7 @@ static void run(struct machine *m, struct reader *program, uint64_t pc) {
 
 /* Reads a CIE up to its program. */
 static bool read_common(struct machine *m, struct reader *r) {
-  if (read_number(r, 4) != 0) return false; /* the mark of a CIE */
+  if (read_number(r, 4) != 0) return false; /* 0 marks a CIE */
   uint8_t version = read_byte(r);
   const char *augmentation = (const char *)r->at;
   while (read_byte(r) != 0) {

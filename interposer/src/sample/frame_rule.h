@@ -1,9 +1,10 @@
 /*
- * The step from a function's frame to its caller's: the call frame information of DWARF (.eh_frame; LSB Core,
+ * The step from a function's frame to its caller's frame: the call frame information of DWARF (.eh_frame; LSB Core,
  * "Exception Frames", and DWARF 4, section 6.4), reduced to what a walk from malloc to main needs.
  *
- * Only the stack pointer and the frame pointer are followed, since compilers compute frames from no others. A rule that
- * needs other registers, or code without information, ends the stack, which is then shorter but not wrong.
+ * Only the stack pointer and the frame pointer are followed, because compilers compute frames from these two only. The
+ * stack ends at code without information and at a rule that needs other registers: it is then shorter, but its frames
+ * are right.
  */
 #ifndef MALLOMETER_SAMPLE_FRAME_RULE_H
 #define MALLOMETER_SAMPLE_FRAME_RULE_H
@@ -13,21 +14,23 @@
 
 #include "platform/loaded_objects.h"
 
-/* The base of the canonical frame address, the stack pointer before the call. The return address lies below it. */
+/* The base of the canonical frame address, which is the value of the stack pointer before the call. The return address
+ * lies below that address. */
 enum frame_base {
-  /* The stack pointer or the frame pointer, plus `cfa_offset`. */
+  /* The canonical frame address is the stack pointer or the frame pointer, plus `cfa_offset`. */
   BASE_STACK_POINTER,
   BASE_FRAME_POINTER,
-  /* The word at the frame pointer plus `cfa_offset`, in functions that align their stack. */
+  /* The canonical frame address is the word at the frame pointer plus `cfa_offset`, in functions that align their
+   * stack. */
   BASE_AT_FRAME_POINTER
 };
 
 enum saved_frame_pointer {
   /* The caller's frame pointer is still in its register. */
   SAVED_NOWHERE,
-  /* The frame pointer is saved at the canonical frame address plus `saved_offset`. */
+  /* The caller's frame pointer is saved at the canonical frame address plus `saved_offset`. */
   SAVED_AT_FRAME,
-  /* The frame pointer is saved at the own frame pointer plus `saved_offset`. */
+  /* The caller's frame pointer is saved at the function's own frame pointer plus `saved_offset`. */
   SAVED_AT_FRAME_POINTER
 };
 
@@ -36,11 +39,12 @@ struct frame_rule {
   enum saved_frame_pointer saved;
   int32_t cfa_offset;
   int32_t saved_offset;
-  /* Distance of the return address from the canonical frame address: negative. */
+  /* The offset of the return address from the canonical frame address, which is negative. */
   int32_t return_offset;
 };
 
-/* Finds the rule for the instruction at `pc` in `object`. Returns false if there is none, or the stack ends here. */
+/* Finds the rule for the instruction at `pc` in `object`. Returns false if there is none, or if the stack ends at this
+ * function. */
 bool frame_rule_at(uintptr_t pc, const struct loaded_object *object, struct frame_rule *rule);
 
 #endif

@@ -3,21 +3,23 @@
  *
  * The limit is an account of time. Credit comes in at the rate of the target, and each sample spends the time of its
  * work (work.h), at most 100 us. A process begins with a credit of 2 ms, and saves up to a tenth of a second. A program
- * that meets new code now and then therefore gets all of it sampled closely, and one that only starts is not slowed
- * down for code that it never runs again. When the credit is used up and still falls, the probabilities are halved, at
- * most once in five milliseconds; when 2.5 ms are saved they double, at most fifty times a second. Debts above 10 ms
- * are forgiven, so that at the default target the probabilities are back within three seconds after a burst of new
- * code.
+ * that runs new code now and then can therefore have all of it sampled closely, and the start of a program is not
+ * slowed down by samples of code that never runs again. When the credit is used up and still falls, the probabilities
+ * are halved, at most once in five milliseconds; when 2.5 ms are saved, the probabilities are doubled, at most fifty
+ * times a second. Debts above 10 ms are forgiven, so that at the default target the probabilities are back within three
+ * seconds after a burst of new code.
  *
  * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
- * paths (sampler.h), the next six those of rare code, and only the last three all samples that are due by size, without
- * which large memory would be missed. After twelve halvings the probabilities stay, whatever samples take. The shares
- * are part of each sample's known probability, so estimates stay without bias and only become less certain.
+ * paths (sampler.h), the next six those of rare code, and only the last three reduce all samples that are due by size,
+ * without which large memory would be missed. After twelve halvings the probabilities do not fall further, however much
+ * time samples take. The factors are part of each sample's known probability, so the estimates stay unbiased and only
+ * become less certain.
  *
- * A thread has a limit of its own, so that a single request does not spend the credit of the whole process: once it has
- * spent a millisecond within 20 ms, its probabilities are halved for each further eighth of a millisecond, twelve times
- * at most, and those by size three times. If the target is above a tenth of a processor, its share of the 20 ms
- * replaces the two milliseconds. The 20 ms begin with the first sample after the previous 20 ms.
+ * A thread has a limit of its own, so that one thread's burst of new code (one request of a server, for example) does
+ * not spend the credit of the whole process: once it has spent a millisecond within 20 ms, its probabilities are halved
+ * for each further eighth of a millisecond, twelve times at most, and those by size three times. If the target is above
+ * a tenth of a processor, its share of the 20 ms replaces the two milliseconds. The 20 ms begin with the first sample
+ * after the previous 20 ms.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
 #define MALLOMETER_SAMPLE_GOVERNOR_H
@@ -63,10 +65,10 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample of the thread that ends at `end_ns`. */
+/* Adds the time of a sample that ended at `end_ns` to the thread's burst. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* Returns the factor for all probabilities of a thread, given the target for a processor. */
+/* Returns the factor for all probabilities of a thread, given the target as a share of a processor. */
 double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

@@ -1,9 +1,6 @@
 /*
- * The gate between samples and the JVM: src/jvm opens it with the functions that read a thread's Java frames, and can
- * close it and wait until no thread uses them.
- *
- * A thread in the gate marks its block. The mark prevents the thread from entering again if the JVM's functions
- * allocate or a signal handler interrupts them, and lets a thread that closes the gate wait for it.
+ * The gate between samples and the JVM. src/jvm opens it with the functions that read a thread's Java frames, and can
+ * close it and wait until no thread is running these functions.
  */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
@@ -20,13 +17,15 @@ struct java_stacks {
    * no walk. */
   void *(*thread)(void);
   /*
-   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. `caller` is the code that called
-   * native code, as in native_stack.h. Returns their number, at most `capacity`; negative if the JVM fails.
+   * Writes the Java frames of the calling thread, innermost first, as in stack_tree.h. `caller` has the registers of
+   * the code that called native code, as in native_stack.h. Returns the number of frames, at most `capacity`; negative
+   * if the JVM cannot walk the stack.
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
   /*
-   * Returns a frame that notes where Java code called native code, so that readers of the stack can correct its Java
-   * frames (jvm/foreign_calls.h); 0 for none. `outermost` is the outermost native frame, 0 if there is none.
+   * Returns a frame that records where Java code called native code, so that readers of the stack can correct its Java
+   * frames (jvm/foreign_calls.h); 0 if no such frame is needed. `outermost` is the outermost native frame, 0 if there
+   * is none.
    */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
   /* The addresses of the JVM's library; both 0 if unknown, or if it is part of the program's file. */
@@ -41,7 +40,7 @@ void java_gate_open(const struct java_stacks *stacks);
 /* Closes the gate for threads that come later. */
 void java_gate_close(void);
 
-/* Closes the gate, and waits until no thread is in it, a tenth of a second at most. */
+/* Closes the gate, and waits until no thread is in it, for at most a tenth of a second. */
 void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
@@ -50,9 +49,9 @@ bool java_gate_is_open(void);
 bool is_code_of_jvm(uintptr_t address);
 
 /*
- * Enters the gate. Returns false if the gate is closed, the thread has no block (NULL), or is in the gate already. If
- * true, the thread is in the gate until java_gate_leave(), and `stacks` has the functions, or NULL if it was closed
- * meanwhile.
+ * Enters the gate. Returns false if the gate is closed, if the thread has no block (NULL), or if it is in the gate
+ * already. Otherwise the thread is in the gate until java_gate_leave(), and `stacks` is set to the functions, or to
+ * NULL if the gate was closed meanwhile.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

@@ -2,8 +2,8 @@
  * The latest samples, in the order in which they were taken: call site, bytes, time and thread of each.
  *
  * A sample stores its entry in a ring of plain memory, without a system call or a lock. A writer takes a number, marks
- * the entry as being written, fills it and marks it with the number; a reader that finds the same number before and
- * after its copy has a complete entry. Nothing is written to the ring before latest_samples_keep().
+ * the entry as incomplete, fills it and marks it with the number. A reader that finds the same number before and after
+ * its copy has a complete entry. Nothing is written to the ring before latest_samples_keep().
  */
 #ifndef MALLOMETER_SAMPLE_LATEST_SAMPLES_H
 #define MALLOMETER_SAMPLE_LATEST_SAMPLES_H
@@ -15,21 +15,21 @@
 #define LATEST_SAMPLES 4096u /* a power of two */
 
 struct latest_sample {
-  /* The number of the sample, from 1; 0 while it is written. */
+  /* The number of the sample, from 1; 0 while the entry is being written. */
   uint64_t number;
   /* CLOCK_MONOTONIC at the latest tick. */
   uint64_t monotonic_ns;
   /* The bytes that the sample stands for. */
   uint64_t bytes;
   uint32_t site;
-  /* The system's number of the thread; 0 if it is not known without a system call. */
+  /* The system's number of the thread; 0 if a system call would be needed to find it. */
   uint32_t thread;
 };
 
-/* Keeps samples from now on. Writes to the pages of the ring first, so that no sample has to wait for a page fault. */
+/* Begins to keep samples. Writes to the pages of the ring first, so that no sample has to wait for a page fault. */
 void latest_samples_keep(void);
 
-/* Keeps no samples in the child of a fork, which nothing records. */
+/* Stops keeping samples in the child of a fork, because no recording reads them there. */
 void latest_samples_forked(void);
 
 /* Stores a sample. May be called inside of malloc; preserves errno. */
@@ -41,7 +41,7 @@ uint64_t latest_samples_count(void);
 /* Returns the bytes that all kept samples stand for. */
 uint64_t latest_samples_bytes(void);
 
-/* Copies the sample of a number. Returns false if it was overwritten, or is being written. */
+/* Copies the sample with this number. Returns false if it was overwritten or is being written. */
 bool latest_sample_read(uint64_t number, struct latest_sample *to);
 
 #endif

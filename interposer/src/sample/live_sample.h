@@ -1,4 +1,4 @@
-/* The data of a sampled object until it is freed: enough to count it at its call site as freed. */
+/* The data of a sampled object, which is kept until the object is freed and then counted at its call site. */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 
@@ -15,18 +15,18 @@ struct live_sample {
   uint32_t born;
   double probability;
   size_t bytes;
-  struct collections before; /* the allocation */
+  struct collections before; /* the collections before the allocation */
 };
 
 #define NO_SITE UINT32_MAX
 #define MOST_SITES 16384u
-/* The result for an object that is no sample. */
+/* The result for an object that is not a sample. */
 #define NO_LIVE_SAMPLE ((struct live_sample){.site = NO_SITE})
 
-/* Returns the time in units of 16.8 ms, by the coarse clock: 32 bits last for two years. */
+/* Returns the present time in units of 2^24 ns (16.8 ms), by the coarse clock. 32 bits last for two years. */
 uint32_t live_sample_birth(void);
 
-/* Chooses the objects that are copied; a NULL filter chooses all. */
+/* Chooses which objects are copied. A NULL filter chooses all. */
 struct object_filter {
   bool (*wants)(const void *by, const void *object);
   const void *by;
@@ -36,7 +36,7 @@ static inline bool filter_wants(const struct object_filter *filter, const void *
   return !filter || filter->wants(filter->by, object);
 }
 
-/* Returns the row of the ABI. */
+/* Returns the row that mallometer.h defines for a live sample. */
 struct mallometer_object live_sample_row(const void *object, const struct live_sample *sample);
 
 #endif

@@ -1,4 +1,5 @@
-/* The filter, and the table with open addressing, in which each place stores how far to probe. See live_samples.h. */
+/* The filter, and the table with open addressing, in which each place stores how far a search must probe. See
+ * live_samples.h. */
 #include "sample/live_samples.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ struct live {
   size_t bytes;
   double probability;
   uint32_t site;
-  uint32_t born; /* unit: BIRTH_UNIT */
+  uint32_t born; /* the time of the allocation, in units of BIRTH_UNIT */
   struct collections before;
 };
 
@@ -26,14 +27,14 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* number of live samples whose hash leads to this place; at 255 it stays */
-    uint8_t reach;   /* the farthest probe at which one of them was ever stored */
+    uint8_t objects; /* the number of live samples whose hash leads to this place; at 255 it does not change any more */
+    uint8_t reach;   /* the highest number of the probe at which one of them was ever stored */
   } homes[PLACES];
 } * table;
 
 _Alignas(4096) uint8_t live_filter[LIVE_HASHES / 8];
 
-/* Numbers of live samples for each hash. MANY is never changed, and its bit stays set. */
+/* The number of live samples for each hash. A count of MANY never changes, and its bit stays set. */
 static uint8_t counts[LIVE_HASHES];
 enum { CLOSING = 254, MANY = 255 };
 
@@ -62,10 +63,10 @@ static void change_count(uint8_t *count, int change) {
 }
 
 /*
- * The bit of a hash is set whenever a live sample has it. Inserting counts first and then sets the bit. Removing the
- * last sample closes the count, clears the bit, and then opens the count again. No bit is therefore cleared after a
- * sample was counted, and each count above 0 finds the bit set or sets it. No thread waits while a count is closed,
- * since that may be its own, below a signal handler: inserting fails then.
+ * The bit of a hash is set whenever a live sample has that hash. An insertion first counts and then sets the bit. The
+ * removal of the last sample closes the count, clears the bit, and then opens the count again. No bit is therefore
+ * cleared after a sample was counted, and for each count above 0 the bit is set or about to be set. An insertion fails
+ * while the count is closed. It must not wait: a signal handler may run in the very thread that has closed the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -95,7 +96,8 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Opens the counts that the parent's threads had closed. Bits that stay set only make frees look at the table. */
+/* Opens the counts that other threads of the parent had closed. If a bit stays set, frees only search the table
+ * needlessly. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)
@@ -152,8 +154,9 @@ bool live_sample_insert(const void *object, const struct live_sample *sample) {
 static struct live *find(uintptr_t address) {
   if (!__atomic_load_n(&table, __ATOMIC_ACQUIRE)) return NULL;
   /*
-   * A thread that frees the object got its address after the insertion, and these two loads depend on the address.
-   * With the values of another object the search only fails or takes longer.
+   * A thread that frees the object received its address after the insertion, and these two loads depend on the address,
+   * so they see the sample. In a search for another object, an outdated value only makes the search fail or take
+   * longer.
    */
   const struct home *home = home_of(address);
   if (!__atomic_load_n(&home->objects, __ATOMIC_RELAXED)) return NULL;
@@ -169,7 +172,7 @@ static struct live *find(uintptr_t address) {
 
 bool is_live_sample(const void *object) { return find((uintptr_t)object) != NULL; }
 
-/* Takes the sample out of its entry and returns it; NO_LIVE_SAMPLE if another thread takes it out. */
+/* Takes the sample out of its entry and returns it; NO_LIVE_SAMPLE if another thread has taken it out. */
 static struct live_sample take_out(struct live *entry, uintptr_t address) {
   uintptr_t mark = address;
   if (!__atomic_compare_exchange_n(&entry->address, &mark, BEING_WRITTEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))

@@ -1,4 +1,4 @@
-/* A list that only grows. The memory is zeroed before its first use. See modules.h. */
+/* The list of modules, which only grows. Its memory is zeroed before the first use. See modules.h. */
 #include "sample/modules.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static bool is_known(const struct modules *modules, const struct loaded_object *
   return false;
 }
 
-/* Reserves `count` elements of `limit`, or none. Returns the index of the first, or `limit`. */
+/* Reserves `count` of `limit` elements. Returns the index of the first, or `limit` if not enough are left. */
 static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
   uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
   do {

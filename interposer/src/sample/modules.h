@@ -1,9 +1,9 @@
 /*
- * The executable and the libraries that stacks lead through, recorded when a stack first does so: later they may be
- * unloaded, and their files deleted. Names of addresses are found outside of this library
- * (io.mallometer.internal.symbol).
+ * The executable and the libraries whose code is in stacks. A module is recorded when a stack first has an address in
+ * it, because the library may later be unloaded and its file deleted. Names of addresses are found outside of this
+ * library (io.mallometer.internal.symbol).
  *
- * No function here allocates or locks. If there is no room, the module is missing, and its frames have no library.
+ * No function here allocates or locks. If there is no room, the module is not recorded, and its frames have no library.
  */
 #ifndef MALLOMETER_SAMPLE_MODULES_H
 #define MALLOMETER_SAMPLE_MODULES_H
@@ -16,7 +16,7 @@ enum { MODULES = 1024, BYTES_OF_PATHS = 131072 };
 
 struct modules {
   struct known_module {
-    uintptr_t begin; /* 0: being written */
+    uintptr_t begin; /* 0 while the module is being written */
     uintptr_t end;
     uintptr_t bias;
     uint32_t path; /* index in `paths` */
@@ -29,7 +29,8 @@ struct modules {
   char paths[BYTES_OF_PATHS];
 };
 
-/* Records the object with the code at `address`, which is on the calling thread's stack. Preserves errno. */
+/* Records the loaded object that contains `address`. The address must be on the calling thread's stack, so that the
+ * object cannot be unloaded meanwhile. Preserves errno. */
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);

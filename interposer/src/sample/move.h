@@ -1,13 +1,14 @@
-/* The move of a sampled object into a slot, where accesses are observed (src/leak), before its program has seen it. */
+/* The conditions for moving a sampled object into a slot, where its accesses are observed (src/leak), before the
+ * program receives its address. */
 #ifndef MALLOMETER_SAMPLE_MOVE_H
 #define MALLOMETER_SAMPLE_MOVE_H
 
 #include <stddef.h>
 
 struct move {
-  /* The alignment of the new address, a power of two; 0: the object must not be moved. */
+  /* The alignment that the new address needs, a power of two; 0 if the object must not be moved. */
   size_t alignment;
-  /* The leading bytes that the program wrote; the rest is zero or undefined. */
+  /* The number of bytes at the beginning that the program has written; the rest is zero or undefined. */
   size_t contents;
 };
 

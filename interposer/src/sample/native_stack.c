@@ -21,7 +21,7 @@ static bool kernel_tells; /* whether a system call reports which memory is reada
 
 /* ---- Readable memory ---------------------------------------------------------------------------------- */
 
-/* Memory that may be read. From `begin` to `end` it is known to be readable; from there to `limit` each page is tested
+/* Memory that may be read. From `begin` to `end` it is known to be readable. From `end` to `limit`, each page is tested
  * before its first read. */
 struct readable {
   uintptr_t begin, end, limit;
@@ -57,9 +57,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address in one word, beside the address mixed with the rule: if two threads write the same entry
- * at once, the result matches no address. The address is also mixed with the object's table, so that a library that was
- * loaded where another had been does not inherit its rules.
+ * The rule of a return address, packed into one word. The key beside it is the address mixed with the rule: if two
+ * threads write the same entry at once, the result matches no address. The key is also mixed with the address of the
+ * object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -68,10 +68,10 @@ static struct {
   uint64_t rule;
 } remembered[REMEMBERED_RULES];
 
-#define FRAME_BITS 25 /* bits of the canonical frame address's offset */
-#define SAVED_BITS 17 /* bits of each other offset */
-/* The value of an address without a rule, at which the stack ends. It is cached too, since nearly all stacks end at the
- * same few addresses. */
+#define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
+#define SAVED_BITS 17 /* the bits of each other offset */
+/* The packed value for an address without a rule, at which the stack ends. This value is cached, too, because nearly
+ * all stacks end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
@@ -103,7 +103,7 @@ static void unpack(uint64_t packed, struct frame_rule *rule) {
 
 static uint64_t *place_of(uintptr_t pc) { return &remembered[pc * 0x9e3779b97f4a7c15u >> 52].key; }
 
-/* Finds the rule of an address. If its object was unloaded, `object` becomes empty. */
+/* Finds the rule of an address. If the object was unloaded, `object` becomes empty. */
 static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rule *rule, uint32_t *work) {
   uint64_t key = (uint64_t)pc ^ (uint64_t)(uintptr_t)object->unwind_table << 20;
   uint64_t *place_of_key = place_of(pc);
@@ -130,8 +130,8 @@ static bool rule_at(uintptr_t pc, struct loaded_object *object, struct frame_rul
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
 /*
- * Finds the object of a return address, usually that of the previous frame. Looks for the byte before the address,
- * since a call's return address may belong to the next function.
+ * Finds the object of a return address, which is usually the object of the previous frame. Searches for the byte before
+ * the address, because the return address of a call at a function's end belongs to the next function.
  */
 static bool find_object_of(uintptr_t return_address, struct loaded_object *object) {
   uintptr_t address = return_address - 1;
@@ -188,7 +188,8 @@ static uint32_t walk_by_frame_pointers(struct readable *stack, struct registers 
   return count;
 }
 
-/* Tests whether the kernel's answers are right for two addresses: this stack is readable, and address 0 never is. */
+/* Returns whether the kernel's answers are right for two known addresses: this stack is readable, and address 0 is
+ * not. */
 static bool kernel_tells_what_is_readable(void) {
   volatile char here = 0;
   return page_is_readable(page_of((uintptr_t)&here)) && !page_is_readable(0);
@@ -204,7 +205,7 @@ enum unwinding native_stack_start(enum unwinding wanted) {
 
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work) {
-  /* The registers at the program's call: this skips the library's own frames. */
+  /* The registers at the program's call, so that the walk skips the library's own frames. */
   struct registers here = registers_of_caller(origin.caller, origin.stack);
   return native_stack_at(here, frames, capacity, caller, work);
 }

@@ -1,6 +1,6 @@
 /*
- * The place of an allocation in the program. The hook records it at its first instruction; it distinguishes stacks and
- * call paths.
+ * The place where the program called an allocation function. The hook reads it at its first instruction. Samples walk
+ * the stack from here, and the sampler distinguishes call paths by it.
  */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H
@@ -8,7 +8,7 @@
 struct origin {
   /* The return address into the calling code. */
   const void *caller;
-  /* The end of that code's stack at the call, just above the return address. */
+  /* The end of the calling code's stack at the call, just above the return address. */
   const void *stack;
 };
 

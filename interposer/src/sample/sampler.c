@@ -1,4 +1,4 @@
-/* The visit. See sampler.h. */
+/* The visits of allocations by the sampler. See sampler.h. */
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -11,21 +11,23 @@
 #include "sample/native_stack.h"
 #include "sample/work.h"
 
-/* The first allocations of a call path, which have probability 1 without the governor: k in sampler.h. */
+/* The number of first allocations of a call path that have probability 1 if the governor does not reduce it: k in
+ * sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* sample/work.h */
-/* The number of walks that are measured. The first finds little in the processor's caches, the others find everything
- * there; their mean is about the time of a sample. */
+/* The number of walks that are measured together. The first walk finds little in the processor's caches and the others
+ * find everything there; their mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter that ends before the drawn allocation, because a counter counts to 256 only. A visit at its end takes
- * no sample. */
+/* Marks a counter that ends before the allocation that was drawn, because a counter has room for 256 only. The visit at
+ * its end takes no sample. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* Samples of a call path by size in about two seconds; above this its probability falls. */
+/* The number of samples of a call path by size in about two seconds above which its probability falls: e in
+ * sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /* The lowest factor for sizes, so that allocations of eight intervals are always sampled. */
 #define LEAST_SHARE_OF_SIZES 0.125
@@ -46,8 +48,9 @@ static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
 /*
- * Makes sure that the next allocation of each bucket is visited, which level 0 means. Otherwise a counter drawn for a
- * longer interval would delay samples of a shorter one. A thread that is just drawing a counter may keep it.
+ * Lets the next allocation of each bucket be visited, by setting all levels and counters to 0. Otherwise a counter that
+ * was drawn for a longer interval would delay samples of a shorter one. A thread that is just drawing a counter may
+ * overwrite the 0.
  */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -77,7 +80,8 @@ uint32_t sampler_target(void) { return __atomic_load_n(&governor.target_ppm, __A
 
 /* ---- Random numbers ----------------------------------------------------------------------------------- */
 
-/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014): SplitMix64. Any state is valid. */
+/* The output function of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+ * Any state is valid. */
 static uint64_t mix(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -157,15 +161,15 @@ void sampler_measure(void) {
 /* ---- Call paths --------------------------------------------------------------------------------------- */
 
 /*
- * The estimated number of allocations seen for each call path, with open addressing. Threads write without a lock. They
- * may lose counts, or mix two paths briefly when one replaces the other. That is harmless: the probability of a sample
- * must be known, but need not be exactly the intended one.
+ * The table of call paths: the estimated number of allocations seen for each, with open addressing. Threads write
+ * without a lock. They may lose counts, or mix two paths briefly when one replaces the other. That does no harm: the
+ * probability of a sample must be known, but need not be exactly the intended one.
  */
 struct path {
-  uint32_t tag; /* 0: free */
+  uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* samples that the path was due by size, halved every eight ticks */
-  uint32_t tick; /* tick of the latest visit */
+  float due;     /* the samples that the path was due by size, halved every eight ticks */
+  uint32_t tick; /* the tick of the latest visit */
 };
 
 static struct path paths[PATHS];
@@ -185,7 +189,7 @@ static bool claim(struct path *path, uint32_t found, uint32_t tag, uint32_t now)
   return true;
 }
 
-/* Returns the entry of a call path, new or known; NULL if there is no room. */
+/* Returns the entry of a call path, and makes one for a new path; NULL if there is no room. */
 static struct path *known_path(uint64_t hash, uint32_t now) {
   uint32_t tag = (uint32_t)(hash >> 32) | 1, stalest_tag = 0, longest = 0;
   struct path *stalest = NULL;
@@ -209,26 +213,26 @@ static struct path *path_at(uint64_t hash, uint32_t now) {
   return &overflow_path;
 }
 
-/* Returns what is left after this many ticks of a sum that is halved every eight ticks. Between halvings it falls
- * linearly. */
+/* Returns what is left of a sum after some ticks. The sum is halved every eight ticks, and falls linearly in
+ * between. */
 static double fade(double sum, uint32_t ticks) {
   if (ticks >= 8 * 31) return 0;
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds samples that a path is due by size. Returns the sum before. */
+/* Adds samples that a path is due by size. Returns the earlier sum, as it has faded since. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
   int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
-  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* Another thread may have read the clock later. */
+  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* < 0: another thread read the clock later */
   float after = (float)(left + samples_due);
   __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
   __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
   return left;
 }
 
-/* Adds the allocations that a visit stands for. Returns the number before. */
+/* Adds the allocations that a visit stands for. Returns the number before the addition. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -237,7 +241,8 @@ static uint32_t count_seen(struct path *path, double visits) {
   return before;
 }
 
-/* Hashes a call path. The stack height is the distance from an address of the thread's own, so threads share paths. */
+/* Hashes a call path. The stack height is measured from an address that belongs to the thread, so that the same call
+ * path in different threads has the same hash. */
 static uint64_t path_of(struct origin origin, size_t size_class) {
   uintptr_t height = thread_pointer() - (uintptr_t)origin.stack;
   return mix((uintptr_t)origin.caller + height * 0x9e3779b97f4a7c15u + ((uint64_t)size_class << 58));
@@ -245,8 +250,8 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level whose visits have at least the wanted probability. It is computed from the exponents of the
- * numbers, rounded down. */
+/* Returns the highest level whose visits have at least the wanted probability. The level is computed from the exponents
+ * of the numbers, rounded down. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -257,7 +262,7 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
-/* Returns the factors for a thread; `block` may be NULL. */
+/* Returns the factors for a thread's probabilities; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   uint32_t target = sampler_target();
   if (target == 0 || sampler_interval() == 1) return (struct governor_shares){1, 1, 1};
@@ -268,7 +273,7 @@ static struct governor_shares shares(struct thread_block *block, uint64_t now) {
                                   left.of_sizes < of_large ? left.of_sizes : of_large};
 }
 
-/* Returns whether the interval is so small that each allocation is sampled, even of busy paths. */
+/* Returns whether the interval is so small that each allocation is to be sampled, even of busy paths. */
 static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL; }
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
@@ -289,9 +294,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. It falls to the wanted level at once, and rises by steps, at one of four visits. Call paths
- * that share a counter with a hot one come in bursts, whose later allocations should be visited too. A hot counter thus
- * has some 30 visits more now and then.
+ * Returns the next level. The level falls to the wanted level at once, and rises by one at a random quarter of the
+ * visits. Call paths that share a counter with a hot path come in bursts, and later allocations of a burst should be
+ * visited, too. A hot counter therefore has some 30 visits more now and then.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -299,7 +304,7 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
 
 /* ---- The visit ---------------------------------------------------------------------------------------- */
 
-/* Samples an allocation, whose object may move. */
+/* Samples an allocation. Its object may be moved. */
 static void take(struct sample *allocation, double probability) {
   __atomic_fetch_add(&samples, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_bytes, (uint64_t)((double)allocation->bytes / probability), __ATOMIC_RELAXED);
@@ -310,8 +315,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Decides whether an allocation that is one of `visits` becomes a sample, and takes it. Returns the level for the next
- * allocation of its path. */
+/* Decides whether a visited allocation, which stands for `visits` allocations, becomes a sample, and takes the sample.
+ * Returns the level for the next allocation of its path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
@@ -326,7 +331,7 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Visits an allocation. `drawn` is the level of its counter; `left` and `level_of_left` get the next counter. */
+/* Visits an allocation. `drawn` is the level of its counter; `left` and `level_of_left` are set to the next counter. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -355,8 +360,8 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* A new path has level 0, so its next allocation is always visited. While nothing is sampled no counter is drawn, and
- * the counters have no effect. */
+/* A new path has level 0, so its next allocation is always visited. While nothing is sampled, counters are not drawn
+ * and have no effect. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -6,33 +6,36 @@
  * 512, and d is the number of samples that the path was due by size alone in about the last two seconds. The first part
  * finds code that allocates rarely, and samples hot code rarely (k (1 + ln (n / k)) samples for n allocations). The
  * second part ensures that large memory is never missed. A path that is due more than e gets some 240 samples a second,
- * however much it allocates: it neither takes the time that other code needs nor costs its program more than that. A
- * call path here is return address, stack height and size class: in a JVM one return address makes most calls.
+ * however much it allocates: it neither uses the time limit that other code needs, nor costs the program more than
+ * that. A call path here consists of return address, stack height and size class; the return address alone would not
+ * do, because in a JVM most calls have the same one.
  *
  * The table of call paths has room for 16,384. Recursion makes new paths all the time, so a new path replaces the
- * stalest path of its probe sequence. If all of these were used within ten seconds, the new path finds no room: its
- * allocations are counted as such, and sampled by their size alone, together with those of all other paths without
- * room. A path that returns after it was replaced is new.
+ * stalest path of its probe sequence. If all paths of the probe sequence were used within the last ten seconds, the new
+ * path finds no room: its allocations are counted as such, and are sampled by their size alone, together with the
+ * allocations of all other paths without room. A path that comes back after it was replaced counts as new.
  *
- * The fast path has no time to look n up. It hashes the call path into one of 256 counters of its thread and counts
- * that counter down. Only at 0 the allocation reaches the sampler, which is called a visit. A counter is drawn again at
- * each visit so that every allocation is visited with the same probability v = 2^-level, whatever was visited before (a
- * geometric distribution). The visit knows the call path exactly and accepts it with probability p / v, so that p is as
- * wanted even if call paths share a counter, except that it cannot exceed v. Levels end at 7: a new call path that
- * shares its counter with a hot one is found with every 128th allocation, and a visit of 300 instructions costs less
- * than three an allocation. Levels rise slowly, so that the next allocations of a new path are found sooner.
+ * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
+ * counter down. Only when the counter is 0, the allocation reaches the sampler, which is called a visit. A counter is
+ * drawn again at each visit so that every allocation is visited with the same probability v = 2^-level, whatever was
+ * visited before (a geometric distribution). The visit knows the call path exactly and accepts it with probability p /
+ * v, so that p has the wanted value even if call paths share a counter, except that p cannot exceed v. Levels end at 7:
+ * a new call path that shares its counter with a hot one is found at about its 128th allocation, and a visit of 300
+ * instructions costs less than three instructions for each allocation. Levels rise slowly, so that the next allocations
+ * of a new path are found sooner.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
- * then all p. With an interval of 1 every allocation is sampled, whatever that takes; with an interval of at most 8,
- * and without a target, every allocation after it was set. An allocation of at least eight intervals is always sampled,
- * unless its path is a busy one. Visits count as cost, too, but their cost is not reduced: in hot code about one in 110
- * allocations is visited, whatever is sampled.
+ * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
+ * most 8 and without a target, every allocation is sampled after the interval was set. An allocation of at least eight
+ * intervals is always sampled, unless its path is a busy one. Visits also count as cost, but the target does not reduce
+ * them: in hot code about one in 110 allocations is visited, however few are sampled.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path
- * replaces one of the four there, at random. A rare path therefore does not wait for a hot one, and hot ones are
- * visited often only where more than four meet in a set. Estimates stay without bias: which path is replaced, and by
- * which allocation, does not depend on how its counter was drawn, and the rest of the counter is never used.
+ * replaces a random one of the four paths in the set. A rare path therefore does not wait for a hot one, and hot ones
+ * are visited often only where more than four meet in a set. Estimates stay unbiased: which path is replaced, and by
+ * which allocation, does not depend on how the counter of that path was drawn, and the remaining count is not used any
+ * more.
  *
  * A sample of probability p stands for 1 / p allocations like it. p may depend on earlier allocations: for any p that
  * was fixed before the draw, the expected sum of s / p over samples is the sum of s over allocations.
@@ -51,11 +54,11 @@
 #include "sample/origin.h"
 
 #define DEFAULT_SAMPLE_INTERVAL 524288u
-/* Default of MALLOMETER_OVERHEAD_TARGET: CPU time of samples, in millionths of one processor. */
+/* The default of MALLOMETER_OVERHEAD_TARGET: the CPU time of samples, in millionths of one processor. */
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
-/* Sets the mean bytes between samples of code that allocates much; 0 samples nothing, 1 every allocation, which is
- * exact only from the start. May be called from any thread. */
+/* Sets the mean number of bytes between samples of code that allocates much. 0 samples nothing; 1 samples every
+ * allocation, so that live bytes are exact if it is set from the start. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
@@ -65,19 +68,19 @@ void sampler_set_target(uint32_t target_ppm);
 uint32_t sampler_target(void);
 
 /*
- * Return the bucket of a call path, and whether an allocation is to be visited, after counting it down. The multiplier
- * is 2^32 over the golden ratio, or its upper half where that takes an instruction less (HASH_FACTOR): the product's
- * highest bits depend on the lowest 32 bits of the sum, or on the lowest 16.
+ * Return the bucket of a call path; return whether an allocation must be visited, after counting the bucket down. The
+ * multiplier is 2^32 divided by the golden ratio, or the upper half of that number where this saves an instruction
+ * (HASH_FACTOR). The product's highest bits then depend on the lowest 32, or the lowest 16, bits of the sum.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
-  __asm__("" : "+r"(hash)); /* lets the compiler make the shift part of an addition */
+  __asm__("" : "+r"(hash)); /* lets the compiler make the shift a part of the addition that follows */
   return hash >> 24;
 }
 
 static inline uintptr_t filter_path(struct origin origin, size_t size_class) {
   uintptr_t path = word_address((uintptr_t)origin.stack, size_class);
-  __asm__("" : "+r"(path)); /* keeps an order in which the sum takes two instructions less */
+  __asm__("" : "+r"(path)); /* keeps the order of additions that takes two instructions less */
   return path + (uintptr_t)origin.caller;
 }
 
@@ -121,14 +124,14 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Visits an allocation because its counter, in the calling thread's own block, was at zero. `bytes` is its size in the
- * unit of the accounting. Returns the object's address, which may change. The visits do not allocate or lock, and
- * preserve errno.
+ * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size in the
+ * unit of the accounting. Returns the object's address, which may change. The sampler's visits do not allocate or lock,
+ * and preserve errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
 
-/* Visits an allocation because of large_filter_visits(). */
+/* Visits a large allocation for which large_filter_visits() returned true. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
@@ -144,34 +147,36 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation without a counter. Only for kinds of allocations that are always visited; `block` may be
+/* Visits an allocation without a counter. Only for kinds of allocations that are visited at every call. `block` may be
  * NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of later work for a sample. `block` is the calling thread's, or NULL. May be called from any thread.
- */
+/* Counts the cost of work for a sample after the sample was taken. `block` is the calling thread's, or NULL. May be
+ * called from any thread. */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
 /*
  * Measures the time of a unit of work (sample/work.h), by walking a stack. Threads of the library call this now and
- * then after they have slept. Their data is then not in the processor's caches, as that of samples rarely is.
+ * then after they have slept: the data of a walk is then as rarely in the processor's caches as it is for a sample.
  */
 void sampler_measure(void);
 
-/* Returns 64 random bits for a thread, or for threads without a block. */
+/* Returns 64 random bits from the state of a thread's block, or from the state that threads without a block share
+ * (NULL). */
 uint64_t sampler_random(struct thread_block *block);
 
 struct sampler_totals {
-  /* Number of samples. */
+  /* The number of samples. */
   uint64_t samples;
-  /* Sum of the samples' weights in bytes: an estimate of the allocated bytes. */
+  /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* Visits of call paths without room in the table; they are sampled by size alone, as if they were one path. */
+  /* The number of visits of call paths without room in the table. These are sampled by size alone, as if they were one
+   * path. */
   uint64_t unknown_paths;
-  /* Estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
+  /* The estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
   uint64_t time_ns;
-  /* Factor by which the governor reduces the probabilities of rare code, in millionths. */
+  /* The factor by which the governor reduces the probabilities of rare code, in millionths. */
   uint32_t share_ppm;
 };
 

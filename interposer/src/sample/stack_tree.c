@@ -1,11 +1,12 @@
-/* Nodes by caller and frame in a hash table. The memory is zeroed before its first use. See stack_tree.h. */
+/* The nodes of the tree, which are found by caller and frame in a hash table. Its memory is zeroed before the first
+ * use. See stack_tree.h. */
 #include "sample/stack_tree.h"
 
 #include <stddef.h>
 
 #include "sample/work.h"
 
-/* A stack counts as one without room after ATTEMPTS in which another thread took the slot of a new node. */
+/* A stack counts as one without room if, in ATTEMPTS attempts, other threads took the slot of a new node first. */
 enum { PROBES = 32, ATTEMPTS = 4 };
 
 static uint64_t place_of(uint32_t caller, uint64_t frame) {
@@ -43,7 +44,7 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
-/* Undoes add_user() for a node that is not made. */
+/* Undoes add_user() because the new node is not made, or is given back. */
 static void remove_user(struct stack_tree *tree, uint32_t caller) {
   if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
 }
@@ -76,7 +77,8 @@ static void give_back(struct stack_tree *tree, uint32_t node) {
   make_free(tree, node);
 }
 
-/* The first slot without a node in the probe sequence, and its content; slot is NULL if there is none. */
+/* The first slot without a node in a probe sequence, and the content of that slot. `slot` is NULL if all slots of the
+ * sequence have nodes. */
 struct gap {
   uint32_t *slot;
   uint32_t content;
@@ -98,7 +100,8 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 
 /*
  * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index releases a new node.
- * Not inlined: a sample without a stack, whose thread may have little room, does not come here.
+ * This is not inlined, so that a sample without a stack, whose thread may have little room, does not need the stack of
+ * this function.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

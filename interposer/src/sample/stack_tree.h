@@ -1,20 +1,21 @@
 /*
  * Call stacks that share their common outer frames.
  *
- * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are kept as a
- * tree: a node is a frame and the node of its caller. A stack of 100 frames that differs from a known one in three
- * takes three nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are written before they are
- * published. There are no locks: if two threads add the same node at once, one frees its own.
+ * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are stored as a
+ * tree: a node has a frame and the number of its caller's node. A stack of 100 frames that differs from a known stack
+ * in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are
+ * written before they are published. There are no locks: if two threads add the same node at once, one frees its own.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
  * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes it free for other frames;
  * the caller must first make sure that no thread can still hold a node that it found in the table. Only one thread at a
  * time may release stacks.
  *
- * A frame is a return address or a Java frame. A Java frame has the highest bit set, which no address has, then the
- * number of its method, and in the lowest 16 bits its bytecode index (0xffff: unknown, or a native method). One frame
- * with the two highest bits set may precede the Java frames (jvm/foreign_calls.h). A stack of a compiler thread of the
- * JVM may begin with the method that it compiles: a Java frame with the bytecode index 0xfffe.
+ * A frame is a return address or a Java frame. In a Java frame, the highest bit is set, which no address has. The
+ * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between are
+ * the number of its method. One frame with the two highest bits set may precede the Java frames (jvm/foreign_calls.h).
+ * A stack of a compiler thread of the JVM may begin with the method that it compiles: a Java frame with the bytecode
+ * index 0xfffe.
  */
 #ifndef MALLOMETER_SAMPLE_STACK_TREE_H
 #define MALLOMETER_SAMPLE_STACK_TREE_H
@@ -48,14 +49,14 @@ static inline bool is_compiled_frame(uint64_t frame) {
 struct stack_tree {
   struct stack_node {
     uint64_t frame;
-    uint32_t caller; /* 1 + number of a node; 0: none */
-    uint32_t users;  /* users, or NODE_LEFT and the next node of its list */
+    uint32_t caller; /* 1 + the number of a node; 0 if there is none */
+    uint32_t users;  /* the number of users; or NODE_LEFT plus the next node of a list */
   } nodes[STACK_NODES];
-  uint32_t index[STACK_INDEX]; /* 1 + number of a node; 0: never used; NODE_LEFT: its node left */
+  uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left */
   uint32_t taken;              /* nodes that were ever used */
   uint32_t unused;             /* nodes in the list `free` */
   uint64_t free;               /* the first free node; the upper 32 bits count removals */
-  uint32_t leaving;            /* the first node of those that left and that a thread may still see */
+  uint32_t leaving;            /* the first of the nodes that have left and that a thread may still hold */
 };
 
 #define NODE_LEFT ((uint32_t)1 << 31)
@@ -65,8 +66,9 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 }
 
 /*
- * Adds the missing nodes of a stack, innermost frame first. Sets the innermost node, 1 + its number (0 for a stack
- * without frames), and adds the work to `work` (sample/work.h). Returns false if there is no room.
+ * Adds the missing nodes of a stack; `frames` has the innermost frame first. Sets `innermost` to 1 + the number of the
+ * innermost node (0 for a stack without frames), and adds the work to `work` (sample/work.h). Returns false if there is
+ * no room.
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
@@ -74,7 +76,7 @@ bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t co
 /* Releases a stack that was added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
-/* Frees the nodes that left. No thread may still hold one that it found in the index. */
+/* Frees the nodes that have left the index. No thread may still hold a node that it found there. */
 void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns their number. */

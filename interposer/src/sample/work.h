@@ -1,11 +1,11 @@
 /*
- * The cost of samples, without a clock: inside of malloc there is no exact one (platform/clock.h). A sample counts its
- * units of work, and its time is that number times the time of a unit. Threads of the library, which may read clocks,
- * measure that time: sampler_measure().
+ * The cost of samples, measured without a clock, because no exact clock may be read inside of malloc
+ * (platform/clock.h). A sample counts its units of work, and its time is that number times the time of a unit. Threads
+ * of the library, which may read clocks, measure the time of a unit: sampler_measure().
  *
- * A unit is a frame that is followed by a cached rule: 25 ns on a processor of 2.6 GHz. The factors of other work were
- * measured there, by regression over the samples of a JVM and of a compiler at the default interval, which are so rare
- * that little of their data is in the processor's caches.
+ * A unit is one frame that is followed by a cached rule: 25 ns on a processor of 2.6 GHz. The units of other work were
+ * measured on that processor, by regression over the samples of a JVM and of a compiler at the default interval.
+ * Samples at that interval are so rare that little of their data is in the processor's caches.
  */
 #ifndef MALLOMETER_SAMPLE_WORK_H
 #define MALLOMETER_SAMPLE_WORK_H
@@ -13,19 +13,19 @@
 #include <stdint.h>
 
 enum {
-  /* The sums, and both insertion into and removal from the table of live samples. */
+  /* Adding to the sums, and insertion into and removal from the table of live samples. */
   WORK_SAMPLE = 20,
   WORK_FRAME = 1,
-  /* A rule that has to be found in its object's tables. */
+  /* The search for a rule in its object's tables. */
   WORK_RULE = 80,
-  /* A frame without a node in the tree of stacks. */
+  /* Adding a node to the tree of stacks. */
   WORK_NEW_FRAME = 24,
   /* A request to the JVM, and each frame that it returns. */
   WORK_JAVA = 40,
   WORK_JAVA_FRAME = 1,
   /* The move of an object into a slot. */
   WORK_SLOT = 100,
-  /* Clearing the pages of a slot, also in other processors' translation caches. */
+  /* Clearing the pages of a slot, including their entries in other processors' translation caches. */
   WORK_SLOT_BACK = 100,
   /* A visit, with or without a sample. */
   WORK_VISIT = 3

@@ -91,7 +91,7 @@ static void zones(void) {
   check_since(before, 9 * ROUNDS, 9 * ROUNDS);
 }
 
-/* The system's own libraries allocate. */
+/* Checks that allocations of the system's own libraries count. */
 static void of_system(void) {
   struct sums before = sums();
   for (unsigned i = 0; i < ROUNDS; i++) free(strdup("a string of some length"));
@@ -104,7 +104,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Memory that a thread takes itself is freed at its end, or kept for the next thread. */
+/* Checks that the counts of ended threads remain, and that starts and ends of threads add fewer than 50 allocations for
+ * each thread: the system frees the memory of an ended thread or keeps it for the next one. */
 static void threads(void) {
   struct sums before = sums();
   for (unsigned round = 0; round < 20; round++) {
@@ -138,7 +139,7 @@ static void late_destructors(void) {
   }
   struct mallometer_counters now = {0};
   CHECK(snapshot_of(&now) == 0);
-  CHECK(now.threads < 20); /* the others have handed their blocks over */
+  CHECK(now.threads < 20); /* the ended threads have returned their blocks */
 }
 
 static void forks(void) {
@@ -162,13 +163,13 @@ static __attribute__((noinline)) void *keeps(size_t size) {
 
 static void stacks(void) {
   static struct mallometer_site sites[64];
-  (void)sites_of(sites, 64, 0); /* starts the recording of call sites */
+  (void)sites_of(sites, 64, 0); /* the first reading starts the recording of call sites */
   for (unsigned i = 0; i < 1000; i++) CHECK(keeps(65536));
   int count = sites_of(sites, 64, 0);
   uint32_t deepest = 0;
   CHECK(count > 0);
   for (int i = 0; i < count; i++) deepest = sites[i].frames > deepest ? sites[i].frames : deepest;
-  CHECK(deepest >= 3); /* keeps, stacks, main */
+  CHECK(deepest >= 3); /* the stack has the frames of keeps, stacks and main */
 }
 
 static void switched_off(void) {

@@ -1,6 +1,7 @@
 /*
  * The processor for tests of the logic: plain C with a point of interruption (given.h) in the middle of each addition,
- * and with the test's value as the caller's frame pointer. Include directories have it before src/platform/arch.h.
+ * and with the test's value as the caller's frame pointer. The include directory of this file precedes that of
+ * src/platform/arch.h.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H

@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* The last array's memory is given out again, that of others is not. */
+/* Reuses the memory of an array only if it was taken last. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -342,7 +342,7 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* The range lies between two mappings of the program, both of which are accessed. */
+/* Reports the range as if it lay between two mappings of the program, both of which were accessed. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;
@@ -395,7 +395,7 @@ bool thread_keys_exist(void) { return true; }
 bool given_threads_refused;
 void (*given_while_waiting)(void);
 
-/* Either the test or this thread runs. */
+/* The thread that the logic has started. At any time either the test or this thread runs. */
 static struct {
   enum { NOT_STARTED, STARTED, WAITS, RUNS, ENDED } state;
   void *(*run)(void *);
@@ -459,7 +459,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
   sem_wait(&thread.may_go_on);
 }
 
-/* The word is checked when the test lets time pass. */
+/* Does nothing, because time_passes() checks whether the word has changed. */
 void wait_wake(const uint32_t *word) { (void)word; }
 
 void wait_until(uint64_t moment_ns) {
@@ -474,7 +474,7 @@ uint32_t thread_id_known(void) { return 1; }
 struct given_thread given_threads[2];
 size_t given_thread_count;
 
-/* Includes the calling thread. */
+/* Returns the threads of the test, and the calling thread. */
 size_t thread_ids(uint32_t *ids, size_t capacity) {
   size_t count = 0;
   for (; count <= given_thread_count && count < capacity; count++) ids[count] = (uint32_t)count + 1;
@@ -541,7 +541,7 @@ bool page_is_readable(uintptr_t page) { return page != 0; }
 
 static void free_nothing(void *object) { (void)object; }
 
-/* Objects are the test's, and 1000 bytes of each are usable. */
+/* Lets each object have 1000 usable bytes, except objects in mapped chunks. */
 static size_t usable_bytes(void *object) {
   (void)object;
   return 1000;
@@ -551,7 +551,8 @@ struct next_allocator next = {.free = free_nothing, .usable_size = usable_bytes}
 
 void glibc_free_unnoticed(void *object) { next.free(object); }
 
-/* Writes what precedes an object in pages of its own: its offset in them, and their bytes. */
+/* Writes the words that glibc stores before an object in pages of its own: the object's offset in the pages, and the
+ * size of the pages. */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset;
@@ -565,7 +566,7 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 
 void low_range_extend(uintptr_t end) { (void)end; }
 
-/* The allocator is known from the start. */
+/* Is never called, because the allocator is known from the start. */
 void *bootstrap_allocate(size_t alignment, size_t size) {
   (void)alignment, (void)size;
   return NULL;

@@ -1,7 +1,7 @@
 /*
  * The platform for tests of the logic: implements the headers of src/platform by variables and arrays. The test sets
  * the clock, refuses memory, chooses the size and use of pages, runs the library's thread step by step, and lets
- * another thread act at each point where one could.
+ * another thread act at each point where a real one could act.
  *
  * Each case runs in a process of its own, so that it begins with empty tables.
  */
@@ -23,7 +23,8 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* Behaves as if there were no vDSO: the clock inside of malloc advances by the time that samples are charged. */
+/* Makes the clock behave as without a vDSO: a reading of the clock inside of malloc takes the time that samples are
+ * charged. */
 extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -36,7 +37,7 @@ extern bool given_lock_of_all;
 /* The resident bytes of process_memory(). */
 extern uint64_t given_resident_bytes;
 
-/* Refuses the request of this number for memory or for a change of pages, counted from the next one (1); 0: none. */
+/* Refuses one request for memory or for a change of pages. Numbers count from the next request, 1; 0 refuses none. */
 void refuse_memory_request(unsigned number);
 
 /* Returns whether a request was refused. */
@@ -45,19 +46,20 @@ bool memory_was_refused(void);
 /* Returns the bytes of all arrays that are in use. */
 size_t memory_taken(void);
 
-/* The rows of mappings_read(); NULL makes it fail. Only memory in them can be copied. */
+/* The rows of mappings_read(); NULL makes it fail. Only memory in these mappings can be copied. */
 struct mapping;
 extern const struct mapping *given_rows;
 extern size_t given_row_count;
-/* Returns an enum page_state for a page: also PAGE_UNKNOWN, if the kernel does not tell; NULL: all are in memory. */
+/* Returns an enum page_state for a page; PAGE_UNKNOWN stands for a kernel that does not report it. NULL: all pages are
+ * in memory. */
 extern uint8_t (*given_page_state)(uintptr_t address);
-/* Called before each copy of memory. */
+/* Is called before each copy of memory. */
 extern void (*given_while_copying)(void);
 /* The results of safety_test_copying() for both ways, and of safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The way in which memory was last copied. */
 extern int given_copying;
-/* Removes the pagemap, so that states do not tell swapped pages; the bytes that are swapped. */
+/* If set, there is no pagemap, so that swapped pages are unknown; and the number of swapped bytes. */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
@@ -91,12 +93,13 @@ extern size_t given_mappings, given_most_mappings;
 extern bool given_threads_refused;
 
 /*
- * Lets the thread that the logic has started, at most one, run until it waits for a change or ends; the test waits
- * meanwhile. Between these calls the thread does nothing.
+ * Lets the logic's thread run until it waits for a change or ends; the test waits meanwhile. Between these calls the
+ * thread does nothing. The logic may start at most one thread.
  */
 void thread_goes_on(void);
 
-/* A thread beside the calling one. If its topmost word is where it waits it has stored its registers. */
+/* A thread other than the calling one. The thread counts as having stored its registers if the topmost word of its
+ * stack is the address at which it waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -104,15 +107,16 @@ struct given_thread {
 extern struct given_thread given_threads[2];
 extern size_t given_thread_count;
 
-/* Advances the clock. The thread runs if what it waits for has changed, and when its time has come. */
+/* Advances the clock. The logic's thread runs if the word that it waits for has changed, or if its waiting time is
+ * over. */
 void time_passes(uint64_t ns);
 
-/* Called in each wait_until() when the clock has reached the moment. */
+/* Is called in each wait_until() when the clock has reached the given moment. */
 extern void (*given_while_waiting)(void);
 
 /* ---- Trials and watchpoints ---------------------------------------------------------------------------- */
 
-/* The results of safety_test_slots() and safety_test_watchpoints(). Nothing is ever watched. */
+/* The results of safety_test_slots() and safety_test_watchpoints(). No watchpoint is ever set. */
 extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Probes -------------------------------------------------------------------------------------------- */
@@ -162,8 +166,9 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 }
 
 /*
- * Runs a case apart with 1, 2, 3, ... until it has no such point (NOT_REACHED), or with each POINTS_APART-th number and
- * those around the last. Returns the number of points.
+ * Runs a case with the numbers 1, 2, 3, ... until the case returns NOT_REACHED, each in a process of its own.
+ * POINTS_APART makes it run only each POINTS_APART-th number and the numbers around the last. Returns the number of
+ * points.
  */
 enum { REACHED = 0, NOT_REACHED = 42 };
 

@@ -1,5 +1,5 @@
 /*
- * Included before each file of the logic: makes each atomic load, compare-and-exchange and change of bits a point at
+ * Is included before each file of the logic. Makes each atomic load, compare-and-exchange and change of bits a point at
  * which another thread can act (given.h).
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H

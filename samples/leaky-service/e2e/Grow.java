@@ -3,8 +3,8 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * An unprepared application: allocates 268 kB of native memory every 500 ms, or after as many milliseconds as its argument says,
- * until its standard input ends.
+ * An application without any preparation for mallometer. It allocates 268 kB of native memory every 500 ms, or after as many milliseconds
+ * as its argument says, until its standard input ends.
  */
 public final class Grow {
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -1,7 +1,7 @@
-"""The real programs that the end-to-end tests run: bin/demo, Prometheus and Alertmanager, and two small servers that stand for
-what a cluster has around them. Each is on free ports of the loopback interface.
+"""The real programs that the end-to-end tests run: bin/demo, Prometheus and Alertmanager, and two small servers that stand for other parts
+of a cluster. Each uses free ports of the loopback interface.
 
-All are context managers that end what they started and nothing else.
+All of them are context managers that end the processes that they started, and no others.
 """
 
 import http.server
@@ -18,7 +18,7 @@ import time
 import urllib.request
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
-# Without C2, whose own native memory comes and goes by many MiB while code is new.
+# An option without C2, whose own native memory changes by many MiB while code is new.
 QUIET_COMPILER = "-XX:TieredStopAtLevel=1"
 JAVA = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
 
@@ -39,7 +39,7 @@ def post(url):
 
 
 def wait_until(condition, seconds, what):
-    """Asks again and again; an OSError counts as no."""
+    """Waits until a condition is true; an OSError counts as false."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -52,7 +52,7 @@ def wait_until(condition, seconds, what):
 
 
 class MemoryLimit:
-    """A memory cgroup, version 1 or 2, where the machine allows one; where it does not, no limit."""
+    """A memory cgroup of version 1 or 2, if the machine allows one; otherwise no limit."""
 
     def __init__(self, limit_bytes):
         first = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -68,7 +68,7 @@ class MemoryLimit:
             print(f"no memory cgroup: {refused}")
 
     def command(self, *command):
-        """The command that runs the given one under the limit."""
+        """Returns the command that runs the given command under the limit."""
         if not self.possible:
             return list(command)
         return ["sh", "-c", f'echo $$ >{self._directory}/cgroup.procs && exec "$@"', "sh", *command]
@@ -86,12 +86,12 @@ class MemoryLimit:
 
 
 class Demo:
-    """bin/demo in a session of its own, so that whatever it leaves behind can be found."""
+    """Runs bin/demo in a session of its own, so that processes that it leaves behind can be found."""
 
     START_SECONDS = 60
 
     def __init__(self, *arguments, java_options="", limit=None, **properties):
-        """Arguments of bin/demo, options of the JVM, a MemoryLimit, and Spring properties."""
+        """Takes arguments of bin/demo, options of the JVM, a MemoryLimit, and Spring properties."""
         self.port, self.jmx_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile("w+")
@@ -113,7 +113,7 @@ class Demo:
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            # What runs in the background of a script is started with Ctrl-C ignored, and the script would inherit that.
+            # Background processes of a script ignore Ctrl-C from their start, and the script would inherit that.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         try:
@@ -133,18 +133,18 @@ class Demo:
         return self._log.read()
 
     def stop(self, signal_number=signal.SIGTERM):
-        """Ends the script alone, as kill would; returns its exit code."""
+        """Ends only the script, as kill would; returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal_number)
         return self.process.wait(30)
 
     def interrupt(self):
-        """Ctrl-C: the terminal signals the whole group; returns the exit code."""
+        """Presses Ctrl-C, at which the terminal signals the whole group; returns the exit code."""
         os.killpg(self.process.pid, signal.SIGINT)
         return self.process.wait(30)
 
     def left_behind(self):
-        """Command lines of processes that are still in the session."""
+        """Returns the command lines of processes that are still in the session."""
         found = []
         for directory in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -164,7 +164,7 @@ class Demo:
 
 
 class Agent:
-    """A JVM with nothing but the library and the agent: no Spring Boot, no Micrometer."""
+    """A JVM with only the library and the agent: without Spring Boot and Micrometer."""
 
     LIBRARY = REPOSITORY / "interposer/target/native/linux-x86-64/libmallometer.so"
     JAR = REPOSITORY / "metrics-bridge/agent/target/mallometer-agent.jar"
@@ -197,7 +197,7 @@ class Agent:
 
 
 def _unprivileged(directory):
-    """Options of Popen for a server that needs no privilege; the directory and what is in it becomes its own."""
+    """Returns options of Popen for a server that needs no privilege, which gets the directory and its contents as its own."""
     if os.geteuid() != 0:
         return {}
     for path in (directory, *pathlib.Path(directory).iterdir()):
@@ -206,10 +206,10 @@ def _unprivileged(directory):
 
 
 class _Server:
-    """A server from Debian, unprivileged, with its files in a temporary directory."""
+    """A server from Debian that runs unprivileged, with its files in a temporary directory."""
 
     def __init__(self, files, *command):
-        """Contents by file name; the command may name {directory} and {address}."""
+        """Takes contents by file name; the command may name {directory} and {address}."""
         self.directory = tempfile.mkdtemp(prefix="mallometer-")
         self.address = f"127.0.0.1:{free_port()}"
         self.url = f"http://{self.address}"
@@ -241,13 +241,13 @@ class _Server:
 
 
 class Prometheus(_Server):
-    """Scrapes the leaky service, or several, every second, and evaluates rules as often."""
+    """Scrapes the leaky service, or several, every second, and evaluates rules every second."""
 
     def __init__(self, *target_ports, labels=None, rules=None, alertmanager=None, kube_state_metrics=None, path="/actuator/prometheus",
                  jobs=None, interval="1s"):
-        """Labels of all targets, contents of rules files by name, an Alertmanager's and a kube-state-metrics' address, and
-        where the targets have their metrics; or the whole jobs, and how often they are scraped."""
-        # JSON is YAML.
+        """Takes the labels of all targets, contents of rules files by name, the addresses of an Alertmanager and a kube-state-metrics, and
+        the path of the targets' metrics; or the whole jobs, and how often they are scraped."""
+        # The configuration is JSON, which is also YAML.
         jobs = jobs or [
             {
                 "job_name": "leaky-service",
@@ -256,7 +256,7 @@ class Prometheus(_Server):
             }
         ]
         if kube_state_metrics:
-            # One cluster's Prometheus attaches its name to all that it scrapes.
+            # A cluster's Prometheus attaches the cluster's name to all series that it scrapes.
             cluster = {name: value for name, value in (labels or {}).items() if name == "cluster"}
             jobs.append(
                 {
@@ -282,7 +282,7 @@ class Prometheus(_Server):
 
 
 class Alertmanager(_Server):
-    """Tells a webhook at once what fires and what no longer does."""
+    """Reports to a webhook at once which alerts fire and which are resolved."""
 
     def __init__(self, webhook):
         route = {"receiver": "webhook", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
@@ -329,7 +329,7 @@ class _Stub:
 
 
 class Webhook(_Stub):
-    """What Alertmanager tells: the alerts, in the order of their arrival."""
+    """Receives alerts from Alertmanager, and keeps them in the order of their arrival."""
 
     def __init__(self):
         self.alerts = []
@@ -341,12 +341,12 @@ class Webhook(_Stub):
         return ""
 
     def told(self, name, status):
-        """The alerts of a name that arrived as firing or resolved."""
+        """Returns the alerts of a name that arrived as firing or as resolved."""
         return [alert for alert in self.alerts if alert["labels"]["alertname"] == name and alert["status"] == status]
 
 
 class KubeStateMetrics(_Stub):
-    """What kube-state-metrics would tell of a pod that was OOM-killed once, long ago, and of further kills."""
+    """Answers like kube-state-metrics about a pod that was OOM-killed once, long ago, and of further kills."""
 
     def __init__(self, namespace, pod, container):
         self._restarts = 1

@@ -1,4 +1,5 @@
-"""What a person types: bin/demo starts in time, stops without a trace and explains itself; bin/mallometer stays out of the way."""
+"""Tests the commands that a person types: bin/demo starts in time, stops without a trace and explains itself; bin/mallometer does not
+disturb the program."""
 
 import os
 import pathlib
@@ -64,7 +65,7 @@ class DemoCommand(unittest.TestCase):
                 for _, address, _, state, *_ in map(str.split, pathlib.Path(table).read_text().splitlines()[1:])
                 if state == "0A" and address.rpartition(":")[2] in ports
             }
-            # 127.0.0.1 as IPv4, or mapped into IPv6.
+            # The address 127.0.0.1 as IPv4, or mapped into IPv6.
             loopback = ("0100007F:", "0000000000000000FFFF00000100007F:")
             self.assertEqual(len(ports), len(listening))
             self.assertTrue(all(address.startswith(loopback) for address in listening), listening)

@@ -1,16 +1,16 @@
-"""From malloc to Prometheus and JMX: the demo runs under a real Prometheus through four phases, and PromQL tells them apart.
+"""Tests the whole way from malloc to Prometheus and JMX: the demo runs under a real Prometheus through four phases, and PromQL
+distinguishes them.
 
     quiet     little load, no leak
     busy      eight times the load, no leak
     leaking   the same load, the zlib leak on at a known rate
     stopped   the same load, the leak off again
 
-The phases run once; each test asks Prometheus about them. A phase is judged by its end, when rates and gauges look back
-on nothing else.
+The phases run once; each test queries Prometheus about them. A phase is judged at its end, when rates and gauges cover only that phase.
 
-A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics beside it, the
-alerts in fast motion, and an Alertmanager that tells a webhook. A third scrapes a JVM that has only the agent.
-A Grafana server is not run; its component library draws the dashboards.
+A second Prometheus scrapes the same demo as a cluster would: with the labels of a pod, kube-state-metrics, the alerts in fast motion, and
+an Alertmanager that calls a webhook. A third one scrapes a JVM that has only the agent. A Grafana server is not run; its component library
+draws the dashboards.
 """
 
 import copy
@@ -47,7 +47,7 @@ import scaled  # noqa: E402
 
 MIB = 1 << 20
 LEAK_RATE = 4 * MIB
-# Bytes per second: what the compilers take while the service gets warm, on a busy machine.
+# The bytes per second that the compilers take while the service gets warm, on a busy machine.
 COMPILERS = 0.25 * LEAK_RATE
 QUIET_LOAD = 5
 BUSY_LOAD = 40
@@ -55,35 +55,35 @@ WARM_UP_SECONDS = 20
 PHASE_SECONDS = 15
 POLL_SECONDS = 1
 LIMIT = 512 * MIB
-# Of the alerts: ten minutes become three seconds.
+# The time scale of the alerts: ten minutes become three seconds.
 TIME_SCALE = 200
-# What fires once the leak is on. With NativeMemoryLeakSuspected here, verdicts are demanded of the demo and of every panel.
+# The alerts that fire once the leak is on. If NativeMemoryLeakSuspected is among them, the demo and every panel must have verdicts.
 ALERTS_OF_A_LEAK = ["NativeMemoryLeakSuspected"]
-# In fast motion these may fire: growth is not extrapolated so early at the world's pace, unused memory is no leak yet, and looking for
+# These alerts may fire in fast motion: in real time growth is not extrapolated so early and unused memory is no leak yet, and looking for
 # leaks sixty times as often costs more than the target.
 KILL = "NativeMemoryOOMKilled"
 MAY_FIRE = {"NativeMemoryReachesLimitSoon", "NativeMemoryReachesLimitInADay", "NativeMemoryUnusedGrows", "MallometerOverTarget"}
 LEAK_TIME_SCALE = 60
-# So scaled, what the JVM makes while it warms up for a minute comes for an hour.
+# On this scale, the memory that the JVM allocates during a minute of warm-up grows for an hour.
 WARMING_JVM = "libjvm.so*"
 POD = {"cluster": "test", "namespace": "shop", "pod": "leaky-service-1", "container": "app"}
-# What there is only after a kill, while a process grows, and when it is half an hour old.
+# Metrics that exist only after a kill, while a process grows, or when it is half an hour old.
 OF_WHAT_DID_NOT_HAPPEN = {"mallometer_previous_exit_timestamp_seconds", "mallometer_time_to_limit_seconds", "job_version:native_malloc_live_bytes:avg", "native_malloc_leak_unused_bytes"}
-# "Compare with" on the Fleet dashboard.
+# The value of "Compare with" on the Fleet dashboard.
 COMPARE = "10s"
 SERIES_OF_A_PROCESS = 150
-# The sampleLimit of the agent's monitor: what the JVM has besides included.
+# The sampleLimit of the agent's monitor, which also covers the JVM's other series.
 SERIES_OF_AN_AGENT = 500
-# How far rate() looks back; a phase has to be longer.
+# The seconds that rate() covers; a phase has to be longer.
 WINDOW_SECONDS = 10
 
 
-# Of the resident set, at most.
+# The highest share of the resident set that may be unexplained.
 UNEXPLAINED = 0.03
 
 
 def check_breakdown(test, demo, tracked):
-    """Waits until the service's memory was split, and looks at the parts."""
+    """Waits until the service's memory is divided, and checks the parts."""
     answers = []
 
     def is_split():
@@ -140,7 +140,7 @@ class DemoUnderPrometheus(unittest.TestCase):
             )
         )
         cls.phases = {}
-        # Class loading and compilation take native memory while the service's code is new.
+        # The service warms up first, because class loading and compilation take native memory while its code is new.
         time.sleep(WARM_UP_SECONDS)
         cls._phase("quiet", f"/load?reportsPerSecond={QUIET_LOAD}")
         cls._phase("busy", f"/load?reportsPerSecond={BUSY_LOAD}")
@@ -155,29 +155,29 @@ class DemoUnderPrometheus(unittest.TestCase):
         cls.phases[name] = (began, time.time(), state)
 
     def ask(self, expression, at):
-        """The only value of an expression at a time."""
+        """Returns the only value of an expression at a time."""
         series = expressions.query(self.prometheus.url, "query", query=expression, time=at)["result"]
         self.assertEqual(1, len(series), f"{expression}: {series}")
         return float(series[0]["value"][1])
 
     def rate(self, counter, phase):
-        """How much a counter grew per second at the end of a phase, all its series together."""
+        """Returns how much a counter grew per second at the end of a phase, over all its series."""
         return self.ask(f"sum(rate({counter}[{WINDOW_SECONDS}s]))", self.phases[phase][1])
 
     def live_growth(self, phase):
-        """Bytes per second that live memory grew in the last part of a phase."""
+        """Returns the bytes per second by which live memory grew in the last part of a phase."""
         return self.ask(f"deriv(native_malloc_live_bytes[{WINDOW_SECONDS}s])", self.phases[phase][1])
 
     def test_allocations_rise_with_load(self):
         rise = self.rate("native_malloc_allocations_total", "busy") / self.rate(
             "native_malloc_allocations_total", "quiet"
         )
-        # Eight times the reports; what does not depend on the load (scrapes, the JVM) dilutes it.
+        # The load is eight times as high. What does not depend on the load (scrapes, the JVM) makes the rise smaller.
         self.assertGreater(rise, BUSY_LOAD / QUIET_LOAD / 2)
         self.assertLess(rise, BUSY_LOAD / QUIET_LOAD * 1.5)
 
     def lasting_growth(self, phase):
-        """Bytes per second between the lowest live memory of two windows: a compiler holds some MiB for a moment."""
+        """Returns the bytes per second between the lowest live memory of two windows, because a compiler uses some MiB for a moment."""
         lowest, half = "min_over_time(native_malloc_live_bytes[{0}s]{1})", WINDOW_SECONDS // 2
         earlier = lowest.format(half, f" offset {half}s")
         return self.ask(f"({lowest.format(half, '')} - {earlier}) / {half}", self.phases[phase][1])
@@ -202,7 +202,7 @@ class DemoUnderPrometheus(unittest.TestCase):
     def test_the_histogram_agrees_with_the_counter(self):
         at = self.phases["busy"][1]
         counted = self.ask("sum(native_malloc_allocations_total)", at)
-        # A poll may fall between the two in one scrape.
+        # A poll may come between the two readings of one scrape.
         one_poll = POLL_SECONDS * self.rate("native_malloc_allocations_total", "busy")
         self.assertAlmostEqual(
             counted, self.ask("native_malloc_request_size_bytes_count", at), delta=2 * one_poll
@@ -237,7 +237,7 @@ class DemoUnderPrometheus(unittest.TestCase):
         first = answer["groups"][0]
         self.assertEqual(site, first["key"])
         live = first["liveBytes"]
-        # The interval of 95 % has 3.92 standard errors. Chance exceeds five of them once in two million runs.
+        # The 95 % interval is 3.92 standard errors wide. Chance exceeds five standard errors once in two million runs.
         most = 0.1 * lost + 5 * (live["high"] - live["low"]) / 3.92
         self.assertLess(live["high"] - live["low"], 2 * lost)
         self.assertAlmostEqual(lost, live["value"], delta=most)
@@ -269,7 +269,7 @@ class DemoUnderPrometheus(unittest.TestCase):
                 self.assertTrue((REPOSITORY / page).is_file(), page)
 
     def test_no_leak_is_suspected_until_it_is_on(self):
-        # Alerts about growth see the start of the JVM in fast motion, whose thresholds are not scaled; this one must not.
+        # Alerts about growth fire for the start of the JVM in fast motion, because their thresholds are not scaled; this alert must not.
         wait_until(lambda: self.webhook.told("NativeMemoryLeakSuspected", "firing"), 60, "the leak is suspected")
         began = [alert["startsAt"] for alert in self.webhook.told("NativeMemoryLeakSuspected", "firing")]
         leaking = self.phases["leaking"][0]
@@ -298,7 +298,7 @@ class DemoUnderPrometheus(unittest.TestCase):
     def test_every_expression_of_the_dashboards_finds_data(self):
         for name, dashboard in self.dashboards().items():
             with self.subTest(name):
-                # The demo alone has neither a cluster nor a memory limit.
+                # The demo by itself has neither a cluster nor a memory limit.
                 self.assertEqual([], expressions.faults(self.prometheus.url, dashboard, compare=COMPARE))
                 self.assertEqual([], expressions.faults(self.cluster.url, dashboard, compare=COMPARE))
                 unasked = [series for series in expressions.skipped(self.cluster.url, dashboard) if not self.is_awaited(series)]
@@ -351,7 +351,7 @@ class DemoUnderPrometheus(unittest.TestCase):
         self.assertNotEqual(0, drawn.returncode)
 
     def with_planted_faults(self):
-        """A dashboard of three panels, none of which can be drawn."""
+        """Returns a dashboard of three panels, none of which can be drawn."""
         faulty = copy.deepcopy(self.dashboards()["mallometer-overview"])
         graph = next(panel for panel in faulty["panels"] if panel["type"] == "timeseries")
         faulty["panels"] = [copy.deepcopy(graph) for _ in range(3)]
@@ -377,7 +377,7 @@ class DemoUnderPrometheus(unittest.TestCase):
         self.assertLessEqual(series, SERIES_OF_AN_AGENT)
 
     def is_awaited(self, series):
-        """Whether these are series of what did not happen, or of leak verdicts that the demo does not reach yet."""
+        """Returns whether these series are of events that did not happen, or of leak verdicts that the demo does not reach yet."""
         if series in OF_WHAT_DID_NOT_HAPPEN:
             return True
         demanded = "NativeMemoryLeakSuspected" in ALERTS_OF_A_LEAK

@@ -1,6 +1,6 @@
 /*
- * Tells the runner that a process counts. Preloaded behind the library, it writes the name of the program and its
- * allocations to the file descriptor in ANYWHERE_PROBE when the process ends.
+ * Reports to the runner that a process counts. This library is preloaded after mallometer. When the process ends, it
+ * writes the program's name and its number of allocations to the file descriptor in ANYWHERE_PROBE.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * sandbox [NAME=VALUE...] PROGRAM ARGUMENT... : becomes a program for which perf_event_open, process_vm_readv,
- * memfd_create and every execve but this one end with EPERM, as under the seccomp filters of containers and services.
+ * memfd_create and every later execve end with EPERM, as under the seccomp filters of containers and services.
  *
  * A filter sees the arguments of a call, but not what they point to. So the program's path is put at an address that no
  * other execve will use. The filter lets the lower 32 bits of that address pass, because it compares 32 bits.

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Uses a state store of Kafka Streams, which is RocksDB's. */
+/** Uses a state store of Kafka Streams, which is a database of RocksDB. */
 class StateStoreTest {
 
   @TempDir java.nio.file.Path directory;

@@ -27,7 +27,7 @@ final class Allowance {
 
   /**
    * Spends {@code amount} and returns true unless the bucket is empty. The last amount may overdraw
-   * the bucket, which later inflow pays back: so the rate holds for amounts of any size.
+   * the bucket, which later inflow pays back. So the rate holds for amounts of any size.
    */
   boolean spend(double amount) {
     fill();

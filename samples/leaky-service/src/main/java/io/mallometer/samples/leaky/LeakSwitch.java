@@ -9,7 +9,8 @@ import org.springframework.util.unit.DataSize;
  *
  * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,
  * the method returns true just often enough that bytes are lost at a steady rate, whatever the
- * load. It never does after the cap is reached or the process is full. Thread-safe.
+ * load. The method returns false after the cap is reached or while the process is full.
+ * Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;

@@ -31,7 +31,7 @@ final class ResidentSet {
     return full;
   }
 
-  /** Returns the resident bytes; 0 on a system without this file. */
+  /** Returns the resident bytes; 0 on a system without /proc/self/status. */
   private static long bytes() {
     try {
       return Files.readAllLines(STATUS).stream()

@@ -78,7 +78,10 @@ class ServiceController {
     return reports.latest();
   }
 
-  /** Produces a report. With a leak on, this route loses memory: see native_scope_net_bytes. */
+  /**
+   * Produces a report. While a leak is on, this route loses memory, which native_scope_net_bytes
+   * reports.
+   */
   @PostMapping("/reports")
   LoadState produce() throws SQLException, InterruptedException {
     reports.produce();

@@ -23,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
  * loopback interface.
  */
 final class PreloadedService implements AutoCloseable {
-  /** An option without C2, whose own native memory varies by many MiB while code is new. */
+  /** Disables C2, whose own native memory varies by many MiB while code is new. */
   private static final String QUIET_COMPILER = "-XX:TieredStopAtLevel=1";
 
   private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
@@ -100,7 +100,7 @@ final class PreloadedService implements AutoCloseable {
         .orElseThrow(() -> new AssertionError(name + " is not in the scrape"));
   }
 
-  /** Switches a leak; returns the bytes it had lost by then. */
+  /** Switches a leak; returns the bytes that it has lost so far. */
   long turn(Leak leak, boolean on) {
     return lostBytes(post("/leaks/" + leak.label() + "?on=" + on));
   }

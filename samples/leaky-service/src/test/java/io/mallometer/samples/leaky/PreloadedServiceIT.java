@@ -61,7 +61,9 @@ class PreloadedServiceIT {
     }
   }
 
-  /** A leak that went on after it was switched off would be part of what the next one loses. */
+  /**
+   * If a leak continued after it was switched off, its bytes would add to those of the next leak.
+   */
   @Test
   @Tag("any-jdk")
   void liveBytesRiseByWhatEachLeakLosesAndNoMoreOnceAllAreOff() throws Exception {
@@ -85,7 +87,7 @@ class PreloadedServiceIT {
     assertThat(live() - before).isLessThan(0.2 * lost);
   }
 
-  /** An open archive keeps 268,200 bytes. No other report is produced meanwhile. */
+  /** An open archive keeps 268,200 bytes. During the test no other report is produced. */
   @Test
   @Tag("any-jdk")
   void aRouteThatKeepsNativeMemoryStandsOut() throws Exception {
@@ -108,7 +110,7 @@ class PreloadedServiceIT {
         .isLessThan(0.25 * lost);
   }
 
-  /** The first use of a library allocates memory that is no leak. */
+  /** Uses each library once, because the first use allocates memory that is no leak. */
   private static void warmUp() throws InterruptedException {
     if (!warm) {
       for (boolean on : new boolean[] {true, false}) {
@@ -121,7 +123,10 @@ class PreloadedServiceIT {
     }
   }
 
-  /** Returns the lowest of some live bytes: a compiler may use some MiB for a moment. */
+  /**
+   * Returns the lowest of several readings of live bytes, because a compiler may use some MiB for a
+   * moment.
+   */
   private static double live() throws InterruptedException {
     double lowest = Double.MAX_VALUE;
     for (int i = 0; i < POLLS; i++) {
