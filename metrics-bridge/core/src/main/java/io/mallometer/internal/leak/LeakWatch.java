@@ -38,9 +38,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the observation of objects and evaluates it on the poller's thread: every 15 s, or less
- * often to stay below a thousandth of the time, but once a minute; all divided by the time scale.
- * Watchpoints on objects of the worst leaking sites show their latest accesses.
+ * Starts the observation of objects, and evaluates its results on the poller's thread. An
+ * evaluation takes place every 15 s. If this would take more than a thousandth of the time,
+ * evaluations are less frequent, but at least one a minute. These times are divided by the time
+ * scale. Watchpoints on objects of the worst leaking sites show the latest accesses to these
+ * objects.
  */
 public final class LeakWatch {
 
@@ -144,13 +146,13 @@ public final class LeakWatch {
     }
     if (!Double.isNaN(observedScale)) {
       observedScale = Double.NaN;
-      detector = null; // the next observation counts its epochs from 0
+      detector = null; // it counts epochs; the next observation counts from 0
       library.ignoreUse();
     }
   }
 
   /**
-   * Ends the observation while nothing is counted; earlier verdicts do not hold any more.
+   * Ends the observation and discards the verdicts, because nothing is counted.
    *
    * @param reason why nothing is counted
    */
@@ -163,7 +165,10 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
-  /** Clears the reason why nothing was counted, before the first evaluation. */
+  /**
+   * Clears the published reason why nothing was counted, until the first evaluation publishes
+   * verdicts.
+   */
   public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
@@ -195,7 +200,10 @@ public final class LeakWatch {
     return summary;
   }
 
-  /** Notes whether the sites of a name are acknowledged, and marks the latest verdicts at once. */
+  /**
+   * Records whether the call sites with a name are acknowledged, and updates the latest verdicts at
+   * once.
+   */
   public void acknowledge(String site, boolean acknowledged) {
     AcknowledgedSitesFile file = note(site, acknowledged);
     if (file != null) {
@@ -203,7 +211,10 @@ public final class LeakWatch {
     }
   }
 
-  /** Notes an acknowledgement and returns the file to keep it in; null for none. */
+  /**
+   * Records an acknowledgement in memory. Returns the file in which to store it; null if no file is
+   * configured.
+   */
   private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
@@ -241,7 +252,10 @@ public final class LeakWatch {
     }
   }
 
-  /** Evaluates. An evaluation that fails is as expensive as another. */
+  /**
+   * Evaluates, and schedules the next evaluation. The pause is the same after a failure, because a
+   * failed evaluation takes as much time.
+   */
   private void evaluate() {
     MallometerOptions current = options;
     long start = nanoTime.getAsLong();
@@ -294,7 +308,7 @@ public final class LeakWatch {
     return !current.find(setting).equals(detectorOptions.find(setting));
   }
 
-  /** Makes these the latest verdicts. */
+  /** Publishes a report as the latest verdicts. */
   public void publish(LeakReport report) {
     latest = report;
     boolean judged = report.observation().state() == Observation.State.ON;
@@ -390,7 +404,7 @@ public final class LeakWatch {
 
   // ---- Log
 
-  /** Logs one line for each name of a leak and day. */
+  /** Logs each leak by its name, at most once a day. */
   private void warn() {
     Instant now = clock.instant();
     for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {

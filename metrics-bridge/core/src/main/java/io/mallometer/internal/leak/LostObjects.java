@@ -7,8 +7,8 @@ import io.mallometer.model.SiteVerdict.Suspected;
 /**
  * The lost objects of a site, by two searches of the process's memory.
  *
- * @param searched the live samples for which both searched
- * @param lost the live samples of which neither search found an address
+ * @param searched the number of live samples that both searches looked for
+ * @param lost the number of live samples of which neither search found an address
  * @param bytes the share of lost bytes among the bytes that the samples stand for
  * @param objects the share of lost objects among the objects that the samples stand for
  */

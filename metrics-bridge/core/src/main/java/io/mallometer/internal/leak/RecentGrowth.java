@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds growing sites by live samples: many of a site's samples were born in the last minutes,
- * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
+ * Finds growing sites by their live samples. A site grows if many of its samples were born in the
+ * last minutes, spread evenly, and few of the earlier ones were freed. {@link LeakThresholds} has
+ * the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
  * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of
@@ -36,9 +37,10 @@ final class RecentGrowth {
   /**
    * A reading of all sites' live samples.
    *
-   * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
-   *     since, its bytes make the growth of the next site in its place look smaller
-   * @param variances the variances of the bytes, by place; empty without an attach
+   * @param bytes the bytes of the live samples, by the array index of the site. If the library has
+   *     forgotten a site since, these bytes make the growth of the next site with its index look
+   *     smaller
+   * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour
    */
   private record Reading(
@@ -144,9 +146,9 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns how fast several sites grow together. They have stopped growing if the latest live
-   * sample is much older than the mean gap between samples. Otherwise the rate is that of the last
-   * minutes, or of a longer time if samples are few.
+   * Returns the growth rate of several sites together. The sites have stopped growing if the latest
+   * live sample is much older than the mean gap between samples. Otherwise the rate is that of the
+   * last minutes, or of a longer time if samples are few.
    *
    * @param live the live samples of these sites
    */

@@ -11,7 +11,7 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
  * least 0, and at most the live bytes at the attach.
  *
- * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link
+ * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
  */
 final class ReplacedBytes {
@@ -26,7 +26,7 @@ final class ReplacedBytes {
   /**
    * Compares two readings.
    *
-   * @param changes the changes of each site's live bytes, by its place
+   * @param changes the changes of each site's live bytes, by the array index of the site
    * @param variances the variances of these changes
    * @param netChange the change of allocated less freed bytes, by the exact counters
    * @param mostBefore the most bytes that may have been live at the attach; 0 without attach
