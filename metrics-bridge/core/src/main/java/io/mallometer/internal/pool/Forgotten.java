@@ -3,11 +3,11 @@ package io.mallometer.internal.pool;
 import io.mallometer.model.Estimate;
 
 /**
- * Buffers of one line that were dropped without release.
+ * The buffers of one line of code that the application dropped without releasing them.
  *
  * @param kind the kind of their pool
- * @param line the class, method and line that allocated them
- * @param buffers how many there are
+ * @param line the class, method and line that allocated the buffers
+ * @param buffers the number of buffers
  */
 record Forgotten(String kind, String line, Estimate buffers) {
 
