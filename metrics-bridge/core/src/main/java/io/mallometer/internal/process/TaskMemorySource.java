@@ -30,8 +30,8 @@ final class TaskMemorySource implements MemorySource {
   /**
    * Creates a source of given figures.
    *
-   * @param task reads the figures of the process
-   * @param machineBytes reads the machine's memory; {@code NaN} if unknown
+   * @param task the function that reads the figures of the process
+   * @param machineBytes the function that reads the machine's memory; {@code NaN} if unknown
    */
   TaskMemorySource(
       Supplier<Optional<TaskInfo.Figures>> task,
