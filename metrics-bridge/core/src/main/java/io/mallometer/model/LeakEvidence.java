@@ -19,7 +19,7 @@ public enum LeakEvidence implements Tagged {
   /** Sampled objects of which only the age is known. */
   AGES,
 
-  /** The sums of the site, without figures of single objects. */
+  /** Only sums over the objects of the site are known. */
   NONE;
 
   /** Returns the name in JSON. */

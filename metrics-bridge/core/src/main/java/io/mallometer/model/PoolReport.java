@@ -56,7 +56,10 @@ public record PoolReport(
       bufferSites = List.copyOf(bufferSites);
     }
 
-    /** Returns the name of the account's row of its chunks. Pools of one kind share it. */
+    /**
+     * Returns the name of the row for the pool's chunks in the account. Pools of one kind share a
+     * row.
+     */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
     }
@@ -68,7 +71,7 @@ public record PoolReport(
       @Figure("The package of this copy of it, such as io.netty") String packageName,
       @Figure("The kind of its pools: pooled or adaptive") String kind) {}
 
-  /** Sizes of pools; {@code NaN} if unknown. */
+  /** The sizes of pools; {@code NaN} if unknown. */
   public record Amounts(
       @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
           double chunks,
@@ -87,7 +90,7 @@ public record PoolReport(
         new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** A line whose buffers are live, or were dropped without release. */
+  /** A line of code whose buffers are live, or were dropped without release. */
   public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
@@ -101,7 +104,7 @@ public record PoolReport(
           Estimate forgotten,
       @Figure("That in one sentence; empty if none was found") String forgottenSentence) {
 
-    /** Returns whether buffers of the line were watched for a minute. */
+    /** Returns whether a buffer of the line has been watched for a minute or more. */
     public boolean isHeld() {
       return tracks.oldestSeconds() >= HELD_SECONDS;
     }
