@@ -13,7 +13,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * One reading of all call sites. Immutable. *
+ * One reading of all call sites. Immutable.
+ *
  * @param sites the sites, most live bytes first
  * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the name in
  *     frames. Libraries without an id, and names that libraries with different ids share, have no

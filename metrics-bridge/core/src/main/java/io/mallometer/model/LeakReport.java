@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All verdicts of one evaluation. Immutable. *
+ * All verdicts of one evaluation. Immutable.
+ *
  * @param time the time of the evaluation
  * @param observation the state of the observation
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,

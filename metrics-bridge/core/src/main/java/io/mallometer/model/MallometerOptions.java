@@ -9,7 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of {@link Setting settings}. Immutable. *
+ * The values of {@link Setting settings}. Immutable.
+ *
  * <pre>{@code
  * MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofSeconds(1))
  * }</pre>

@@ -15,7 +15,7 @@ public record MemoryBudget(
         double limitBytes,
     @Figure("The result in one sentence") String verdict) {
 
-  /** One item of the budget. */
+  /** An item of the budget. */
   public record Line(
       @Figure("What claims it, such as java_heap") String item,
       @Figure(value = "How much it may take", unit = BYTES) long bytes,

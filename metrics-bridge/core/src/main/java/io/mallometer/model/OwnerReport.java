@@ -66,7 +66,8 @@ public record OwnerReport(
      */
     KEPT("kept"),
     /**
-     * Only a local variable of a thread keeps the holder, as far as the search followed references.
+     * A local variable of a thread alone keeps the holder, as far as the search followed
+     * references.
      */
     LOCAL_VARIABLE("in a local variable of a thread"),
     /**
@@ -76,15 +77,15 @@ public record OwnerReport(
     HELD("held"),
     /** An object keeps the holder through more references than the search followed. */
     DEEPER("kept by something deeper than was looked"),
-    /** Only soft references lead to the holder, so a shortage of heap frees it. */
+    /** The holder is only softly reachable, so a shortage of heap frees it. */
     SOFTLY("softly kept"),
-    /** Only weak references lead to the holder, so a garbage collection frees it. */
+    /** The holder is only weakly reachable, so a garbage collection frees it. */
     WEAKLY("weakly kept"),
     /**
      * The owner is garbage that no collection has found yet, and only a cleaner has the address.
      */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** Only garbage has the address, and no cleaner frees the memory. */
+    /** No object except garbage has the address, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");

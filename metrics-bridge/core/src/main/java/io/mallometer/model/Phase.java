@@ -4,7 +4,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The allocations of the process between two moments. *
+ * The allocations of the process between two moments.
+ *
  * @param name the name that was given when the phase began
  * @param begin the time at which the phase began
  * @param end the time at which the phase ended

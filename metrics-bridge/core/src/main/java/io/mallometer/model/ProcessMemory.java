@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /**
  * The memory of the process as the operating system reports it, which does not require the native
- * library. Parts that this system does not report are empty. *
+ * library. Parts that this system does not report are empty.
+ *
  * @param residentFileBytes the resident bytes of files, without pages that the process copied by
  *     writing; {@code NaN} if the kernel does not report them
  * @param machineBytes the size of the machine's memory; {@code NaN} if unknown

@@ -4,7 +4,8 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 
 /**
- * The counts of a scope. {@link NativeCounters} describes the events and units. *
+ * The counts of a scope. {@link NativeCounters} describes the events and units.
+ *
  * @param allocationsBySize the numbers of successful allocations by requested size
  */
 public record ScopeCounts(

@@ -3,7 +3,8 @@ package io.mallometer.model;
 import java.util.Optional;
 
 /**
- * The figures of a scope. *
+ * The figures of a scope.
+ *
  * @param counts the counts; empty if nothing was counted
  * @param matches the temporary and the retained memory; empty if the scope was opened without
  *     {@link ScopeOptions#matched()}, or if its table overflowed

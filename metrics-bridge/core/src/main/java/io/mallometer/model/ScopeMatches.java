@@ -1,7 +1,8 @@
 package io.mallometer.model;
 
 /**
- * The allocations of a scope, matched by address with their frees. *
+ * The allocations of a scope, matched by address with their frees.
+ *
  * <p>An object is temporary if a thread that the scope measures freed it within the scope;
  * otherwise it is retained. So in the scope of one thread, an object that another thread freed
  * counts as retained.

@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The changes of the call sites between two moments of the last hour. *
+ * The changes of the call sites between two moments of the last hour.
+ *
  * @param from the first moment: the stored one nearest to the request, or the first reading if that
  *     was later; empty if nothing is known
  * @param to the second moment: the stored one nearest to the request; empty if nothing is known

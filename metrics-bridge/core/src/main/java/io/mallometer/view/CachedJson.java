@@ -43,7 +43,7 @@ final class CachedJson {
     List<Object> latest = new ArrayList<>();
     subjects.forEach(subject -> latest.add(subject.get()));
     byte @Nullable [] known = bytes;
-    // After the clock was set back, the JSON is written again.
+    // The JSON is also written again after the clock was set back.
     if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
       known = view.get().json();
       bytes = known;

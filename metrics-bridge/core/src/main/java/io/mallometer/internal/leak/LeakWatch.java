@@ -146,7 +146,7 @@ public final class LeakWatch {
     }
     if (!Double.isNaN(observedScale)) {
       observedScale = Double.NaN;
-      detector = null; // it counts epochs; the next observation counts from 0
+      detector = null; // the next observation needs a detector that counts epochs from 0
       library.ignoreUse();
     }
   }

@@ -4,7 +4,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * One reading of all pools.
+ * A reading of all pools.
  *
  * @param began the moment at which the reading began, in nanoseconds
  * @param longest the most CPU time for reading the buffers of one copy of a library, and again for

@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the pools of one copy of Netty in the process. *
+ * Reads the pools of one copy of Netty in the process.
+ *
  * <p>Finds allocators by the defaults of their classes and by the chunks of tracked buffers. Takes
  * sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked buffer
  * once, when it is first found. Later readings only check whether the weak reference to the buffer
@@ -122,7 +123,7 @@ final class NettyCopy {
    */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** One tracker in this number is read. The number is a power of two. */
+  /** The number of trackers of which one is read. It is a power of two. */
   private int oneIn = 1;
 
   /** Whether the previous reading saw all buffers, so that a new buffer has arrived since. */

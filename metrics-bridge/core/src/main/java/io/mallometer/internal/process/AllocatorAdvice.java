@@ -8,7 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Gives advice on memory that the allocator retains. *
+ * Gives advice on memory that the allocator retains.
+ *
  * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the reference.
  * Larger interventions need a larger gain. The reference is the limit that a person set, or else
  * the resident set. There is no advice for a setting that is already in effect. Free memory counts
@@ -68,7 +69,7 @@ public final class AllocatorAdvice {
       }
       case JEMALLOC, TCMALLOC -> advice.aboutDecay();
       default -> {
-        // Other allocators report too little for advice.
+        // The allocator reports too little for advice.
       }
     }
     return List.copyOf(advice.advice);

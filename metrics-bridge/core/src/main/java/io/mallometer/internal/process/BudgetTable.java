@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Lists the memory that this process may need, item by item. *
+ * Lists the memory that this process may need, item by item.
+ *
  * <p>An item with a configured limit counts with that limit, because growth up to the limit is not
  * a fault. An item without a limit of its own counts with its present size.
  */
@@ -23,7 +24,8 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * The figures of an item that may grow. *
+   * The figures of an item that may grow.
+   *
    * @param limit the limit that a person set; empty without one
    * @param now the present size
    * @param most the bound of the JVM if no limit is set; empty if nothing bounds the item

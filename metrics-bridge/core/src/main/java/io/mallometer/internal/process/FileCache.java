@@ -93,7 +93,8 @@ final class FileCache {
   }
 
   /**
-   * The latest reading of a file. *
+   * The latest reading of a file.
+   *
    * @param bytes the cached bytes, negative if unknown
    * @param pass the number of the latest pass over the descriptors in which the file was open; 0 if
    *     it is only mapped

@@ -53,7 +53,7 @@ final class HotSpot {
         new Growing(ifSet("MaxMetaspaceSize"), committed("Metaspace"), OptionalLong.empty()),
         new Growing(
             ifSet("ReservedCodeCacheSize"), committed("Code"), number("ReservedCodeCacheSize")),
-        // Without the option, Runtime.maxMemory() limits direct memory.
+        // Runtime.maxMemory() limits direct memory if the option is not set.
         new Growing(
             ifSet("MaxDirectMemorySize"),
             directBytes(),

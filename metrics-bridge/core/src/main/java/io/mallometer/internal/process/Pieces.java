@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The mappings of a process, cut where memory of another kind begins. *
+ * The mappings of a process, cut where memory of another kind begins.
+ *
  * <p>The kernel joins similar neighbours to one mapping, so a mapping may contain memory of several
  * kinds. A rule that knows the bounds of such memory cuts it out. At a cut, the page table gives
  * the resident bytes of the smaller side; if it cannot be read, all of the smaller side counts as

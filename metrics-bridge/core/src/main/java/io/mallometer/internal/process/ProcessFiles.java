@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads the files that the kernel provides about this process. *
+ * Reads the files that the kernel provides about this process.
+ *
  * <p>Uses streams and not channels, because an interrupt of the reading thread would close a
  * channel, and code of the application may interrupt any thread.
  */

@@ -23,7 +23,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory figures of this process on Linux, the expensive ones less often. *
+ * Reads the memory figures of this process on Linux, the expensive ones less often.
+ *
  * <p>Each reading reads a few small files, at most once a second. The resident set is divided (a
  * "split") every 15 s. A split walks all page tables, so splits are less frequent if they would
  * take more than a thousandth of one processor.
