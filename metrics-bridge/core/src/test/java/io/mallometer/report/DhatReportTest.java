@@ -35,7 +35,7 @@ class DhatReportTest {
         .contains("#3: com.example.web.Controller.handle(Controller.java:42)");
   }
 
-  /** The viewer refuses a file that has a stack twice. */
+  /** The viewer refuses a file that contains a stack twice. */
   @Test
   @Tag("process")
   void sitesWithTheSameStackAreOne() throws Exception {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Leaks are remembered for later runs, and forgotten when they are refuted. */
+/** Tests that leaks are recorded for later runs, and forgotten when they are refuted. */
 @Tag("any-jdk")
 class KnownLeaksTest {
 

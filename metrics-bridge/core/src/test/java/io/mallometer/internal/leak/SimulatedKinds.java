@@ -23,7 +23,7 @@ import static io.mallometer.internal.leak.SimulatedKind.untilRenewed;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The simulated mix of kinds: known leaks, and healthy kinds that look like leaks. */
+/** The kinds of call sites that are simulated: leaks, and healthy kinds that look like leaks. */
 final class SimulatedKinds {
 
   private static final double MINUTE = 60;
