@@ -16,7 +16,10 @@ public enum GarbageAnswer implements Tagged {
   /** Too few old collections took place for an answer. */
   NOT_TOLD,
 
-  /** The objects outlived old collections: they are held, or no cleaner frees them. */
+  /**
+   * The objects outlived old collections, because they are still reachable or no cleaner frees
+   * them.
+   */
   OUTLIVED;
 
   @Override

@@ -122,7 +122,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** Whether the buffers of a line are held longer and longer. */
+  /** The judgement whether the buffers of a line are held longer and longer. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(

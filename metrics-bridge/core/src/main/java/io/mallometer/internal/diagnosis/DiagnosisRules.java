@@ -46,9 +46,9 @@ import java.util.stream.Stream;
 
 /**
  * Draws the diagnosis from the account of the growth and the verdicts on call sites. Each rule is a
- * method that looks at one thing and adds one finding with the state that it asks for. The gravest
- * state wins, and the sentence names the rows of the account that explain it. {@code
- * docs/explanation/diagnosis.md} describes each rule in a row of a table.
+ * method that examines one topic and adds one finding with a state. The gravest state wins, and the
+ * sentence names the rows of the account that explain it. {@code docs/explanation/diagnosis.md}
+ * describes each rule in a row of a table.
  */
 public final class DiagnosisRules {
 
@@ -63,7 +63,7 @@ public final class DiagnosisRules {
   private static final Duration NEAR = Duration.ofMinutes(30);
   private static final Duration NEAR_WHILE_ACT = Duration.ofMinutes(45);
 
-  /** The shortest time for which growth is watched before it asks for a state. */
+  /** The shortest time for which growth is watched before its state can be watch or act. */
   private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
   /**
@@ -123,7 +123,7 @@ public final class DiagnosisRules {
   private static final double MANY_CLASSES = 500;
   private static final double MANY_CLASSES_PER_MINUTE = 100;
 
-  /** A site asks to act if it makes up this share of the growth toward the limit. */
+  /** The share of the growth toward the limit from which the state of a site can be act. */
   private static final double ACT_SHARE = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
@@ -456,7 +456,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the suspects that ask for watch or act. The gravest come first; among equals, those
+   * Returns the suspects whose state is watch or act. The gravest come first; among equals, those
    * that grow fastest.
    */
   private List<SiteVerdict> urgentSuspects() {
@@ -718,8 +718,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows that ask for the state watch: the intervals of their growth exclude zero, and
-   * the growth is large enough.
+   * Returns the rows whose state is watch: the intervals of their growth exclude zero, and the
+   * growth is large enough.
    */
   private List<Row> certainRows() {
     double least =
@@ -856,7 +856,7 @@ public final class DiagnosisRules {
             });
   }
 
-  // ---- Findings that ask for no state
+  // ---- Findings that do not change the state
 
   private void reportCounting() {
     if (!snapshot.status().active()) {

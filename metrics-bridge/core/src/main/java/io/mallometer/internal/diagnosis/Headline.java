@@ -71,10 +71,10 @@ final class Headline {
   /** The rows that grow to a maximum, which are named last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is certain and asks for the state watch. */
+  /** The rows whose growth is certain and large enough for the state watch. */
   private final List<Row> certainRows;
 
-  /** The suspects that ask for watch or act, the gravest first. */
+  /** The suspects whose state is watch or act, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
   /** The row that grows faster than each other suspect, beyond the intervals of both. */

@@ -211,7 +211,10 @@ public final class LeakThresholds {
 
   // ---- Outlasted
 
-  /** An object of a leak outlasts any timeout by these seconds, divided by the time scale. */
+  /**
+   * The time by which an object of a leak must outlast the longest timeout, in seconds, divided by
+   * the time scale.
+   */
   static final double OUTLASTED_SECONDS = 300;
 
   /** The largest probability that void time hid an access. */
@@ -242,7 +245,7 @@ public final class LeakThresholds {
 
   /**
    * A search follows a collection if the unproved unused bytes are this many times those of the
-   * search before, because a collection may have changed nothing.
+   * previous search, because a collection may have changed nothing.
    */
   static final double SEARCH_GROWTH = 1.25;
 
@@ -258,7 +261,10 @@ public final class LeakThresholds {
   /** The fewest objects of a site that both searches must have looked for. */
   static final int FEWEST_SEARCHED = 5;
 
-  /** The least share of these objects without an address. */
+  /**
+   * The least share of the searched objects of a site that must have no address, for the site to
+   * lose memory.
+   */
   static final double LOST_SHARE = 0.5;
 
   /**

@@ -59,7 +59,7 @@ final class LostMemory {
   /** The stacks of each unused verdict that was not proved lost before this search. */
   private List<List<Integer>> unproved = List.of();
 
-  /** The suspected bytes of these verdicts. */
+  /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
   /** Whether too few objects of a call site were allocated before the latest collection. */

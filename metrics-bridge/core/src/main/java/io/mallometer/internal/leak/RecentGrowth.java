@@ -17,8 +17,8 @@ import java.util.Optional;
  * the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of
- * an increase.
+ * look like growth until all objects from before the attach are freed. {@link ReplacedBytes}
+ * estimates this part of an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */

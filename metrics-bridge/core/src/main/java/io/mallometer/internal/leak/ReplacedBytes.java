@@ -7,7 +7,7 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  *
  * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
  * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
- * from samples, less the change of the exact counters. Samples that were live at both readings
+ * from samples, minus the change of the exact counters. Samples that were live at both readings
  * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
  * least 0, and at most the live bytes at the attach.
  *
@@ -62,7 +62,7 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the fewest bytes that sites together must have replaced: all freed bytes, less the
+   * Returns the fewest bytes that sites together must have replaced: all freed bytes, minus the
    * increases of the other sites and the error of these increases.
    */
   double leastBytes(Iterable<Integer> sites) {

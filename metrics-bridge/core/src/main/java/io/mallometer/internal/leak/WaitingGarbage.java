@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Estimates the native memory whose Java owners are unreachable, so that the next garbage
- * collection has a cleaner free it. The estimate rests on the samples that the two latest old
- * collections met. A collection meets an object if the object is live when the collection begins. A
- * live sample has the number of collections before its allocation; a freed sample counts for the
- * latest collection before its free.
+ * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
+ * next garbage collection. The estimate rests on the samples that the two latest old collections
+ * met. A collection meets an object if the object is live when the collection begins. A live sample
+ * has the number of collections before its allocation; a freed sample counts for the latest
+ * collection before its free.
  *
  * <p>The present garbage has two parts. The first part is a share of the objects that were
  * allocated since the last old collection. It is the mean share that the two collections freed at

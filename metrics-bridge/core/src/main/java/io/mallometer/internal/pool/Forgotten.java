@@ -12,9 +12,9 @@ import io.mallometer.model.Estimate;
 record Forgotten(String kind, String line, Estimate buffers) {
 
   /**
-   * Returns one tracked buffer.
+   * Returns the forgotten buffers for which one tracked buffer stands.
    *
-   * @param oneIn one tracked buffer in so many is read
+   * @param oneIn the number of tracked buffers of which one is read
    */
   static Forgotten one(TrackedBuffer buffer, int oneIn) {
     return new Forgotten(buffer.kind(), buffer.line(), buffer.estimate(1, oneIn));

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Measures the share of a processor that one thread of this process would get if all other threads
- * of the process were at rest. The cgroup's quota and other processes take the rest.
+ * of the process were at rest. The cgroup's quota and other processes reduce this share.
  *
  * <p>The load average does not show this share: it includes this process's own threads, and the
  * kernel divides processors between groups of threads, not between threads. So a thread spins for

@@ -25,7 +25,10 @@ public record SampledObject(
     long oldCollections,
     long collections) {
 
-  /** The most sites that the library knows at once. Their numbers differ modulo this one. */
+  /**
+   * The most sites that the library knows at a time. The numbers of sites that it knows at the same
+   * time differ modulo this number.
+   */
   public static final int MOST_SITES = 16_384;
 
   /** Creates an object that was allocated before any collection. */
@@ -40,9 +43,9 @@ public record SampledObject(
   }
 
   /**
-   * Returns the index of a site in an array of all sites. Of the sites with the same index only one
-   * has live samples: the library gives the room of a forgotten site to another site with a larger
-   * number.
+   * Returns the index of a site in an array of all sites. Only one of the sites with the same index
+   * has live samples, because the library reuses the index of a site only after it has forgotten
+   * the site.
    */
   public static int arrayIndex(int site) {
     return Math.floorMod(site, MOST_SITES);
