@@ -93,7 +93,7 @@ public record Snapshot(
     return with(memory, allocator, Optional.of(known), leaks, pools, diagnosis, applicationVersion);
   }
 
-  /** Returns this snapshot with the suspects. */
+  /** Returns this snapshot with the summary of the suspects. */
   public Snapshot with(LeakSummary known) {
     return with(memory, allocator, sites, Optional.of(known), pools, diagnosis, applicationVersion);
   }

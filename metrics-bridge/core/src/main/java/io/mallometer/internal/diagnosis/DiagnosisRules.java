@@ -103,7 +103,7 @@ public final class DiagnosisRules {
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
 
-  /** The unused bytes of all growing sites together from which the state is watch. */
+  /** The sum of the unused bytes of growing sites from which the state is watch. */
   private static final double UNUSED_BYTES = 8 << 20;
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;

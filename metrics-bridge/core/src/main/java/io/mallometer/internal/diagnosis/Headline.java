@@ -179,7 +179,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row of the same kind and name in the account if that row grew, else the given row.
+   * Returns the row of the account for the same part of memory if that row grew, else the given
+   * row.
    */
   private Row accountRow(Row row) {
     return account.map(Account::rows).orElse(List.of()).stream()

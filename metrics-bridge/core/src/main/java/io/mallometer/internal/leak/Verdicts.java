@@ -584,7 +584,7 @@ final class Verdicts {
             .forEach(verdicts::add);
       }
     }
-    verdicts.sort(GROWING_FIRST); // stable
+    verdicts.sort(GROWING_FIRST); // the sort is stable
     return List.copyOf(verdicts);
   }
 

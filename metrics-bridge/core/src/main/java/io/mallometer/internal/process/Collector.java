@@ -14,15 +14,18 @@ import java.util.Optional;
  * HotSpot's sources: the larger number of JDK 17 and 25.
  */
 public enum Collector {
-  /** G1: two bitmaps; cards, card counts, block offsets, regions. */
+  /** G1 has two bitmaps, and tables of cards, card counts, block offsets and regions. */
   G1(2, 4),
-  /** Parallel: two bitmaps in one; cards, block offsets, data of regions. */
+  /** Parallel has two bitmaps in one structure, and tables of cards, block offsets and regions. */
   PARALLEL(2, 4),
-  /** Shenandoah: one bitmap of two bits; cards when generational, the collection set. */
+  /**
+   * Shenandoah has a bitmap with two bits for each 8 bytes, cards if it is generational, and the
+   * collection set.
+   */
   SHENANDOAH(2, 4),
-  /** Serial: cards and block offsets. */
+  /** Serial has tables of cards and block offsets. */
   SERIAL(0, 2),
-  /** ZGC: its tables are parts of reservations. */
+  /** ZGC has tables that are parts of reservations, by which they are recognised. */
   Z(0, 0),
   /** An unknown collector, which is assumed to have as many tables as the known one with most. */
   OTHER(2, 4);
