@@ -123,7 +123,7 @@ public record AllocatorStatistics(
     return withTrimmable(Math.max(0, releasableBytes - absent));
   }
 
-  /** Returns these statistics with {@link #trimmableBytes} as given. */
+  /** Returns these statistics with other {@link #trimmableBytes}. */
   public AllocatorStatistics withTrimmable(double trimmable) {
     return with(trimmable, advice);
   }

@@ -47,8 +47,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * Quantiles of the ages of live sampled objects, each weighted with the bytes that it stands for;
-   * {@code NaN} if there are none.
+   * The quantiles of the ages of live sampled objects, each weighted with the bytes that it stands
+   * for; {@code NaN} without such objects.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,

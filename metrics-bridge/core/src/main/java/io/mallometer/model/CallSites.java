@@ -33,7 +33,7 @@ public record CallSites(
     @Figure("Since when allocations are in the sites, and what was allocated before") Origin origin,
     Map<String, String> buildIds) {
 
-  /** The bytes that glibc takes for each object beyond its usable size. */
+  /** The bytes that glibc takes for each object in addition to its usable size. */
   static final int SIZE_WORD = 8;
 
   /**

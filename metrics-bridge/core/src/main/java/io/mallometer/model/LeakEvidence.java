@@ -19,10 +19,10 @@ public enum LeakEvidence implements Tagged {
    */
   KNOWN,
 
-  /** Sampled objects in page slots, whose latest access is known. */
+  /** The evidence is sampled objects in page slots, whose latest access is known. */
   SLOTS,
 
-  /** Sampled objects of which only the age is known. */
+  /** The evidence is sampled objects of which only the age is known. */
   AGES,
 
   /** The evidence has only sums over the objects of the site. */

@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The Java objects that hold the sampled native memory of a call site, or why there was no search.
+ * The Java objects that hold the sampled native memory of a call site, or the reason why there was
+ * no search.
  */
 public record OwnerReport(
     @Figure("Whether it was looked at") Outcome outcome,

@@ -9,7 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The pools of libraries that hand out parts of large native chunks, such as Netty's. */
+/**
+ * The pools of libraries, such as Netty, that allocate large native chunks and give parts of them
+ * to their users.
+ */
 public record PoolReport(
     @Figure("When the pools were looked at") Instant time,
     @Figure(value = "The CPU time of that", unit = SECONDS) double lookSeconds,

@@ -47,7 +47,7 @@ public record ProcessMemory(
     this(residentBytes, Double.NaN, resident, cgroup, budget, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** Returns the memory of a process that was not read, or cannot be. */
+  /** Returns the memory of a process whose figures were not read, or cannot be read. */
   public static ProcessMemory unknown() {
     return UNKNOWN;
   }

@@ -104,8 +104,8 @@ public record SelfReport(
   }
 
   /**
-   * Numbers of samples that have no call site, whose free is not seen, or whose probability does
-   * not depend on their call path.
+   * The numbers of samples that have no call site, of samples whose free is not seen, and of
+   * samples whose probability does not depend on their call path.
    */
   public record Missed(
       @Figure(

@@ -79,7 +79,7 @@ final class FlameGraphReport implements Report {
         });
   }
 
-  /** Streams the resident set as a flame graph whose root is the resident set size. */
+  /** Streams the resident set as a flame graph. The value of the root is the resident set size. */
   static void write(ResidentStacks resident, OutputStream out) throws IOException {
     Numbering<Label> labels = new Numbering<>(0);
     Map<StackFrame, Integer> numbers = new HashMap<>();

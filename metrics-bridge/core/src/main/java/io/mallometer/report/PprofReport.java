@@ -182,7 +182,9 @@ final class PprofReport implements Report {
   /** A function, which pprof shows as one line of a table. */
   private record Function(String name, String file) {}
 
-  /** The message {@code Profile}. Numbers of fields are those of {@code profile.proto}. */
+  /**
+   * Writes the message {@code Profile}. The numbers of fields are those of {@code profile.proto}.
+   */
   private static final class Profile {
 
     private final OutputStream out;

@@ -44,7 +44,10 @@ final class AccountTable {
   /** The fewest readings of an account. */
   private static final int FEWEST_READINGS = 3;
 
-  /** The length in seconds of either end of the window: an end is the mean of its readings. */
+  /**
+   * The length in seconds of either end of the window. The figure at an end is the mean of the
+   * readings in it.
+   */
   private static final double END_SECONDS = 50;
 
   /**
@@ -444,7 +447,10 @@ final class AccountTable {
         0);
   }
 
-  /** Returns a group's row. Its interval covers the sampling error and the swings of the series. */
+  /**
+   * Returns the row of a group of call sites. The interval of its growth covers the sampling error
+   * and the swings of the series.
+   */
   private Row site(SiteTrends.Group group, double[] series) {
     boolean exact = group.figures().liveBytes().variance() == 0;
     Slope interval = interval(series);
@@ -543,7 +549,10 @@ final class AccountTable {
         .orElse("");
   }
 
-  /** Returns the call site under which the most memory of new threads was allocated. */
+  /**
+   * Returns the call site that started most threads, by the memory that was allocated for new
+   * threads under it.
+   */
   private String starter() {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))

@@ -57,7 +57,10 @@ public final class DiagnosisRules {
 
   private static final double NEAR_THE_LIMIT = 0.9;
 
-  /** The share of the used bytes from which the heap explains the use of the limit. */
+  /**
+   * The share of the Java heap in the used bytes from which the heap explains the use of the limit.
+   * It is also the used share of the limit from which the heap's growth is checked.
+   */
   private static final double MOST_SHARE = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
@@ -894,7 +897,9 @@ public final class DiagnosisRules {
     return HumanText.share(missedShare()) + " of the samples have no call site";
   }
 
-  /** Adds the finding that the JVM's compiler takes much memory, with the method it compiles. */
+  /**
+   * Adds the finding that the JVM's compiler takes much memory, with the method that it compiles.
+   */
   private void reportCompilation() {
     List<SiteTrends.Group> compilations =
         input.sites().map(SiteTrends::groups).orElse(List.of()).stream()

@@ -49,7 +49,7 @@ final class Headline {
   /** The rows that name no cause of growth. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. A longer one leaves out rows. */
+  /** The most words of the sentence. A longer sentence omits rows. */
   private static final int MOST_WORDS = 25;
 
   /**
@@ -83,7 +83,7 @@ final class Headline {
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence leaves out the number of further suspects. */
+  /** Whether the sentence omits the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -558,7 +558,7 @@ final class Headline {
         : Duration.ZERO;
   }
 
-  /** Returns the rate of a row; for a suspect the rate of its verdict. */
+  /** Returns the rate of a row in words. The rate of a suspect is that of its verdict. */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);
     return Sentence.rate(perHour > 0 ? perHour / HOUR : row.bytesPerSecond());

@@ -26,7 +26,7 @@ record Sawtooth(int falls, List<HistoryPoint> troughs) {
 
   private record Block(double mean, HistoryPoint lowest) {}
 
-  /** Returns the swings of a figure in points that are oldest first. */
+  /** Returns the swings of a figure. The points are oldest first. */
   static Sawtooth of(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     List<Block> blocks = blocks(points, figure);
     double[] levels = new double[blocks.size()];

@@ -98,7 +98,7 @@ record Assessment(
     return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.max(one, other);
   }
 
-  /** Returns the assessment of a site without evidence of accesses. */
+  /** Returns the assessment of a site whose accesses are unknown. */
   static Assessment unseen() {
     return UNSEEN;
   }

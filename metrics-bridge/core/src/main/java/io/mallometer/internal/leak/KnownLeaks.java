@@ -38,7 +38,7 @@ public final class KnownLeaks {
   /** The fingerprints of stacks that are no leaks. No leak with such a stack is recorded. */
   private final Set<String> refuted = new HashSet<>();
 
-  /** The moment from which on no object of a site was idle, by site. */
+  /** The moment from which on no object of a site was idle, by the number of the site. */
   private final Map<Integer, Instant> usedSince = new HashMap<>();
 
   /** Adds the leaks of earlier runs. */

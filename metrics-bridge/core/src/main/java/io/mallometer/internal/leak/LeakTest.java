@@ -30,7 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeakTest {
 
-  /** The live samples of the stacks that have an observed object old enough to be idle. */
+  /**
+   * The live samples of those stacks that have an object in a slot which is old enough to be idle.
+   */
   private final List<SampledObject> live;
 
   private final List<SampledObject> idleObjects;
@@ -44,7 +46,10 @@ final class LeakTest {
   private final EstimatedShare idleShareOfBytes;
   private final EstimatedShare idleShareOfObjects;
 
-  /** The birth of each site's first object in a slot; earlier objects had no chance of a slot. */
+  /**
+   * The birth of the first object in a slot, by the number of the site. Earlier objects of the site
+   * could not be put into a slot.
+   */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
   private LeakTest(
@@ -297,7 +302,10 @@ final class LeakTest {
         && idleObjects.stream().anyMatch(window::hasOutlasted);
   }
 
-  /** Judges whether objects are unused so far. Timeouts, scans and swaps are not excluded yet. */
+  /**
+   * Judges whether objects have been unused so far. A timeout, a scan or a swap may still use or
+   * free them.
+   */
   private Assessment judgeUnused() {
     Idle idle = idle();
     double scale = window.times().scale();
@@ -355,7 +363,7 @@ final class LeakTest {
     return new Idle(idleObjects.size(), watched(), longest, all, isUntouched());
   }
 
-  /** Returns whether no object was used later than some epochs after it was allocated. */
+  /** Returns whether no object was used after its initialization, which may take some epochs. */
   private boolean isUntouched() {
     double least = LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0
@@ -468,7 +476,10 @@ final class LeakTest {
     return total(objects, LeakTest::one);
   }
 
-  /** Returns the total that samples stand for (Horvitz and Thompson). */
+  /**
+   * Returns the estimated total of a figure over all objects that samples stand for, by Horvitz and
+   * Thompson's estimator.
+   */
   private static Estimate total(
       List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
     double value = 0;

@@ -83,8 +83,8 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If this share of the old enough objects is idle, all of them count as arrivals, also those that
-   * are not in slots, because there are many more of them.
+   * The idle share of the objects that are old enough, from which all such objects count as
+   * arrivals. This includes objects that are not in slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
@@ -105,7 +105,10 @@ public final class LeakThresholds {
   /** The length of a moment, as a share of the time of arrivals. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
-  /** Arrivals have ended if steady arrivals pause this long with less than this probability. */
+  /**
+   * Arrivals have ended if a pause as long as the latest one has less than this probability for
+   * steady arrivals.
+   */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
@@ -157,10 +160,16 @@ public final class LeakThresholds {
   /** The fewest live samples born in the window. */
   static final int FEWEST_BORN = 8;
 
-  /** The fewest equally weighted samples to which the born ones are equivalent (Kish). */
+  /**
+   * The fewest equally weighted samples that are as precise as the samples born in the window
+   * (Kish's effective number).
+   */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
-  /** The largest share of the born samples in one quarter of the window; more is a burst. */
+  /**
+   * The largest share of the samples born in the window that may be born in one quarter of it. A
+   * larger share is a burst.
+   */
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
@@ -188,10 +197,13 @@ public final class LeakThresholds {
   /** The least idle time of an unused object, in seconds, divided by the time scale. */
   static final double UNUSED_SECONDS = 90;
 
-  /** The least value of the longest idle time, in seconds, divided by the time scale. */
+  /**
+   * The least value of the longest idle time of unused memory, in seconds, divided by the time
+   * scale.
+   */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** The least sum of idle times, in seconds, divided by the time scale: ten object-minutes. */
+  /** The least sum of the idle times of unused objects, in seconds, divided by the time scale. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
   /** The least unused share of the objects that are old enough. */
@@ -204,8 +216,9 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * Idle times of t seconds in all exclude random use with a mean gap g below t over this number:
-   * no use comes in t with probability exp(-t / g), which is 1 % for g = t / 4.6.
+   * The factor by which a sum of idle times must exceed a mean gap between random uses to exclude
+   * such uses. If uses are random with a mean gap g, the probability of no use in t seconds is
+   * exp(-t / g), which is 1 % for t = 4.6 g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
@@ -229,8 +242,8 @@ public final class LeakThresholds {
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most CPU time that searches may accumulate, in seconds, and their initial credit: that of
-   * one search of {@link #SEARCHED_BYTES}.
+   * The most CPU time that searches may save up, in seconds, which is also their initial credit.
+   * One search of {@link #SEARCHED_BYTES} takes this time.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
@@ -249,7 +262,7 @@ public final class LeakThresholds {
    */
   static final double SEARCH_GROWTH = 1.25;
 
-  /** The most bytes that one search reads: six seconds of CPU time. */
+  /** The most bytes that one search reads, which takes six seconds of CPU time. */
   static final long SEARCHED_BYTES = 16L << 30;
 
   /**
@@ -268,8 +281,8 @@ public final class LeakThresholds {
   static final double LOST_SHARE = 0.5;
 
   /**
-   * The lost objects must be more than this many for each thread whose registers could not be read,
-   * because a thread may have some of their addresses there.
+   * The number of lost objects for each thread whose registers could not be read that must be
+   * exceeded, because the registers of a thread may contain the addresses of some objects.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 

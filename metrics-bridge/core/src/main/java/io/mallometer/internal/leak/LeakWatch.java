@@ -105,7 +105,10 @@ public final class LeakWatch {
     this.latest = LeakReport.none(Instant.EPOCH, NOT_BEGUN);
   }
 
-  /** Applies options from the next evaluation on. Sites that were acknowledged before stay. */
+  /**
+   * Applies options from the next evaluation on. Sites that were acknowledged before stay
+   * acknowledged.
+   */
   public synchronized void configure(MallometerOptions wanted) {
     options = wanted;
     acknowledgedSites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
@@ -131,7 +134,7 @@ public final class LeakWatch {
     }
   }
 
-  /** Ends evaluations until the next configuration. The latest verdicts stay. */
+  /** Ends evaluations until the next configuration. The latest verdicts stay published. */
   public synchronized void end() {
     options = OFF;
     everEvaluated = false;
@@ -264,7 +267,7 @@ public final class LeakWatch {
       CallSites sites =
           callSites.notOlderThan(
               LeakDetector.interval(current), current.get(Setting.LEAK_TIME_SCALE));
-      // The pause depends on the evaluation alone: reading call sites limits its own cost.
+      // The time of reading call sites does not count, because the readings limit their own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
       watchTheWorst();
@@ -333,7 +336,7 @@ public final class LeakWatch {
         leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
   }
 
-  /** Returns the idle bytes of the sites with a verdict, by name. */
+  /** Returns the suspected bytes of the sites with a verdict, by the name of the site. */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {
     Map<String, Double> bytes = new HashMap<>();

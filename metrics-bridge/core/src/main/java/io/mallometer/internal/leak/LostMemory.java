@@ -56,7 +56,7 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each unused verdict that was not proved lost before this search. */
+  /** The stacks of each verdict unused whose memory no earlier search had proved lost. */
   private List<List<Integer>> unproved = List.of();
 
   /** The suspected bytes of the verdicts in {@link #unproved}. */
@@ -132,7 +132,7 @@ final class LostMemory {
         .anyMatch(number -> number == site);
   }
 
-  /** Returns the result of the latest search in words, or why nothing is proved. */
+  /** Returns the result of the latest search, or the reason why nothing is proved, in words. */
   String resultText() {
     return resultText;
   }
@@ -298,7 +298,8 @@ final class LostMemory {
 
   /**
    * Returns whether most of the objects that two searches took for lost were freed, or have an
-   * address. Other objects of the site refute nothing: garbage has the addresses of young ones.
+   * address. Other objects of the site do not refute the loss, because garbage may contain the
+   * addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());

@@ -20,8 +20,8 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
   }
 
   /**
-   * Returns the lost objects of a site. A search misses some, because garbage and unused memory
-   * contain addresses of lost objects, most often of young ones. So all idle objects count as lost.
+   * Returns the lost objects of a site. A search misses some lost objects, most often young ones,
+   * because garbage and unused memory contain their addresses. So all idle objects count as lost.
    * Of the objects that are too young to be idle, the share that two searches found counts as lost.
    * The result has no idle time, because it includes young objects.
    *

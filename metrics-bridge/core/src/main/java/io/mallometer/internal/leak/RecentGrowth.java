@@ -28,10 +28,13 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** The seconds for which all readings are kept, divided by the time scale. */
+  /** The time for which all readings are stored, in seconds, divided by the time scale. */
   private static final double ALL_SECONDS = 180;
 
-  /** The least seconds between readings that are kept for longer, divided by the time scale. */
+  /**
+   * The least time between two readings that are stored for longer, in seconds, divided by the time
+   * scale.
+   */
   private static final double APART_SECONDS = 150;
 
   /**

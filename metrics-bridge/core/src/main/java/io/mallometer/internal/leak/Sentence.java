@@ -241,7 +241,7 @@ public final class Sentence {
     return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
   }
 
-  // ---- Numbers. A Formatter would load the data of locales: thousands of objects that stay live.
+  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay live.
 
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));

@@ -99,7 +99,7 @@ final class Verdicts {
       return live;
     }
 
-    /** Returns the bytes by which verdicts of one kind are ordered. */
+    /** Returns the bytes by which entries with the same verdict are ordered. */
     double weight() {
       double suspected = state.shown().suspected().bytes().value();
       boolean bySuspicion = verdict() != Verdict.GROWING && verdict() != Verdict.HEALTHY;
@@ -174,7 +174,10 @@ final class Verdicts {
   /** The healthy stacks of the report. The head is the stack with the fewest live bytes. */
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
-  /** Single stacks that are suspects, or part of a verdict on several. */
+  /**
+   * The single stacks from which the known leaks are updated: those that are suspects or part of a
+   * verdict on several stacks.
+   */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
@@ -736,7 +739,10 @@ final class Verdicts {
     return rate.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(rate.quietSeconds()));
   }
 
-  /** Returns the birth of the oldest live sample; null if one was born after {@code end}. */
+  /**
+   * Returns the birth of the oldest live sample; null if any live sample was born after {@code
+   * end}.
+   */
   private @Nullable Instant oldestBirthBefore(Instant end, List<CallSite> sites) {
     double oldest = 0;
     for (SampledObject object : samplesOf(sites)) {

@@ -49,7 +49,10 @@ final class VoidTime {
     }
   }
 
-  /** Returns the whole epochs since the end of the latest valid one; all of them are void. */
+  /**
+   * Returns the time in nanoseconds of the whole epochs since the end of the latest valid epoch.
+   * All these epochs are void.
+   */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }

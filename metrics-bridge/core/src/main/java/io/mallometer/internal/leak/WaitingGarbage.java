@@ -51,7 +51,10 @@ final class WaitingGarbage {
   /** The least share of the bytes freed by one collection that the other must have freed. */
   private static final double EVEN_SHARE = 0.25;
 
-  /** The fewest samples that both collections must have freed for an amount. */
+  /**
+   * The fewest samples that the two collections together must have freed for an estimate of the
+   * garbage.
+   */
   private static final int FEWEST_FREED = 10;
 
   /**
@@ -337,7 +340,10 @@ final class WaitingGarbage {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
-    /** Returns the share that was freed at once of the bytes that a collection met first. */
+    /**
+     * Returns the share of the bytes freed at once among the bytes that a collection was the first
+     * to meet.
+     */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
       return met > 0 ? freed.firstBytes() / met : 0;

@@ -102,7 +102,10 @@ final class NettyCopy {
   private final WeakReference<Class<?>> root;
   private final String packageName;
 
-  /** Chooses the line of a stack, innermost first, that stands for an allocation. */
+  /**
+   * The function that chooses the line of code by which an allocation is named, from a stack whose
+   * innermost frame is first.
+   */
   private final Function<List<StackTraceElement>, String> lines;
 
   /** The known buffers by the identity of their trackers. */

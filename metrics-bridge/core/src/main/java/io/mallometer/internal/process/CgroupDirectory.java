@@ -10,7 +10,7 @@ import java.util.Optional;
 /**
  * The directory with the files of this process' memory cgroup.
  *
- * @param version 1 or 2
+ * @param version the version of cgroups, 1 or 2
  * @param path the directory
  * @param mount the mount point above it, the highest directory that this process can see
  */

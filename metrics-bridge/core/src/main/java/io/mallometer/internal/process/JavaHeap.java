@@ -14,7 +14,8 @@ public final class JavaHeap {
   }
 
   /**
-   * Returns whether a walk over the heap marks objects that it finds, so that it sees no garbage.
+   * Returns whether a walk over the heap marks the objects that it finds, and so never finds
+   * garbage.
    */
   public static boolean walksMark() {
     Collector collector = Collector.ofThisJvm();

@@ -52,14 +52,15 @@ final class MappedChunks {
   private static final long PAGE = AddressSpace.PAGE;
 
   /**
-   * The smallest size that glibc maps singly, unless mallopt(3) sets a smaller M_MMAP_THRESHOLD.
+   * The smallest size to which glibc gives a mapping of its own, unless mallopt(3) sets a smaller
+   * M_MMAP_THRESHOLD.
    */
   private static final long GLIBCS_THRESHOLD = 128L << 10;
 
   /** A size that no process can map. */
   private static final long LARGEST = 1L << 47;
 
-  /** The bytes whose page table entries are read at once: 64 MiB. */
+  /** The bytes whose page table entries are read in one call: 64 MiB. */
   private static final long WINDOW = 16_384 * PAGE;
 
   /**
@@ -173,7 +174,10 @@ final class MappedChunks {
     return Math.max(end, next);
   }
 
-  /** Returns whether an object is large, or lies beside another object. */
+  /**
+   * Returns whether an object that was found is credible: it is large, or lies next to another
+   * object.
+   */
   private boolean isBelievable(long start, long end, Mapping mapping, List<Range> found) {
     return end - start >= GLIBCS_THRESHOLD
         || end > start

@@ -26,7 +26,10 @@ final class MetaspaceNodes {
   /** The most combinations that are tried. */
   private static final int MOST_STEPS = 50_000;
 
-  /** The most bytes committed between the readings of the mappings and of the JVM's figures. */
+  /**
+   * The most bytes that the JVM may commit between the reading of the mappings and that of its
+   * figures.
+   */
   private static final long TOLERANCE = 4L << 20;
 
   /**

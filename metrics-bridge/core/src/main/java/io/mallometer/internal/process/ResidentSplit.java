@@ -218,7 +218,9 @@ final class ResidentSplit {
     return unknown;
   }
 
-  /** Divides the huge pages of a mapping among its pieces by their resident bytes. */
+  /**
+   * Divides the huge pages of a mapping among its pieces, in proportion to their resident bytes.
+   */
   private void divideHugePages(List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces) {
     Map<ResidentPart, Long> huge = new EnumMap<>(ResidentPart.class);
     int next = 0;
