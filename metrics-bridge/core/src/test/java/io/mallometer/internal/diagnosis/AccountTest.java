@@ -522,7 +522,8 @@ class AccountTest {
   }
 
   /**
-   * The buffer grows by 100 KiB/s and doubles at 164 and 328 s. The table is loaded in one step.
+   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second,
+   * a table is loaded in one step.
    */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {

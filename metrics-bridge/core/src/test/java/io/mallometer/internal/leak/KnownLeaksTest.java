@@ -115,7 +115,7 @@ class KnownLeaksTest {
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
-  /** A second site in the same functions has the same stack fingerprint. */
+  /** A second site whose frames are in the same functions has the same stack fingerprint. */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
     for (long second : new long[] {0, LONG}) {

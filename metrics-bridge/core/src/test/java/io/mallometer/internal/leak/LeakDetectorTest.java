@@ -421,7 +421,7 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count: objects that were idle before are as idle as then.
+    // The void 40 minutes do not count, so idle objects have the same idle time as before them.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
@@ -702,7 +702,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The first stack loses 400 KiB, and the second grows by objects that are used. */
+  /** The first stack loses 400 KiB. The second stack grows, and its objects are used. */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");

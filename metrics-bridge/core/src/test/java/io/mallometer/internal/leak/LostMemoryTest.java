@@ -195,7 +195,7 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /** Garbage in the old generation contains addresses of memory that was used for long. */
+  /** Garbage in the old generation contains addresses of memory that was used for a long time. */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);

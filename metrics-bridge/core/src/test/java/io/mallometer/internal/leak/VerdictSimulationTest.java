@@ -236,7 +236,7 @@ class VerdictSimulationTest {
     }
   }
 
-  /** The stacks of a name together have old idle objects and others that keep arriving. */
+  /** One stack of a name has old idle objects, and another has objects that keep arriving. */
   @Test
   void noNameIsCalledALeakBecauseOneOfItsStacksIsOldAndAnotherGrows() {
     assertThat(TWO.outcomes.values())

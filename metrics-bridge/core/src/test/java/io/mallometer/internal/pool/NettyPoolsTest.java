@@ -92,7 +92,7 @@ class NettyPoolsTest {
       Watched watched = new Watched(loader);
       Pool pool = watched.pool();
 
-      // 156 are expected to be tracked, with a standard error of 12.5.
+      // 156 buffers are expected to be tracked, with a standard error of 12.5.
       Estimate buffers = pool.bufferSites().get(0).buffers();
       assertThat(pool.samplingInterval()).isEqualTo(128);
       assertThat(watched.pool().samplingInterval()).as("nothing is changed").isEqualTo(128);
@@ -122,7 +122,7 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      // 156 and 1,250 are expected to be tracked, with standard errors of 12.5 and 35.
+      // 156 and then 1,250 buffers are expected to be tracked, with standard errors of 12.5 and 35.
       assertThat(pool.samplingInterval()).isEqualTo(16);
       assertThat(pool.bufferSites().get(0).tracks().tracked()).isBetween(1_406 - 220, 1_406 + 220);
       assertThat(pool.bufferSites().get(0).buffers().value())

@@ -117,7 +117,7 @@ public final class NettyUse {
           return method;
         }
       } catch (NoSuchMethodException e) {
-        // A superclass or an interface may have it.
+        // A superclass or an interface may declare the method.
       }
     }
     Method found = find(type.getSuperclass(), name, parameters);

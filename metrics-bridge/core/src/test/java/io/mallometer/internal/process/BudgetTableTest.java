@@ -117,7 +117,9 @@ class BudgetTableTest {
         .isEqualTo("limit leaves 178 MiB above this configuration");
   }
 
-  /** Native code holds 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB. */
+  /**
+   * Native code has allocated 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB.
+   */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {
     assertThat(verdict(760))
@@ -147,7 +149,7 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
   }
 
-  /** Shared memory of 10 MiB includes 8 MiB of heap, whose maximum counts already. */
+  /** The 10 MiB of shared memory include 8 MiB of the heap, whose maximum already counts. */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
     assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);

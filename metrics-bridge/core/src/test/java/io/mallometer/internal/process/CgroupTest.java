@@ -266,7 +266,10 @@ class CgroupTest {
     return files;
   }
 
-  /** Returns the files in one text, each after a line {@code == name}. */
+  /**
+   * Returns the texts of several files from one text, in which each file follows a line {@code ==
+   * name}.
+   */
   private static Map<String, String> captured(String name) {
     Map<String, String> files = new HashMap<>();
     for (String file : Captured.text(name).split("(?m)^== ")) {

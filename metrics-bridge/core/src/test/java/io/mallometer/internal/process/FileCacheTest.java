@@ -270,7 +270,7 @@ class FileCacheTest {
         channel.write(ByteBuffer.allocate(1), 20L * MEBIBYTE - 1);
         mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
       }
-      mapped.get(0); // the written pages are cached, and hardly any of them is resident
+      mapped.get(0); // written pages are cached, but few of them are resident
       Files.delete(data.resolve("deleted.log"));
       FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;

@@ -57,7 +57,9 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
                 VARIANTS.stream().flatMap(variant -> turns(jdk, collector, variant, 4).stream()));
   }
 
-  /** Returns a number of JVMs; empty if this JDK does not start with the options. */
+  /**
+   * Returns a number of JVMs with the options; an empty list if this JDK does not start with them.
+   */
   private static List<Jvm> turns(Path jdk, String collector, String more, int number) {
     return new Jvm(jdk, collector, false, false, more).exists()
         ? IntStream.range(0, number)
