@@ -42,15 +42,21 @@ public record Account(
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, by its name. */
     SITE("call site"),
-    /** Live bytes of the chunks of a pool, whichever call sites happened to need one. */
+    /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
-    /** Exact live bytes less those of all call sites, beyond the error of the samples. */
+    /**
+     * Exact live bytes minus the live bytes of all call sites, as far as the difference exceeds the
+     * error of the samples.
+     */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
     LIVE("live memory of malloc"),
-    /** Resident memory of malloc less live bytes; too low by live bytes that are not resident. */
+    /**
+     * Resident memory of malloc minus live bytes. The figure is too low by the live bytes that are
+     * not resident.
+     */
     RETAINED("malloc retained"),
     /** Resident memory of malloc if live bytes are not counted. */
     MALLOC("malloc"),
@@ -64,15 +70,15 @@ public record Account(
     STACKS("thread stacks"),
     /** Structures of the JVM that are not from malloc. */
     JVM("JVM structures"),
-    /** Pages of mapped files that the process wrote. */
+    /** Pages of mapped files that the process copied by writing. */
     COPIES("written pages of files"),
     /** Shared memory that is mapped. */
     SHARED("shared memory"),
-    /** mallometer itself. */
+    /** Memory of mallometer itself. */
     MALLOMETER("mallometer"),
     /** Anonymous memory that one call site of the program or its libraries mapped, by its name. */
     MAPPED("mapped by a call site"),
-    /** Other anonymous memory that neither malloc nor the JVM asked for. */
+    /** Other anonymous memory that neither malloc nor the JVM requested. */
     ANONYMOUS("anonymous memory outside malloc"),
     /** Kernel memory of the cgroup, such as page tables and kernel stacks. */
     KERNEL("kernel memory"),
@@ -82,7 +88,7 @@ public record Account(
     SOCKETS("network buffers"),
     /** Anonymous memory of the cgroup's other processes. */
     OTHERS("other processes"),
-    /** The total less all other rows. */
+    /** The total minus all other rows. */
     UNATTRIBUTED("not attributed");
 
     private final String words;
@@ -136,12 +142,18 @@ public record Account(
               unit = BYTES_PER_SECOND)
           double garbagePerSecond) {
 
-    /** Returns whether the row grows, with the interval's certainty, and has not stopped. */
+    /**
+     * Returns whether the interval of the row's growth is above zero, and the growth has not
+     * stopped.
+     */
     public boolean grows() {
       return lowerPerSecond > 0 && !plateau;
     }
 
-    /** Returns the bytes by which a setting lets the row grow; infinite without a setting. */
+    /**
+     * Returns the bytes by which the row can still grow until it reaches its maximum; infinite
+     * without a maximum.
+     */
     public double room() {
       return Double.isNaN(maximumBytes)
           ? Double.POSITIVE_INFINITY

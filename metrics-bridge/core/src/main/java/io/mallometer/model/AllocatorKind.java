@@ -2,13 +2,13 @@ package io.mallometer.model;
 
 import java.util.stream.Stream;
 
-/** Kind of the allocator that serves the process. */
+/** The kind of the allocator that serves the process. */
 public enum AllocatorKind implements Tagged {
   /** The allocator of the GNU C library. */
   GLIBC("glibc", "MALLOC_ARENA_MAX=2"),
   /** jemalloc. */
   JEMALLOC("jemalloc", "MALLOC_CONF=background_thread:true,dirty_decay_ms:1000"),
-  /** tcmalloc, of gperftools. */
+  /** tcmalloc of gperftools. */
   TCMALLOC("tcmalloc", "TCMALLOC_RELEASE_RATE=10"),
   /** mimalloc. */
   MIMALLOC("mimalloc", "MIMALLOC_PURGE_DELAY=0"),
@@ -24,14 +24,14 @@ public enum AllocatorKind implements Tagged {
   }
 
   /**
-   * Returns the environment variable, with its value, by which the allocator retains less; empty if
-   * none is known.
+   * Returns an environment variable, with its value, that makes the allocator retain less memory;
+   * empty if none is known.
    */
   public String setting() {
     return setting;
   }
 
-  /** Returns the kind of a name with a version, such as {@code jemalloc 5.3.0}. */
+  /** Returns the kind of the allocator with a name and version such as {@code jemalloc 5.3.0}. */
   public static AllocatorKind named(String name) {
     return Stream.of(values())
         .filter(kind -> name.startsWith(kind.tag))

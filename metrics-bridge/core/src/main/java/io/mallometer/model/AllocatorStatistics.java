@@ -12,9 +12,10 @@ import java.util.List;
 /**
  * Figures that the allocator reports, in bytes; {@code NaN} if it does not report them.
  *
- * <p>System memory is what the allocator has from the operating system: used by the program,
- * retained for later requests, and its own overhead. All three are virtual. Retained memory need
- * not be resident: a trim of glibc returns pages but does not lower the retained bytes.
+ * <p>System memory is the memory that the allocator has from the operating system. It consists of
+ * memory that the program uses, memory retained for later requests, and the allocator's own
+ * overhead. All three are amounts of virtual memory. Retained memory need not be resident: a trim
+ * of glibc returns pages but does not lower the retained bytes.
  */
 public record AllocatorStatistics(
     @Figure("When the statistics of the allocator were read, less often than the counters")
@@ -110,11 +111,11 @@ public record AllocatorStatistics(
    *
    * <p>jemalloc and tcmalloc know which of their free pages are resident, so their figure is exact.
    * glibc does not remember the pages that it returned. Its figure assumes that every page of the
-   * allocator that is not resident is a free page that glibc returned. The figure is therefore a
-   * lower bound: it is too low by live objects that the program has not written.
+   * allocator that is not resident is a free page that glibc returned. So the figure is a lower
+   * bound. It is too low by the pages of live objects that the program has not written.
    *
-   * @param mallocResidentBytes the resident memory of the allocator, in use or not; {@code NaN} if
-   *     unknown
+   * @param mallocResidentBytes the resident memory of the allocator, live or retained; {@code NaN}
+   *     if unknown
    */
   public AllocatorStatistics withResident(double mallocResidentBytes) {
     double absent =
@@ -122,7 +123,7 @@ public record AllocatorStatistics(
     return withTrimmable(Math.max(0, releasableBytes - absent));
   }
 
-  /** Returns these statistics with {@link #trimmableBytes} as given. */
+  /** Returns these statistics with other {@link #trimmableBytes}. */
   public AllocatorStatistics withTrimmable(double trimmable) {
     return with(trimmable, advice);
   }

@@ -1,6 +1,9 @@
 package io.mallometer.model;
 
-/** Time at which a program that was started without the library begins to count native memory. */
+/**
+ * The time at which mallometer begins to count native memory in a program that was started without
+ * the library.
+ */
 public enum AttachMode {
   /**
    * The agent attaches when it starts. The Spring Boot starter attaches after the application's

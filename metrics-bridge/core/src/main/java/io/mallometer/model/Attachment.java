@@ -8,7 +8,7 @@ import io.mallometer.internal.text.HumanText;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Result of an attach to a running process. */
+/** The result of an attach to a running process. */
 public record Attachment(
     @Figure(value = "Pointers to malloc and its relatives that lead to mallometer", unit = COUNT)
         int words,

@@ -5,8 +5,8 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import io.mallometer.internal.text.HumanText;
 
 /**
- * Memory that was live when mallometer attached to the process. It is part of {@link
- * NativeCounters#liveBytes()} as long as it is not freed.
+ * The memory that was live when mallometer attached to the process. It is part of {@link
+ * NativeCounters#liveBytes()} until it is freed.
  */
 public record Baseline(
     @Figure(
@@ -23,7 +23,7 @@ public record Baseline(
             unit = BYTES)
         double errorBytes) {
 
-  /** Baseline of a process that was counted from its start. */
+  /** The baseline of a process that was counted from its start. */
   public static final Baseline NONE = new Baseline(0, 0);
 
   /** Returns whether the baseline, and with it the live memory, is known. */
@@ -48,7 +48,10 @@ public record Baseline(
         : "the memory allocated before the attach is unknown, at most " + error;
   }
 
-  /** Compares like a record, without the classes that the JDK generates for records. */
+  /**
+   * Compares all components, as a record does. It is written out because the JDK would generate a
+   * class for the comparison at run time.
+   */
   @Override
   public boolean equals(Object other) {
     return other instanceof Baseline that

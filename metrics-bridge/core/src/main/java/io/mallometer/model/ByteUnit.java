@@ -1,17 +1,17 @@
 package io.mallometer.model;
 
-/** Meaning of one byte of allocated, freed and live memory. */
+/** The unit in which allocated, freed and live bytes are counted. */
 public enum ByteUnit implements Tagged {
   /** {@code malloc_usable_size()} of the object, requested from the allocator at each event. */
   USABLE("usable"),
 
   /**
-   * The usable size, read from glibc's chunk header; an object with a mapping of its own counts 8
+   * The usable size, read from glibc's chunk header. An object with a mapping of its own counts 8
    * bytes more.
    */
   GLIBC_CHUNK("chunk"),
 
-  /** The requested size, kept in a header before each object. */
+  /** The requested size, stored in a header before each object. */
   REQUESTED("requested"),
 
   /** The library is absent, or names a unit that this version does not know. */

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Code that allocates, identified by its whole stack. */
+/** A call site: code that allocates, identified by its whole stack. */
 public record CallSite(
     @Figure("The site's number, which it keeps while the process lives") int number,
     @Figure("The stack, innermost first: native frames, then Java frames") List<StackFrame> frames,
@@ -47,8 +47,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * Quantiles of the ages of live sampled objects, each weighted with the bytes that it stands for;
-   * {@code NaN} if there are none.
+   * The quantiles of the ages of live sampled objects, each weighted with the bytes that it stands
+   * for; {@code NaN} without such objects.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
@@ -93,7 +93,7 @@ public record CallSite(
         ages);
   }
 
-  /** Returns this site with a rate over a time. */
+  /** Returns this site with an allocation rate, and the time over which the rate was measured. */
   public CallSite withRate(double bytesPerSecond, double seconds) {
     return new CallSite(
         number,
@@ -111,7 +111,7 @@ public record CallSite(
         ages);
   }
 
-  /** Returns the short name with the line, such as {@code Shop.order (Shop.java:31)}. */
+  /** Returns the short name with the source line, such as {@code Shop.order (Shop.java:31)}. */
   public String line() {
     String place = StackFrame.place(frames, name);
     return HumanText.shortName(name) + (place.isEmpty() ? "" : " (" + place + ")");
@@ -133,14 +133,17 @@ public record CallSite(
     return CodeOwner.of(name, frames);
   }
 
-  /** Returns the innermost Java frame's {@code Class.method}, else the innermost function. */
+  /**
+   * Returns the {@code Class.method} of the innermost Java frame; without one, the innermost
+   * function.
+   */
   public String topFrame() {
     return top().map(StackFrame::function).orElse(Grouping.UNKNOWN);
   }
 
   /**
-   * Returns the package of the innermost Java frame, or its class if that has none; else the
-   * library of the innermost function. Empty if unknown.
+   * Returns the package of the innermost Java frame, or its class if the class has no package.
+   * Without a Java frame, returns the library of the innermost function; empty if unknown.
    */
   public String topPackage() {
     return top().map(CallSite::packageOf).orElse("");
@@ -159,8 +162,8 @@ public record CallSite(
   }
 
   /**
-   * Returns the index at which the package ends, or -1. Ignores what follows the slash in the name
-   * of a hidden class.
+   * Returns the index at which the package ends; -1 without a package. Ignores the part behind the
+   * slash in the name of a hidden class.
    */
   private static int packageEnd(String className) {
     int slash = className.indexOf('/');

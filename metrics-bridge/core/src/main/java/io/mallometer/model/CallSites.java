@@ -13,11 +13,12 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * One reading of all call sites, immutable.
+ * One reading of all call sites. Immutable.
  *
  * @param sites the sites, most live bytes first
  * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the name in
- *     frames; without libraries that have no id, and names that libraries with several ids share
+ *     frames. Libraries without an id, and names that libraries with different ids share, have no
+ *     entry
  */
 public record CallSites(
     @Figure("When they were read") Instant time,
@@ -32,12 +33,13 @@ public record CallSites(
     @Figure("Since when allocations are in the sites, and what was allocated before") Origin origin,
     Map<String, String> buildIds) {
 
-  /** The bytes that glibc takes for each object beyond its usable size. */
+  /** The bytes that glibc takes for each object in addition to its usable size. */
   static final int SIZE_WORD = 8;
 
   /**
-   * Origin of a reading: the time from which on the sites contain allocations. No site contains
-   * allocations from before an attach, which have the live bytes that the sites do not explain.
+   * The origin of a reading: the time from which on the sites contain allocations. No site contains
+   * allocations from before an attach. The live bytes that the sites do not explain are from these
+   * allocations.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
@@ -49,7 +51,7 @@ public record CallSites(
               unit = BYTES)
           double allocatedBeforeBytes) {
 
-    /** Origin of sites that cover all allocations of the process. */
+    /** The origin of sites that cover all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
     /** Returns whether earlier allocations of the process belong to no site. */
@@ -117,8 +119,8 @@ public record CallSites(
   }
 
   /**
-   * Returns the origin after an attach. Its bytes from before the attach are an estimate, as the
-   * sites are, so they are limited to possible values.
+   * Returns the origin after an attach. The bytes from before the attach are estimated from the
+   * sites, so they are limited to the possible values.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;
@@ -143,7 +145,7 @@ public record CallSites(
     return with(sites.stream().filter(site -> site.codeOwner() == CodeOwner.APPLICATION).toList());
   }
 
-  /** Returns the sites by a figure, largest first. */
+  /** Returns the sites sorted by a figure, largest first. */
   public List<CallSite> sortedBy(SiteOrder order) {
     return sites.stream().sorted(order.comparator()).toList();
   }
@@ -153,12 +155,12 @@ public record CallSites(
     return sites.stream().filter(site -> site.number() == number).findFirst();
   }
 
-  /** Returns the sites by group, most live bytes first. */
+  /** Returns the groups of the sites, most live bytes first. */
   public List<SiteGroup> groupedBy(Grouping grouping) {
     return groupedBy(grouping::keyOf);
   }
 
-  /** Returns the sites with the same key as groups, most live bytes first. */
+  /** Returns the groups of sites with the same key, most live bytes first. */
   public List<SiteGroup> groupedBy(Function<CallSite, String> keyOf) {
     Map<String, SiteGroup> groups = new LinkedHashMap<>();
     for (CallSite site : sites) {

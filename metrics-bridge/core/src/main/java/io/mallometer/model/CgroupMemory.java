@@ -53,7 +53,7 @@ public record CgroupMemory(
     @Figure("Time lost waiting for memory; empty if the kernel does not tell")
         Optional<Pressure> pressure) {
 
-  /** Time in which tasks of the cgroup waited for memory. */
+  /** The time for which tasks of the cgroup waited for memory. */
   public record Pressure(
       @Figure(value = "At least one task waited; only grows", unit = SECONDS) double someSeconds,
       @Figure(value = "All tasks waited; only grows", unit = SECONDS) double fullSeconds,
@@ -70,8 +70,9 @@ public record CgroupMemory(
   }
 
   /**
-   * Returns the bytes that count against the limit: without cached and mapped files, which the
-   * kernel drops before it kills, or without inactive files where only those are known.
+   * Returns the bytes that count toward the limit: the charged bytes without cached and mapped
+   * files, because the kernel drops these before it kills a process. If the bytes of files are
+   * unknown, returns the working set; without it, the charged bytes.
    */
   public double usedBytes() {
     Long files = parts.get(ChargedPart.PAGE_CACHE);

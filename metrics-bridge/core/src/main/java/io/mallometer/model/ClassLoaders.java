@@ -9,7 +9,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Class metadata by class loader, read at one safepoint of the JVM, and who defines classes. */
+/**
+ * Class metadata by class loader, read at one safepoint of the JVM, and the code that defines
+ * classes.
+ */
 public record ClassLoaders(
     @Figure("When it was read or refused") Instant time,
     @Figure(
@@ -28,13 +31,10 @@ public record ClassLoaders(
 
   private static final int MOST_NAMED = 3;
 
-  /**
-   * The number of loaders of one class from which on {@link Kind} checks whether each defines
-   * hardly more than one class.
-   */
+  /** The number of loaders from which {@link Kind#oneClassEach()} can be true. */
   private static final int MANY_LOADERS = 20;
 
-  /** All class loaders of one class. */
+  /** All class loaders that are instances of one class. */
   public record Kind(
       @Figure("The class of the loaders, or boot class loader") String loader,
       @Figure(value = "Loaders of this class", unit = COUNT) int loaders,
@@ -42,7 +42,10 @@ public record ClassLoaders(
           int classes,
       @Figure(value = "Metadata of these classes", unit = BYTES) long metadataBytes) {
 
-    /** Returns whether the loaders define a class each, as for scripts and generated classes. */
+    /**
+     * Returns whether there are many loaders that define about one class each, as for scripts and
+     * generated classes.
+     */
     @Figure("Whether there are many loaders with hardly more than a class each")
     public boolean oneClassEach() {
       return loaders >= MANY_LOADERS && classes < 2 * loaders;

@@ -3,15 +3,15 @@ package io.mallometer.model;
 import java.util.List;
 import java.util.Locale;
 
-/** Part of the process that a call site belongs to. */
+/** The part of the process that a call site belongs to. */
 public enum CodeOwner implements Tagged {
   /** The program and the libraries that it uses. */
   APPLICATION,
 
-  /** HotSpot, without a method of the program on the stack. */
+  /** HotSpot itself, if no method of the program is on the stack. */
   JVM,
 
-  /** mallometer itself: its classes, or allocations of HotSpot for its library. */
+  /** mallometer itself: code of its classes or of its library. */
   MALLOMETER;
 
   private static final List<String> JDK =
@@ -37,7 +37,10 @@ public enum CodeOwner implements Tagged {
   private static final String OWN_LIBRARY = "libmallometer.";
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
-  /** The names of HotSpot's functions that allocate for Java code, such as direct buffers. */
+  /**
+   * A part of the names of HotSpot's functions that allocate for Java code, for example direct
+   * buffers.
+   */
   private static final String UNSAFE = "!Unsafe_";
 
   /** Returns the name that URLs use. */
@@ -49,8 +52,8 @@ public enum CodeOwner implements Tagged {
   /**
    * Returns the owner of a call site.
    *
-   * @param name its name
-   * @param frames its stack, innermost first: the first Java frame outside of the JDK decides
+   * @param name the name of the call site
+   * @param frames the stack, innermost first; the first Java frame outside of the JDK decides
    */
   public static CodeOwner of(String name, List<StackFrame> frames) {
     for (StackFrame frame : frames) {

@@ -19,21 +19,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A published component of a kind of record. The components of a kind of record are read once, when
- * one of its records is first published, because the JDK creates its description of a class anew
+ * a record of this kind is first published, because the JDK creates the description of a class anew
  * for each caller.
  *
  * @param name the name in JSON and in composite data
  * @param meaning the meaning; the name if no {@link Figure} states one
- * @param unit the unit of its numbers
- * @param always whether it is {@code null} in JSON while it is unknown
- * @param grows whether its numbers only grow while the process lives
- * @param meter the meter that shows it without labels; empty if there is none
- * @param attribute the attribute of an MBean that shows it without a key; empty if there is none
+ * @param unit the unit of the component's numbers
+ * @param always whether JSON contains the component as {@code null} while it is unknown
+ * @param grows whether the numbers only grow while the process lives
+ * @param meter the meter that shows the component without labels; empty if there is none
+ * @param attribute the attribute of an MBean that shows the component without a key; empty if there
+ *     is none
  * @param type the type
- * @param accessor returns the value in a record; a handle, because Java 17 makes a class for a
- *     method that reflection calls often
- * @param number returns a primitive number in a record without an object for it; null for another
- *     type
+ * @param accessor the handle that returns the value in a record. It is no reflective method,
+ *     because Java 17 generates a class for a method that reflection calls often
+ * @param number the handle that returns a primitive number in a record without allocating an
+ *     object; null for a component of another type
  */
 public record Component(
     String name,
@@ -60,8 +61,9 @@ public record Component(
       };
 
   /**
-   * Returns the published components of a kind of record in their order, then the figures that it
-   * computes, by name. A record without any {@link Figure} composes others: all of it is published.
+   * Returns the published components of a kind of record in their order, then the figures that the
+   * record computes, sorted by name. A record without any {@link Figure} only groups other records,
+   * so all its components are published.
    */
   public static List<Component> of(Class<?> kind) {
     return KNOWN.get(kind);
@@ -70,7 +72,7 @@ public record Component(
   /**
    * Returns a published component of a kind of record.
    *
-   * @throws IllegalArgumentException if there is none of this name
+   * @throws IllegalArgumentException if no component has this name
    */
   public static Component of(Class<?> kind, String name) {
     for (Component component : of(kind)) {
@@ -81,7 +83,9 @@ public record Component(
     throw new IllegalArgumentException(kind.getSimpleName() + " does not publish " + name);
   }
 
-  /** Returns the kinds of records that are published with these, themselves included. */
+  /**
+   * Returns the kinds of records that are published as parts of some kinds, the latter included.
+   */
   public static Set<Class<?>> reachable(Collection<? extends Class<?>> kinds) {
     Set<Class<?>> known = new LinkedHashSet<>();
     kinds.forEach(kind -> reach(kind, known));
@@ -130,10 +134,10 @@ public record Component(
   }
 
   /**
-   * Returns a component, or the components of the record that it contains if they are published in
-   * its place.
+   * Returns a component. If the component is a record whose own components are published in its
+   * place, returns these.
    *
-   * @param container returns the record with this component
+   * @param container the handle that returns the record with this component
    */
   private static List<Component> published(Method accessor, MethodHandle container) {
     Component whole = of(accessor, container);
@@ -172,7 +176,10 @@ public record Component(
     }
   }
 
-  /** Returns the number in a record, for a time the seconds since 1970; {@code NaN} if unknown. */
+  /**
+   * Returns the number in a record; {@code NaN} if unknown. The number of a time is the seconds
+   * since 1970.
+   */
   public double numberIn(Record fields) {
     if (number == null) {
       return valueIn(fields) instanceof Instant time ? time.getEpochSecond() : Double.NaN;

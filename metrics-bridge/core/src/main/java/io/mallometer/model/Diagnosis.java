@@ -9,7 +9,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The diagnosis on the process: one state, one sentence, and actions. Every face shows the same.
+ * The diagnosis on the process: one state, one sentence, and actions. Every face shows the same
+ * diagnosis.
  *
  * @param previous the previous run; empty if none is recorded
  */
@@ -35,11 +36,11 @@ public record Diagnosis(
 
   /** The states, the mildest first. */
   public enum State implements Tagged {
-    /** No other state holds, and there is evidence for that. */
+    /** No other state holds, and the evidence covers a time that is long enough to say so. */
     HEALTHY,
     /** No graver state holds, but the evidence covers too short a time. */
     TOO_EARLY,
-    /** Memory grows, or a suspect holds much of it, and there is time to look. */
+    /** Memory grows, or a suspect has much of it, and there is time to investigate. */
     WATCH,
     /** A leak grows, or the limit is near. */
     ACT;
@@ -87,19 +88,19 @@ public record Diagnosis(
     /** The source of the limit that holds for all processes of the cgroup. */
     public static final String CGROUP = "cgroup";
 
-    /** The source of the machine's memory, the limit if nobody set another. */
+    /** The source of the machine's memory, which is the limit if no other is set. */
     public static final String MACHINE = "machine";
 
-    /** The limit of a process for which none is known. */
+    /** The limit of a process whose limit is unknown. */
     public static final Limit NONE =
         new Limit(Double.NaN, Double.NaN, "", Double.NaN, Double.NaN, Double.NaN);
 
-    /** Returns a limit that memory does not approach. */
+    /** Returns a limit without times at which memory reaches it. */
     public static Limit of(double bytes, double usedBytes, String source) {
       return new Limit(bytes, usedBytes, source, Double.NaN, Double.NaN, Double.NaN);
     }
 
-    /** Returns this limit with the times at which it is reached. */
+    /** Returns this limit with the seconds until memory reaches it. */
     public Limit reachedIn(double lower, double estimate, double upper) {
       return new Limit(bytes, usedBytes, source, lower, estimate, upper);
     }

@@ -5,17 +5,17 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 /**
  * A sum that was estimated from samples, with its uncertainty.
  *
- * <p>Samples of rare events are distributed to the right of their mean, so the 95 % interval is not
- * that of the normal distribution, but that of a gamma distribution with the estimate's mean and
- * variance, as Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in
- * Medicine 16, 1997). With {@code c = variance / value} and {@code m = value / c}, the number of
- * equal samples that would be as uncertain, the interval reaches from {@code c/2} times the 2.5 %
- * quantile of chi squared with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 %
- * quantile with {@code 2(m+2)}; the 2, where Fay and Feuer have 1, makes up for the variance being
- * estimated as well. Quantiles are Wilson and Hilferty's.
+ * <p>The distribution of samples of rare events is skewed, so the 95 % interval is not that of a
+ * normal distribution. It is that of a gamma distribution with the estimate's mean and variance, as
+ * Fay and Feuer proposed for weighted sums of Poisson variables (Statistics in Medicine 16, 1997).
+ * With {@code c = variance / value} and {@code m = value / c}, the number of equal samples that
+ * would be as uncertain, the interval reaches from {@code c/2} times the 2.5 % quantile of chi
+ * squared with {@code 2m} degrees of freedom to {@code c/2} times the 97.5 % quantile with {@code
+ * 2(m+2)} degrees. Fay and Feuer add 1 instead of 2; the 2 makes up for the error of the estimated
+ * variance. Quantiles are those of Wilson and Hilferty's approximation.
  *
- * @param variance the estimate's variance, itself estimated; 0 if the value is exact
- * @param samples the number of samples behind it
+ * @param variance the estimated variance of the estimate; 0 if the value is exact
+ * @param samples the number of samples from which the value was estimated
  * @param most the count of the whole process, which no interval exceeds; infinite if unknown
  */
 public record Estimate(
@@ -24,16 +24,16 @@ public record Estimate(
     long samples,
     double most) {
 
-  /** Estimate of zero. */
+  /** The exact value zero. */
   public static final Estimate ZERO = new Estimate(0, 0, 0);
 
-  /** Estimate that is unknown. */
+  /** An unknown estimate. */
   public static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
   /** The 97.5 % quantile of the normal distribution. */
   private static final double Z = 1.959963984540054;
 
-  /** The expected number of events at which none happens with a probability of 2.5 %. */
+  /** The expected number of events for which the probability that no event happens is 2.5 %. */
   private static final double NONE_BY_CHANCE = 3.688879454113936;
 
   /** Creates an estimate of a part of an unknown whole. */
@@ -81,8 +81,8 @@ public record Estimate(
   }
 
   /**
-   * Returns the upper end of the 95 % interval. Without samples, the root of the variance is the
-   * weight of one sample. Never exceeds the whole, unless the estimate itself does.
+   * Returns the upper end of the 95 % interval. Without samples, the square root of the variance is
+   * the weight of one sample. The end never exceeds the whole, unless the estimate itself does.
    */
   @Figure(value = "The upper end of the 95 % interval", unit = COUNT)
   public double high() {

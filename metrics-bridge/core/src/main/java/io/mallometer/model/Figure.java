@@ -7,10 +7,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A published component of a record. JSON, the MBeans and the reference take its name from the
- * record, and its meaning and unit from here. A component without this annotation is not published.
- * On a method it publishes a figure that the record computes. The list of meters names the records
- * that can have meters and attributes, and contains the meters with labels.
+ * A published component of a record. JSON, the MBeans and the reference take the name of the
+ * component from the record, and its meaning and unit from this annotation. A component without the
+ * annotation is not published. On a method, the annotation publishes a figure that the record
+ * computes. The list of meters names the records that can have meters and attributes, and contains
+ * the meters with labels.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -35,13 +36,15 @@ public @interface Figure {
   /** Returns whether the number only grows while the process lives. */
   boolean grows() default false;
 
-  /** Returns the name of the meter that shows it without labels; empty if there is none. */
+  /** Returns the name of the meter that shows the figure without labels; empty if there is none. */
   String meter() default "";
 
-  /** Returns the attribute of an MBean that shows it without a key; empty if there is none. */
+  /**
+   * Returns the attribute of an MBean that shows the figure without a key; empty if there is none.
+   */
   String attribute() default "";
 
-  /** Unit of a number. */
+  /** The unit of a number. */
   enum Unit {
     /** No number, or a number whose meaning states the unit. */
     NONE(false),
@@ -53,9 +56,9 @@ public @interface Figure {
     SECONDS(false),
     /** A share of a whole, 0 to 1. */
     RATIO(false),
-    /** Bytes for each second. */
+    /** Bytes per second. */
     BYTES_PER_SECOND(false),
-    /** Bytes for each hour. */
+    /** Bytes per hour. */
     BYTES_PER_HOUR(false);
 
     private final boolean whole;

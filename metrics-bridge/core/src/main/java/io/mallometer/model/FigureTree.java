@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * Converts a Java record to the tree of ordered maps, lists, strings, numbers and booleans that
  * JSON and the MBeans publish.
  *
- * <p>An unknown value ({@code NaN}, empty, null) is left out, or null in a list and for a component
- * that is {@link Figure#always always} there. A record without a known value is unknown. Times are
- * in ISO 8601, durations in seconds, stack frames are text, constants of an enum have the name of
- * {@link Tagged#tag}, or else their own.
+ * <p>The tree omits an unknown value ({@code NaN}, empty or null). In a list, and for a component
+ * with {@link Figure#always}, the value is null instead. A record without a known value is itself
+ * unknown. Times are in ISO 8601, durations in seconds, stack frames are text, and constants of an
+ * enum have the name of {@link Tagged#tag}, or else the name in Java.
  */
 public final class FigureTree {
 
@@ -80,8 +80,8 @@ public final class FigureTree {
   }
 
   /**
-   * A list that creates an element at each access: ten thousand call sites with their stacks as
-   * text may not fit into a small heap.
+   * A list that creates its elements at each access, because ten thousand call sites with their
+   * stacks as text may not fit into a small heap.
    */
   private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
 

@@ -2,9 +2,9 @@ package io.mallometer.model;
 
 import java.util.Locale;
 
-/** The answer of past garbage collections about a call site whose objects cleaners free. */
+/** The result of past garbage collections for a call site whose objects cleaners free. */
 public enum GarbageAnswer implements Tagged {
-  /** Cleaners free no object of the site, or nothing is known of them. */
+  /** Cleaners free no object of the site, or nothing is known about cleaners. */
   NONE,
 
   /** A young collection frees the objects. */
@@ -13,10 +13,13 @@ public enum GarbageAnswer implements Tagged {
   /** An old collection frees a part of the objects. */
   OLD,
 
-  /** Too few old collections came, so it cannot be told. */
+  /** Too few old collections took place for an answer. */
   NOT_TOLD,
 
-  /** The objects outlived old collections: they are held, or no cleaner frees them. */
+  /**
+   * The objects outlived old collections, because they are still reachable or no cleaner frees
+   * them.
+   */
   OUTLIVED;
 
   @Override

@@ -2,18 +2,18 @@ package io.mallometer.model;
 
 import java.util.function.Function;
 
-/** Criterion by which call sites are grouped. */
+/** A criterion by which call sites are grouped. */
 public enum Grouping {
   /** The name of the site: {@code Class.method} or {@code library!symbol}. */
   SITE("site", CallSite::name),
-  /** The library that asked for the memory. */
+  /** The library that requested the memory. */
   LIBRARY("library", CallSite::library),
   /** The innermost Java method, else the innermost function. */
   FRAME("frame", CallSite::topFrame),
   /** The package of the innermost Java method, else the library of the innermost function. */
   PACKAGE("package", CallSite::topPackage);
 
-  /** The key of sites for which the grouping has none. */
+  /** The key of sites for which the grouping has no key of its own. */
   public static final String UNKNOWN = "[unknown]";
 
   private final String id;

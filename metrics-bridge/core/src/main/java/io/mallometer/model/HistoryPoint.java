@@ -8,8 +8,9 @@ import java.time.Instant;
 /**
  * Figures of the process at one moment of the last hour. Unknown figures are {@code NaN}.
  *
- * @param netBytes bytes allocated less bytes freed since counting began; below 0 if much memory
- *     from before an attach is freed. If live bytes are unknown, only this figure shows growth
+ * @param netBytes the bytes allocated minus the bytes freed since counting began; negative if much
+ *     memory from before an attach is freed. If live bytes are unknown, only this figure shows
+ *     growth
  * @param usedBytes the bytes that count toward the cgroup's limit
  * @param residentUsedBytes the resident bytes that count toward any other limit
  */
@@ -51,7 +52,8 @@ public record HistoryPoint(
   }
 
   /**
-   * Returns allocated less freed bytes, with the size words that live bytes have after an attach.
+   * Returns the bytes allocated minus the bytes freed. After an attach the result includes glibc's
+   * size word of each object, as live bytes do.
    */
   private static double net(NativeCounters counted, ByteUnit unit) {
     if (!counted.complete()) {

@@ -4,7 +4,7 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 
 import java.time.Instant;
 
-/** A successful request above {@link SelfReport#hugeThresholdBytes()}. */
+/** A successful request for more than {@link SelfReport#hugeThresholdBytes()}. */
 public record HugeAllocation(
     @Figure("1 for the process's first; a gap in the numbers is what was missed") long number,
     @Figure("When it was made") Instant time,

@@ -1,6 +1,6 @@
 package io.mallometer.model;
 
-/** Listener for requests above {@link SelfReport#hugeThresholdBytes()}. */
+/** A listener for requests above {@link SelfReport#hugeThresholdBytes()}. */
 @FunctionalInterface
 public interface HugeAllocationListener {
 
@@ -9,8 +9,8 @@ public interface HugeAllocationListener {
    * that only listeners share.
    *
    * @param allocation the request
-   * @param missedBefore the number of requests since the previous call that are lost, because more
-   *     came than the library keeps
+   * @param missedBefore the number of requests since the previous call that are lost, because there
+   *     were more than the library stores
    */
   void onHugeAllocation(HugeAllocation allocation, long missedBefore);
 }

@@ -15,7 +15,7 @@ public enum KeptMoment {
   LIMIT_95("95", 95),
   /**
    * The latest poll at which live bytes exceeded the size of a monitor {@link
-   * MonitorOptions#liveSize}. Not in the recording.
+   * MonitorOptions#liveSize}. The recording does not contain it.
    */
   LIVE_SIZE("live-size", 0);
 

@@ -4,22 +4,28 @@ import java.util.Locale;
 
 /** The evidence for a verdict. */
 public enum LeakEvidence implements Tagged {
-  /** For a leak: no address of the sampled objects exists, so no code can use or free them. */
+  /**
+   * The site leaks, because no address of its sampled objects exists, so no code can use or free
+   * them.
+   */
   LOST,
 
-  /** For a leak: objects were idle for longer than the longest timeout. */
+  /** The site leaks, because objects were idle for longer than the longest timeout. */
   OUTLASTED,
 
-  /** For a leak: the same stack leaked in an earlier run, and its objects are unused again. */
+  /**
+   * The site leaks, because the same stack leaked in an earlier run and its objects are unused
+   * again.
+   */
   KNOWN,
 
-  /** Sampled objects in page slots, whose latest access is known. */
+  /** The evidence is sampled objects in page slots, whose latest access is known. */
   SLOTS,
 
-  /** Sampled objects of which only the age is known. */
+  /** The evidence is sampled objects of which only the age is known. */
   AGES,
 
-  /** The sums of the site, without figures of single objects. */
+  /** The evidence has only sums over the objects of the site. */
   NONE;
 
   /** Returns the name in JSON. */

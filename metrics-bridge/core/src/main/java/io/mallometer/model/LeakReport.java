@@ -5,18 +5,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All verdicts of one evaluation, immutable.
+ * All verdicts of one evaluation. Immutable.
  *
  * @param time the time of the evaluation
  * @param observation the state of the observation
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
- *     growing) first, those that grow before the others; then pools and healthy ones; within each
- *     most suspected bytes first. Suspects of one name and library have one verdict together, or
- *     one each for lost memory, other leaks and the rest where the milder part has more bytes;
- *     pools of one name and library have one
- * @param reason why there are no verdicts; empty if there can be some
- * @param garbageReason why memory that waits for a garbage collection is unknown; empty if it is
- *     known
+ *     growing) come first, the growing ones before the others; then the other sites. Sites with the
+ *     same verdict are sorted by suspected bytes, most first. Suspects of one name and library
+ *     share one verdict. If a milder kind of them has more bytes, lost memory, other leaks and
+ *     other suspects have a verdict each. Pools of one name and library share one verdict
+ * @param reason the reason why there are no verdicts; empty if there can be verdicts
+ * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
+ *     if it is known
  */
 public record LeakReport(
     Instant time,

@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /**
  * The suspects by name and the memory of the worst leaks, limited to a few names, for the meters.
- * Leaves out acknowledged sites and the sites of HotSpot and mallometer.
+ * Omits acknowledged sites, and the sites of HotSpot and mallometer.
  *
  * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
  * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.

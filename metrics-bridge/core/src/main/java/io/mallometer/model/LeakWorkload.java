@@ -3,14 +3,14 @@ package io.mallometer.model;
 import java.time.Duration;
 
 /**
- * Kind of program, which decides the shortest idle time at which an object is suspected. The idle
- * times after which a site's objects were used or freed raise that time.
+ * The kind of a program. It determines the shortest idle time at which an object is suspected. If
+ * objects of a site were used or freed after longer idle times, a longer time applies to the site.
  */
 public enum LeakWorkload {
-  /** Periodic work: all data is reached within some periods. */
+  /** Works periodically, and accesses all its data within some periods. */
   REAL_TIME(Duration.ofSeconds(30)),
 
-  /** Waits for people, who return within a minute or two. */
+  /** Waits for its users, who return within a minute or two. */
   INTERACTIVE(Duration.ofMinutes(2)),
 
   /** Answers requests; connections, sessions and caches wait for minutes. */

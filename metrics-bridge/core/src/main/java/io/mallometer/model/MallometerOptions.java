@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values of {@link Setting settings}. Immutable.
+ * The values of {@link Setting settings}. Immutable.
  *
  * <pre>{@code
  * MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofSeconds(1))
@@ -19,7 +19,7 @@ public final class MallometerOptions {
 
   private static final MallometerOptions DEFAULTS = new MallometerOptions(Map.of());
 
-  /** Values that are not the default. */
+  /** The values that are not the default. */
   private final Map<Setting<?>, Object> given;
 
   private MallometerOptions(Map<Setting<?>, Object> given) {

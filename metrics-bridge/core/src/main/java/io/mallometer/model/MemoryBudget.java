@@ -15,7 +15,7 @@ public record MemoryBudget(
         double limitBytes,
     @Figure("The result in one sentence") String verdict) {
 
-  /** One claim on memory. */
+  /** An item of the budget. */
   public record Line(
       @Figure("What claims it, such as java_heap") String item,
       @Figure(value = "How much it may take", unit = BYTES) long bytes,
@@ -33,7 +33,10 @@ public record MemoryBudget(
     lines = List.copyOf(lines);
   }
 
-  /** Returns the limit less the total: negative if it is too small; {@code NaN} without a limit. */
+  /**
+   * Returns the limit minus the total: negative if the limit is too small; {@code NaN} without a
+   * limit.
+   */
   @Figure(value = "The limit without the total; negative if it is too small", unit = BYTES)
   public double headroomBytes() {
     return limitBytes - totalBytes;

@@ -5,10 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Division of the memory at one moment of the last hour.
+ * The memory by part at one moment of the last hour.
  *
- * @param time when it was read
- * @param resident resident bytes by part, of the latest split at that time; empty before the first
+ * @param time the time of the reading
+ * @param resident the resident bytes by part, from the latest split of the resident set at that
+ *     time; empty before the first split
  * @param charged the bytes charged to the cgroup, by part; empty outside a cgroup
  * @param limitBytes the cgroup's limit; {@code NaN} without one
  */
@@ -23,7 +24,7 @@ public record MemoryMoment(
     charged = Map.copyOf(charged);
   }
 
-  /** Creates the division of the memory from a snapshot. */
+  /** Returns the memory by part of a snapshot. */
   public static MemoryMoment of(Snapshot snapshot) {
     Optional<ResidentMemory> resident = snapshot.memory().resident();
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();

@@ -7,14 +7,14 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Options of a ready-made monitor.
+ * The options of a built-in monitor.
  *
  * @param kind the kind
- * @param bytes the size that has to be exceeded; 0 for {@link Kind#CSV_FILE} and {@link
+ * @param bytes the size above which the monitor reports; 0 for {@link Kind#CSV_FILE} and {@link
  *     Kind#USABLE_SIZES}
  * @param thread the thread whose requests a {@link Kind#THRESHOLD} reports, by its {@link
  *     HugeAllocation#threadId}; 0 for all threads
- * @param file where the rows are written; empty for all but {@link Kind#CSV_FILE}
+ * @param file the file to which rows are written; empty for all kinds but {@link Kind#CSV_FILE}
  */
 public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> file) {
 
@@ -27,8 +27,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     /** Writes a row of a CSV file at each poll. */
     CSV_FILE,
     /**
-     * Counts allocations by the size that the allocator hands out. Meanwhile all events take the
-     * hook's longer path.
+     * Counts allocations by the size that the allocator returns. While it runs, each event takes
+     * the hook's longer path.
      */
     USABLE_SIZES;
 
@@ -53,14 +53,14 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     }
   }
 
-  /** Returns a monitor that reports each request above this size. */
+  /** Returns a monitor that reports each request above a size. */
   public static MonitorOptions threshold(long bytes) {
     return new MonitorOptions(Kind.THRESHOLD, bytes, 0, Optional.empty());
   }
 
   /**
-   * Returns this monitor for the requests of one thread. Requests of other threads then use none of
-   * the 64 places that the library has for each monitor.
+   * Returns this monitor for the requests of one thread. The library stores 64 requests for each
+   * monitor, and then does not store requests of other threads.
    *
    * @param thread the kernel's number; 0 for all threads
    */
@@ -68,7 +68,7 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     return new MonitorOptions(kind, bytes, thread, file);
   }
 
-  /** Returns a monitor that reports when live bytes exceed this size. */
+  /** Returns a monitor that reports when live bytes exceed a size. */
   public static MonitorOptions liveSize(long bytes) {
     return new MonitorOptions(Kind.LIVE_SIZE, bytes, 0, Optional.empty());
   }
@@ -78,12 +78,12 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     return new MonitorOptions(Kind.CSV_FILE, 0, 0, Optional.of(file));
   }
 
-  /** Returns a monitor that counts allocations by the size that the allocator hands out. */
+  /** Returns a monitor that counts allocations by the size that the allocator returns. */
   public static MonitorOptions usableSizes() {
     return new MonitorOptions(Kind.USABLE_SIZES, 0, 0, Optional.empty());
   }
 
-  /** Returns the monitors that the options ask for. */
+  /** Returns the monitors that the options request. */
   public static List<MonitorOptions> of(MallometerOptions options) {
     List<MonitorOptions> monitors = new ArrayList<>();
     Optional<Long> threshold = options.find(Setting.MONITOR_THRESHOLD);

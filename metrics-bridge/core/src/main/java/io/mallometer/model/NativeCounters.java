@@ -10,13 +10,14 @@ import java.util.function.ToLongFunction;
 /**
  * Counts of native allocations since counting began, or within a scope.
  *
- * <p>A successful malloc, calloc, memalign, ... is one allocation, free of a pointer is one free, a
- * successful realloc of a pointer is one of each, also in place; failures count only as failed.
- * <em>Requested</em> bytes are what callers asked for. <em>Allocated</em> and <em>freed</em> bytes
- * share one unit, which {@link SelfReport#byteUnit()} names, so that their difference is the live
- * bytes; they are not comparable with requested bytes.
+ * <p>A successful malloc, calloc, memalign or similar call is one allocation, and free of a pointer
+ * is one free. A successful realloc of a pointer is one allocation and one free, even if the object
+ * stays in place. A failed call counts only as failed. <em>Requested</em> bytes are the bytes that
+ * callers requested. <em>Allocated</em> and <em>freed</em> bytes share one unit, which {@link
+ * SelfReport#byteUnit()} names, so that their difference is the live bytes; they are not comparable
+ * with requested bytes.
  *
- * @param allocationsBySize successful allocations by requested size
+ * @param allocationsBySize the numbers of successful allocations by requested size
  * @param baseline the live bytes when mallometer attached
  */
 public record NativeCounters(
@@ -103,7 +104,8 @@ public record NativeCounters(
   /**
    * Creates counts from those of the native library.
    *
-   * @param counted returns a field of {@code struct mallometer_counters} by its name in Java
+   * @param counted the function that returns a field of {@code struct mallometer_counters} by its
+   *     name in Java
    */
   public static NativeCounters of(
       ToLongFunction<String> counted,
@@ -189,9 +191,9 @@ public record NativeCounters(
   }
 
   /**
-   * Returns the live objects; in a bracket or for a thread the net change, which may be negative.
-   * {@code NaN} when counting was off for some time, or began with an attach, because the number of
-   * objects at that time is unknown.
+   * Returns the number of live objects; in a bracket or for a thread the net change, which may be
+   * negative. {@code NaN} if counting was off for some time or began with an attach, because the
+   * number of objects at that time is unknown.
    */
   @Figure(
       value =
@@ -218,7 +220,7 @@ public record NativeCounters(
 
   /**
    * Returns the counts since {@code start}. Peak, largest request, threads and completeness are not
-   * differences: they stay as they are here.
+   * differences; the result has those of this object.
    */
   public NativeCounters minus(NativeCounters start) {
     return new NativeCounters(

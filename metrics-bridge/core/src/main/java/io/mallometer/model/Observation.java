@@ -7,7 +7,7 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.util.List;
 import java.util.Locale;
 
-/** State of the observation of objects: whether accesses are seen, and the cost. */
+/** The state of the observation of objects: whether accesses are seen, and the cost. */
 public record Observation(
     @Figure("Whether it works") State state,
     @Figure("What is off and why; empty if nothing is") String reason,
@@ -20,11 +20,11 @@ public record Observation(
     @Figure("What the latest search for lost memory came to, or why there was none")
         String lostMemory) {
 
-  /** State of the observation: whether accesses are seen. */
+  /** The state of the observation. */
   public enum State implements Tagged {
     /** No reader requested the observation, or the environment forbids it. */
     OFF,
-    /** The library tries what the system can do. */
+    /** The library tests which methods the system supports. */
     STARTING,
     /** Accesses are seen. */
     ON,
@@ -41,8 +41,10 @@ public record Observation(
   /**
    * The time for which use was observed, in epochs.
    *
-   * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
-   * @param epochEndNanos when the latest epoch with a result ended, by the same clock; 0 before
+   * @param startedNanos the moment at which the first epoch began, by {@link System#nanoTime()}; 0
+   *     before
+   * @param epochEndNanos the moment at which the latest epoch with a result ended, by the same
+   *     clock; 0 before
    */
   public record Period(
       @Figure("By what accessed bits are cleared: cold, clear_refs; empty while off") String method,
@@ -64,7 +66,7 @@ public record Observation(
   /**
    * The memory of the slots.
    *
-   * @param arenaBytes address space that is reserved for slots
+   * @param arenaBytes the bytes of address space that are reserved for slots
    */
   public record Space(
       long arenaBytes,

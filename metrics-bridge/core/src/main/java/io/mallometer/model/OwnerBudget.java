@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * The longest pauses of the program during a search for the Java objects that hold native memory. A
- * search that is estimated to need more is refused.
+ * search that is estimated to take longer is refused.
  *
  * @param pause the pause of each walk over the heap; zero forbids all searches
  * @param total the sum of the pauses of a search

@@ -9,7 +9,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The Java objects that hold the sampled native memory of a call site, or why there was no search.
+ * The Java objects that hold the sampled native memory of a call site, or the reason why there was
+ * no search.
  */
 public record OwnerReport(
     @Figure("Whether it was looked at") Outcome outcome,
@@ -34,11 +35,14 @@ public record OwnerReport(
         List<Way> ways,
     @Figure("What limits the answer, each one sentence") List<String> remarks) {
 
-  /** Outcome of a request to search the heap. */
+  /** The outcome of a request to search the heap. */
   public enum Outcome {
     /** The heap was searched. */
     DONE,
-    /** A search is not possible now: too long a pause, too little memory, or another one runs. */
+    /**
+     * A search is not possible now: the pause would be too long, memory is too scarce, or another
+     * search runs.
+     */
     REFUSED,
     /** This process cannot search its heap. */
     UNSUPPORTED
@@ -53,25 +57,36 @@ public record OwnerReport(
       @Figure("Why it would be refused; empty if it would not") String refusal) {}
 
   /**
-   * Ways in which Java objects hold native memory, firmest first, as far as the search followed
-   * references: {@link #HELD} if it followed none.
+   * The ways in which Java objects hold native memory, firmest first, as far as the search followed
+   * references. If it followed none, the way is {@link #HELD}.
    */
   public enum Holding implements Tagged {
-    /** A path of strong references leads to a static field, a thread, or a JNI global reference. */
+    /**
+     * A path of strong references leads from a static field, a thread or a JNI global reference to
+     * the holder.
+     */
     KEPT("kept"),
-    /** Only a local variable of a thread keeps it, as far as the search looked. */
+    /**
+     * A local variable of a thread alone keeps the holder, as far as the search followed
+     * references.
+     */
     LOCAL_VARIABLE("in a local variable of a thread"),
-    /** A Java object holds the address; the search did not look for what keeps that object. */
+    /**
+     * A Java object holds the address. The search did not look for the objects that keep this
+     * holder.
+     */
     HELD("held"),
-    /** An object keeps the holder over more references than the search followed. */
+    /** An object keeps the holder through more references than the search followed. */
     DEEPER("kept by something deeper than was looked"),
-    /** Only soft references lead to it: the next shortage of heap frees it. */
+    /** The holder is only softly reachable, so a shortage of heap frees it. */
     SOFTLY("softly kept"),
-    /** Only weak references lead to it: a collection frees it. */
+    /** The holder is only weakly reachable, so a garbage collection frees it. */
     WEAKLY("weakly kept"),
-    /** The owner is garbage that no collection has found yet: only a cleaner knows the address. */
+    /**
+     * The owner is garbage that no collection has found yet, and only a cleaner has the address.
+     */
     GARBAGE("the owner is garbage that no collection has found yet"),
-    /** No object but garbage has the address, and no cleaner frees the memory. */
+    /** No object except garbage has the address, and no cleaner frees the memory. */
     UNREACHABLE("only garbage has the address, and nothing frees it"),
     /** No Java {@code long} has the address as its value. */
     NOBODY("no Java long holds it");
@@ -119,7 +134,10 @@ public record OwnerReport(
     }
   }
 
-  /** A path from a holder to what keeps it, containers folded. */
+  /**
+   * A path from a holder to the object that keeps it. Containers on the path are shown as one
+   * element.
+   */
   public record Path(
       @Figure("How firm it is") Holding holding,
       @Figure(

@@ -10,9 +10,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Pages of the files that this process has open or mapped, as far as the kernel has them in memory.
- * The kernel counts a page of a file whichever process or cgroup is charged for it, so the sum may
- * exceed the cgroup's page cache.
+ * The cached pages of the files that this process has open or mapped. The figures of a file include
+ * pages that are charged to other cgroups, so the sum may exceed the page cache of the cgroup.
  *
  * @param allFiles all files with cached pages, most first
  */

@@ -4,14 +4,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Allocations of the process between two moments.
+ * The allocations of the process between two moments.
  *
- * @param name as given at its beginning
- * @param begin when it began
- * @param end when it ended
- * @param figures the figures of all threads, with the peak in this time and the sizes of requests
- * @param returnedSizes allocations by the size that the allocator handed out; empty unless a
- *     monitor {@link MonitorOptions#usableSizes()} ran all the time
+ * @param name the name that was given when the phase began
+ * @param begin the time at which the phase began
+ * @param end the time at which the phase ended
+ * @param figures the figures of all threads, with the peak within the phase and the sizes of
+ *     requests
+ * @param returnedSizes the allocations by the size that the allocator returned; empty unless a
+ *     monitor {@link MonitorOptions#usableSizes()} ran for the whole phase
  */
 public record Phase(
     String name,

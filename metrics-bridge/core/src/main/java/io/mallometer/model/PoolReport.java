@@ -9,7 +9,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The pools of libraries that hand out parts of large native chunks, such as Netty's. */
+/**
+ * The pools of libraries, such as Netty, that allocate large native chunks and give parts of them
+ * to their users.
+ */
 public record PoolReport(
     @Figure("When the pools were looked at") Instant time,
     @Figure(value = "The CPU time of that", unit = SECONDS) double lookSeconds,
@@ -56,7 +59,10 @@ public record PoolReport(
       bufferSites = List.copyOf(bufferSites);
     }
 
-    /** Returns the name of the account's row of its chunks. Pools of one kind share it. */
+    /**
+     * Returns the name of the row for the pool's chunks in the account. Pools of one kind share a
+     * row.
+     */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
     }
@@ -68,7 +74,7 @@ public record PoolReport(
       @Figure("The package of this copy of it, such as io.netty") String packageName,
       @Figure("The kind of its pools: pooled or adaptive") String kind) {}
 
-  /** Sizes of pools; {@code NaN} if unknown. */
+  /** The sizes of pools; {@code NaN} if unknown. */
   public record Amounts(
       @Figure(value = "The number of chunks; unknown for adaptive pools", unit = COUNT)
           double chunks,
@@ -87,7 +93,7 @@ public record PoolReport(
         new Amounts(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** A line whose buffers are live, or were dropped without release. */
+  /** A line of code whose buffers are live, or were dropped without release. */
   public record BufferSite(
       @Figure("The class, method and line that allocated the buffers") String line,
       @Figure(value = "The live buffers", unit = COUNT) Estimate buffers,
@@ -101,7 +107,7 @@ public record PoolReport(
           Estimate forgotten,
       @Figure("That in one sentence; empty if none was found") String forgottenSentence) {
 
-    /** Returns whether buffers of the line were watched for a minute. */
+    /** Returns whether a buffer of the line has been watched for a minute or more. */
     public boolean isHeld() {
       return tracks.oldestSeconds() >= HELD_SECONDS;
     }
@@ -119,7 +125,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** Whether the buffers of a line are held longer and longer. */
+  /** The judgement whether the buffers of a line are held longer and longer. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(

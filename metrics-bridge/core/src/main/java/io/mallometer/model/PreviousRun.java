@@ -13,6 +13,8 @@ public record PreviousRun(
     @Figure("How it ended and what had grown, without a final full stop") String sentence,
     @Figure("The way there, as lines of text") String report) {
 
-  /** The reason if the kernel killed it because of the memory limit, certainly or most likely. */
+  /**
+   * The reason of a run that the kernel killed, or most likely killed, because of the memory limit.
+   */
   public static final String OOM = "oom";
 }

@@ -6,11 +6,11 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * Memory of the process as the operating system reports it, also in a process without the native
+ * The memory of the process as the operating system reports it, which does not require the native
  * library. Parts that this system does not report are empty.
  *
- * @param residentFileBytes the resident pages of files, without copies that the process wrote;
- *     {@code NaN} if the kernel does not report them
+ * @param residentFileBytes the resident bytes of files, without pages that the process copied by
+ *     writing; {@code NaN} if the kernel does not report them
  * @param machineBytes the size of the machine's memory; {@code NaN} if unknown
  * @param availableBytes the bytes of the machine's memory that programs can still allocate; {@code
  *     NaN} if unknown
@@ -35,7 +35,10 @@ public record ProcessMemory(
   private static final ProcessMemory UNKNOWN =
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
-  /** Creates the memory of a process with unknown pages of files, machine and stated limit. */
+  /**
+   * Creates the memory of a process whose pages of files, machine's memory and stated limit are
+   * unknown.
+   */
   public ProcessMemory(
       double residentBytes,
       Optional<ResidentMemory> resident,
@@ -44,7 +47,7 @@ public record ProcessMemory(
     this(residentBytes, Double.NaN, resident, cgroup, budget, Double.NaN, Double.NaN, Double.NaN);
   }
 
-  /** Returns the memory of a process that was not read, or cannot be. */
+  /** Returns the memory of a process whose figures were not read, or cannot be read. */
   public static ProcessMemory unknown() {
     return UNKNOWN;
   }
@@ -64,8 +67,8 @@ public record ProcessMemory(
 
   /**
    * Returns the resident bytes that count toward a limit: all but pages of files, which the kernel
-   * can drop and read again. Where the kernel does not report pages of files, the latest split
-   * does.
+   * can drop and read again. If the kernel does not report pages of files, those of the latest
+   * split are subtracted.
    */
   public double residentUsedBytes() {
     double files =

@@ -1,9 +1,10 @@
 package io.mallometer.model;
 
 /**
- * State of the recording: the file with the last hour, which outlives the process.
+ * The state of the recording, the file with figures of the last hour that outlives the process.
  *
- * @param life the number in the file's header that no other run has; 0 unless recording
+ * @param life the number in the file's header by which this run differs from all others; 0 unless
+ *     the library records
  */
 public record RecordingStatus(
     @Figure("Whether it is") State state,

@@ -14,8 +14,9 @@ import java.util.stream.Collectors;
 /**
  * The resident memory of the process, split into parts.
  *
- * @param mallocBytes the resident memory of malloc, which is divided among several parts
- * @param mappedFiles resident pages of mapped files by path, without copies that the process wrote
+ * @param mallocBytes the resident bytes of malloc, which are divided among several parts
+ * @param mappedFiles the resident bytes of mapped files by path, without pages that the process
+ *     copied by writing
  */
 public record ResidentMemory(
     @Figure("When it was read; the split is made less often than the counters are read")
@@ -69,7 +70,7 @@ public record ResidentMemory(
           ResidentPart.MALLOC_RETAINED,
           ResidentPart.MALLOC);
 
-  /** Creates a split without figures of huge pages, single files and threads. */
+  /** Creates a split without figures of transparent huge pages, single files and threads. */
   public ResidentMemory(
       Instant time,
       long totalBytes,
@@ -105,7 +106,9 @@ public record ResidentMemory(
     mapped = mapped.map(List::copyOf);
   }
 
-  /** Returns the mapped files with most resident pages, by the file's name. */
+  /**
+   * Returns the resident bytes of the mapped files with most resident pages, by the file's name.
+   */
   @Figure(
       value =
           "Resident pages of mapped files, without copies that the process wrote, by the "
@@ -127,14 +130,14 @@ public record ResidentMemory(
     return Optional.ofNullable(parts.get(part));
   }
 
-  /** Returns the pages of files without the copies that the process wrote. */
+  /** Returns the bytes of files without pages that the process copied by writing. */
   public long fileBytes() {
     return Math.max(0, of(ResidentPart.MAPPED_FILES).orElse(0L) - copiedFileBytes);
   }
 
   /**
-   * Resident memory in transparent huge pages, which the kernel makes resident as a whole at the
-   * first access to any byte of it.
+   * The resident memory in transparent huge pages. The kernel makes a whole huge page resident at
+   * the first access to any byte of it.
    */
   public record HugePages(
       @Figure(
@@ -149,7 +152,7 @@ public record ResidentMemory(
           List<Part> parts,
       @Figure("The result in one sentence") String sentence) {
 
-    /** The huge pages of one part. */
+    /** The bytes of one part in transparent huge pages. */
     public record Part(
         @Figure("Whose") ResidentPart part,
         @Figure(value = "In huge pages", unit = BYTES) long bytes) {}

@@ -1,8 +1,8 @@
 package io.mallometer.model;
 
 /**
- * A part of the resident memory: every page of the process belongs to exactly one part, so that the
- * parts add up to the resident set size.
+ * A part of the resident memory. Every resident page of the process belongs to exactly one part, so
+ * the parts add up to the resident set size.
  */
 public enum ResidentPart implements Tagged {
   /** The reserved range of the Java heap. */
@@ -16,21 +16,21 @@ public enum ResidentPart implements Tagged {
   /** Stacks of all threads, Java or not. */
   THREAD_STACKS("thread_stacks"),
   /**
-   * The collector's tables and other structures of the JVM; with native memory tracking also what
-   * the JVM itself allocated by malloc.
+   * The collector's tables and other structures of the JVM. With native memory tracking, this part
+   * includes the memory that the JVM itself allocated by malloc.
    */
   GC_AND_JVM("gc_and_jvm"),
-  /** Direct buffers as the JVM counts them; they come from malloc and are in no other part. */
-  DIRECT_BUFFERS("direct_buffers"),
   /**
-   * Memory of malloc that is in use, without the two parts above; known while mallometer counts.
+   * Direct buffers as the JVM counts them. They are allocated by malloc and are in no other part.
    */
+  DIRECT_BUFFERS("direct_buffers"),
+  /** Live memory of malloc, without the two parts above; known while mallometer counts. */
   MALLOC_LIVE("malloc_live"),
-  /** Memory of malloc that is free or bookkeeping; known while mallometer counts. */
+  /** Memory of malloc that is free, or that malloc uses itself; known while mallometer counts. */
   MALLOC_RETAINED("malloc_retained"),
-  /** Memory of malloc, in use or not, when mallometer does not count. */
+  /** Memory of malloc, live or retained, while mallometer does not count. */
   MALLOC("malloc"),
-  /** Files: libraries, jars, class data archives, mapped buffers. */
+  /** Mapped files: libraries, jars, class data archives and mapped buffers. */
   MAPPED_FILES("mapped_files"),
   /** Memory shared with other processes that no file on a disk backs. */
   SHARED_MEMORY("shared_memory"),

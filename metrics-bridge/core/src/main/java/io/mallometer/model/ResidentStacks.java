@@ -4,13 +4,15 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The resident set by the code that asked for it: stacks whose bytes add up to the resident set
- * size. The outermost frame of each is the kind of memory in brackets, such as {@code [java_heap]}.
+ * The resident set by the code that requested the memory: stacks whose bytes add up to the resident
+ * set size. The outermost frame of each stack is the kind of memory in brackets, such as {@code
+ * [java_heap]}.
  *
- * @param time when it was read
+ * @param time the time of the reading
  * @param residentBytes the resident set size
  * @param stacks the stacks, most bytes first
- * @param reason why mappings have no call sites, or there is no newer reading; empty if neither
+ * @param reason the reason why mappings have no call sites, or why there is no newer reading; empty
+ *     if neither applies
  */
 public record ResidentStacks(
     Instant time, long residentBytes, List<ResidentStack> stacks, String reason) {
@@ -18,7 +20,7 @@ public record ResidentStacks(
   /**
    * A stack of resident memory.
    *
-   * @param frames innermost first; the outermost is the kind of memory
+   * @param frames the frames, innermost first; the outermost frame is the kind of memory
    */
   public record ResidentStack(List<StackFrame> frames, long bytes) {
     public ResidentStack {
@@ -30,7 +32,7 @@ public record ResidentStacks(
     stacks = List.copyOf(stacks);
   }
 
-  /** Returns the stacks of which a frame contains a text; the total stays. Ignores case. */
+  /** Returns the stacks that have a frame with a text, and the same total. Ignores case. */
   public ResidentStacks mentioning(String text) {
     return new ResidentStacks(
         time,

@@ -4,9 +4,9 @@ import static io.mallometer.model.Figure.Unit.BYTES;
 import static io.mallometer.model.Figure.Unit.COUNT;
 
 /**
- * Counts of a scope. {@link NativeCounters} describes the events and units.
+ * The counts of a scope. {@link NativeCounters} describes the events and units.
  *
- * @param allocationsBySize successful allocations by requested size
+ * @param allocationsBySize the numbers of successful allocations by requested size
  */
 public record ScopeCounts(
     SizeDistribution allocationsBySize,
@@ -45,7 +45,7 @@ public record ScopeCounts(
     @Figure(value = "0 if largestBytes is exact; unknown if that is unknown", unit = BYTES)
         double largestErrorBytes) {
 
-  /** Counts of a scope in which nothing was allocated and nothing freed. */
+  /** The counts of a scope in which nothing was allocated and nothing freed. */
   public static final ScopeCounts NONE =
       new ScopeCounts(SizeDistribution.of(sizeClass -> 0), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
@@ -65,9 +65,9 @@ public record ScopeCounts(
   }
 
   /**
-   * Returns the sum of two scopes that did not overlap in one thread. Its peak is the sum of both
-   * peaks. The true peak is not higher; how much lower it is depends on whether the scopes ran at
-   * the same time, so the error is that sum.
+   * Returns the sum of two scopes that did not overlap in one thread. The peak of the result is the
+   * sum of both peaks. The true peak is not higher, but it is lower by an unknown amount unless the
+   * scopes ran at the same time. So the error of the peak is also the sum of both peaks.
    */
   public ScopeCounts plus(ScopeCounts other) {
     double peak = peakBytes + other.peakBytes;

@@ -3,12 +3,13 @@ package io.mallometer.model;
 import java.util.Optional;
 
 /**
- * Figures of a scope.
+ * The figures of a scope.
  *
  * @param counts the counts; empty if nothing was counted
- * @param matches temporary and retained memory; empty unless the scope was opened with {@link
- *     ScopeOptions#matched()}, and if its table overflowed
- * @param reason why a requested figure is empty or unknown; an empty text if all are known
+ * @param matches the temporary and the retained memory; empty if the scope was opened without
+ *     {@link ScopeOptions#matched()}, or if its table overflowed
+ * @param reason the reason why a requested figure is empty or unknown; an empty text if all figures
+ *     are known
  */
 public record ScopeFigures(
     Optional<ScopeCounts> counts, Optional<ScopeMatches> matches, String reason) {

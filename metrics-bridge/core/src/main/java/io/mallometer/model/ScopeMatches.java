@@ -1,18 +1,19 @@
 package io.mallometer.model;
 
 /**
- * Allocations of a scope, matched by address with their frees.
+ * The allocations of a scope, matched by address with their frees.
  *
- * <p>An object is temporary if it was freed within the scope by a thread that the scope is over,
- * and otherwise retained. An object that another thread freed counts as retained in a thread's
- * scope.
+ * <p>An object is temporary if a thread that the scope measures freed it within the scope;
+ * otherwise it is retained. So in the scope of one thread, an object that another thread freed
+ * counts as retained.
  *
- * @param temporaryCalls allocations whose object was freed within the scope
- * @param temporaryBytes their bytes, in the unit of {@link ScopeCounts#allocatedBytes()}
- * @param retainedCalls allocations whose object was not freed
- * @param retainedBytes their bytes
- * @param foreignFrees frees of objects that were allocated outside of the scope
- * @param foreignFreedBytes their bytes
+ * @param temporaryCalls the number of allocations whose object was freed within the scope
+ * @param temporaryBytes the bytes of these objects, in the unit of {@link
+ *     ScopeCounts#allocatedBytes()}
+ * @param retainedCalls the number of allocations whose object was not freed
+ * @param retainedBytes the bytes of these objects
+ * @param foreignFrees the number of frees of objects that were allocated outside of the scope
+ * @param foreignFreedBytes the bytes of these objects
  */
 public record ScopeMatches(
     long temporaryCalls,

@@ -1,11 +1,11 @@
 package io.mallometer.model;
 
 /**
- * Options of a scope: measurements beside its counts.
+ * The options of a scope, which add measurements to its counts.
  *
- * @param matched whether frees are matched with allocations by address, which tells temporary from
- *     retained memory. It costs memory and time while the scope is open: {@code
- *     docs/reference/scopes.md}
+ * @param matched whether frees are matched with allocations by address, which distinguishes
+ *     temporary from retained memory. Matching takes memory and time while the scope is open;
+ *     {@code docs/reference/scopes.md} states how much
  */
 public record ScopeOptions(boolean matched) {
 

@@ -8,7 +8,7 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Version, mode and cost of mallometer itself. */
+/** The version, the mode and the cost of mallometer itself. */
 public record SelfReport(
     @Figure("The native library's version, such as '0.1.0'; unknown without it") String build,
     @Figure(
@@ -56,14 +56,14 @@ public record SelfReport(
     @Figure("The reason of the state, or what is off and why; empty if nothing is") String remark) {
 
   /**
-   * Samples of the library since the process started. All {@code NaN} without it, and while it
-   * samples nothing.
+   * The samples of the library since the process started. All figures are {@code NaN} without the
+   * library, and while it samples nothing.
    *
-   * @param share the factor by which the sampler reduces the probabilities of rare code to keep the
-   *     target; 1 if it does not
+   * @param share the factor by which the sampler reduces the probabilities of samples from code
+   *     that allocates rarely, to meet the overhead target; 1 if it does not
    * @param tableBytes the part of {@link SelfReport#footprintBytes()} that call sites take; 0 if
-   *     they are not recorded
-   * @param slots the addresses of the sampled objects on pages of their own
+   *     call sites are not recorded
+   * @param slots the addresses of the slots: pages that each contain one sampled object
    */
   public record Sampling(
       @Figure(
@@ -90,7 +90,7 @@ public record SelfReport(
       SlotPages slots,
       @Figure(value = "Addresses that the program mapped", grows = true) Ranges ranges) {
 
-    /** Sampling of a library that is not loaded or samples nothing. */
+    /** The figures of a library that is not loaded or samples nothing. */
     public static final Sampling OFF =
         new Sampling(
             Double.NaN,
@@ -104,8 +104,8 @@ public record SelfReport(
   }
 
   /**
-   * Numbers of samples that have no call site, whose free is not seen, or whose probability does
-   * not depend on their call path.
+   * The numbers of samples that have no call site, of samples whose free is not seen, and of
+   * samples whose probability does not depend on their call path.
    */
   public record Missed(
       @Figure(
@@ -127,7 +127,10 @@ public record SelfReport(
               grows = true)
           double bySizeOnly) {}
 
-  /** Ranges of addresses by the call that mapped them. All {@code NaN} without samples. */
+  /**
+   * The ranges of addresses that the library recorded with the call that mapped them. All figures
+   * are {@code NaN} without samples.
+   */
   public record Ranges(
       @Figure(value = "Ranges that are mapped", unit = COUNT) double known,
       @Figure(
@@ -151,12 +154,12 @@ public record SelfReport(
   }
 
   /**
-   * The addresses that the library reserves for sampled objects on pages of their own, whose use it
-   * observes.
+   * The addresses that the library reserves for slots: pages that each contain one sampled object,
+   * whose use the library observes.
    *
    * @param address the first address; 0 without any
    * @param reservedBytes the bytes of these addresses
-   * @param takenBytes the whole pages of the objects there
+   * @param takenBytes the bytes of whole pages that objects in slots take
    * @param excessBytes the bytes of these pages beyond the objects, a part of {@link
    *     SelfReport#footprintBytes()}
    */

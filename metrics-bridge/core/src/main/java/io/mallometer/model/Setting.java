@@ -17,30 +17,33 @@ import org.jspecify.annotations.Nullable;
 /**
  * A setting of mallometer. This list is the only place that states the name, type, default, range
  * and meaning of a setting. The starter's property and its metadata, the agent's option, the
- * environment variable, the check of a value and {@code docs/reference/settings.md} come from it.
+ * environment variable, the check of a value and {@code docs/reference/settings.md} are derived
+ * from this list.
  *
- * <p>{@code max-scopes} is the property {@code mallometer.max-scopes}, the agent's option {@code
- * max-scopes} and the environment variable {@code MALLOMETER_MAX_SCOPES}.
+ * <p>For example, the setting {@code max-scopes} is the property {@code mallometer.max-scopes}, the
+ * agent's option {@code max-scopes} and the environment variable {@code MALLOMETER_MAX_SCOPES}.
  *
  * @param <T> the type of the value. A size is a number of bytes
  */
 public final class Setting<T> {
 
-  /** Part of mallometer that reads a setting. */
+  /** The part of mallometer that reads a setting. */
   public enum Reader {
-    /** The starter and the agent; both also read the variable. */
+    /** The starter and the agent; both also read the environment variable. */
     ALL,
     /** The starter. */
     STARTER,
     /** The agent. */
     AGENT,
-    /** The native library and the code that starts it: the setting is a variable only. */
+    /**
+     * The native library and the code that starts it. The setting is only an environment variable.
+     */
     LIBRARY,
-    /** The command line: the setting is a variable only. */
+    /** The command line. The setting is only an environment variable. */
     COMMANDS
   }
 
-  /** Type of a value, which decides how its text is read. */
+  /** The type of a value, which determines how its text is read. */
   public enum Type {
     FLAG("true or false"),
     COUNT("a whole number"),
@@ -600,7 +603,10 @@ public final class Setting<T> {
   private final Enum<?>[] choices;
   private String defaultText;
 
-  /** The default, computed at the first request. Threads that do so at once get equal values. */
+  /**
+   * The default value, computed at the first request. Threads that compute it at the same time get
+   * equal values.
+   */
   private @Nullable T defaultValue;
 
   private String values;
@@ -737,7 +743,7 @@ public final class Setting<T> {
     return reader;
   }
 
-  /** Returns whether the native library reads the variable itself. */
+  /** Returns whether the native library itself reads the environment variable of the setting. */
   public boolean isOfTheLibrary() {
     return ofLibrary || reader == Reader.LIBRARY;
   }
@@ -777,12 +783,15 @@ public final class Setting<T> {
     return choices.getClass().getComponentType();
   }
 
-  /** Returns the words of a {@link Type#CHOICE}; none for another type. */
+  /** Returns the words of a {@link Type#CHOICE}; an empty list for another type. */
   public List<String> words() {
     return Arrays.stream(choices).map(Setting::word).toList();
   }
 
-  /** Returns the setting without which this one has no effect; null if it always has one. */
+  /**
+   * Returns the setting without which this one has no effect; null if this one does not depend on
+   * another.
+   */
   @Nullable Setting<?> requiredSetting() {
     if (name.startsWith("push.")) {
       return PUSH_URL;
@@ -793,7 +802,10 @@ public final class Setting<T> {
     return name.startsWith("http-server.") || this == HOST ? PORT : null;
   }
 
-  /** Returns the default as text; empty if there is none, or if it is known at run time only. */
+  /**
+   * Returns the default as text; empty if there is none, or if the default is known only at run
+   * time.
+   */
   public String defaultText() {
     return defaultText;
   }
@@ -844,7 +856,7 @@ public final class Setting<T> {
    * Checks that a value is in the range.
    *
    * @return the value
-   * @throws InvalidSettingException if it is not
+   * @throws InvalidSettingException if the value is out of the range
    */
   T check(T value) {
     return check(name, type == Type.TIME ? text((Duration) value) : String.valueOf(value), value);
@@ -911,7 +923,7 @@ public final class Setting<T> {
     return value.equals(Duration.ZERO);
   }
 
-  /** Returns the value of a text, or null if it has none. */
+  /** Returns the value of a text; null if the text is no value of the type. */
   private @Nullable Object read(String text) {
     try {
       switch (type) {
@@ -993,7 +1005,10 @@ public final class Setting<T> {
     return number > Long.MAX_VALUE >> shift ? null : number << shift;
   }
 
-  /** Splits at commas and blanks: on the agent's command line commas separate options. */
+  /**
+   * Splits a text at commas and blanks. Blanks are needed because commas separate options on the
+   * agent's command line.
+   */
   private static List<String> parts(String text) {
     List<String> parts = new ArrayList<>();
     for (String part : text.replace(' ', ',').split(",")) {
@@ -1019,14 +1034,14 @@ public final class Setting<T> {
     return Collections.unmodifiableMap(pairs);
   }
 
-  /** Returns a duration as settings have it, such as {@code 90s} or {@code 500ms}. */
+  /** Returns a duration in the form of settings, such as {@code 90s} or {@code 500ms}. */
   public static String text(Duration duration) {
     return duration.toMillis() % 1000 == 0
         ? duration.toSeconds() + "s"
         : duration.toMillis() + "ms";
   }
 
-  @SuppressWarnings("unchecked") // each row's type is that of its values
+  @SuppressWarnings("unchecked") // the type of a setting is the type of its values
   private static <V> V cast(@Nullable Object value) {
     return (V) value;
   }

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Change of a call site between two moments. A figure that is unknown at one of them is {@code
- * NaN}: of more than 4,096 sites only the largest are kept.
+ * The change of a call site between two moments. A figure that is unknown at one of the moments is
+ * {@code NaN}. The figures of small sites are unknown if there are more than 4,096 sites, because
+ * only the largest are stored.
  */
 public record SiteChange(
     @Figure("The site's number") int number,
@@ -21,15 +22,15 @@ public record SiteChange(
     @Figure(value = "Objects allocated in between, estimated", unit = COUNT)
         double allocatedObjects) {
 
-  /** Order by growth of the live bytes, unknown growth last. */
+  /** The order by growth of the live bytes; unknown growth is last. */
   public static final Comparator<SiteChange> MOST_GROWTH_FIRST =
       mostFirst(SiteChange::liveBytesGrowth);
 
-  /** Order by growth of the live objects, unknown growth last. */
+  /** The order by growth of the live objects; unknown growth is last. */
   public static final Comparator<SiteChange> MOST_OBJECTS_FIRST =
       mostFirst(SiteChange::liveObjectsGrowth);
 
-  /** Order by the bytes allocated in between, unknown figures last. */
+  /** The order by the bytes allocated between the moments; unknown figures are last. */
   public static final Comparator<SiteChange> MOST_ALLOCATED_FIRST =
       mostFirst(SiteChange::allocatedBytes);
 
@@ -76,7 +77,7 @@ public record SiteChange(
         });
   }
 
-  /** Returns whether any figure differs or is unknown. */
+  /** Returns whether any figure differs between the two moments, or is unknown. */
   public boolean moved() {
     return liveBytesGrowth() != 0 || liveObjectsGrowth() != 0 || allocatedBytes != 0;
   }

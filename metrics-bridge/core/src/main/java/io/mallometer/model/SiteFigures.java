@@ -1,15 +1,15 @@
 package io.mallometer.model;
 
-/** Estimated figures of a call site, or of several together. */
+/** The estimated figures of a call site, or of several together. */
 public sealed interface SiteFigures permits CallSite, SiteGroup {
 
-  /** Returns the objects allocated since the process started. */
+  /** Returns the number of objects allocated since counting began. */
   Estimate allocatedObjects();
 
-  /** Returns the bytes allocated since the process started. */
+  /** Returns the bytes allocated since counting began. */
   Estimate allocatedBytes();
 
-  /** Returns the live objects. */
+  /** Returns the number of live objects. */
   Estimate liveObjects();
 
   /** Returns the live bytes. */
@@ -18,6 +18,8 @@ public sealed interface SiteFigures permits CallSite, SiteGroup {
   /** Returns the live bytes on pages that are in memory. */
   Estimate residentBytes();
 
-  /** Returns the bytes allocated for each second, lately; {@code NaN} if unknown. */
+  /**
+   * Returns the bytes that were allocated per second in the last minutes; {@code NaN} if unknown.
+   */
   double bytesPerSecond();
 }

@@ -39,7 +39,7 @@ public record SiteGroup(
         site.bytesPerSecond());
   }
 
-  /** Returns the sum of two groups; their variances add up, as samples are independent. */
+  /** Returns the sum of two groups. Their variances add up, because samples are independent. */
   SiteGroup plus(SiteGroup other) {
     return new SiteGroup(
         key,

@@ -3,17 +3,17 @@ package io.mallometer.model;
 import java.util.Comparator;
 import java.util.function.ToDoubleFunction;
 
-/** Figure by which call sites are sorted, largest first, unknown figures last. */
+/** A figure by which call sites are sorted: the largest first, unknown figures last. */
 public enum SiteOrder {
   /** Live bytes. */
   LIVE("live", figures -> figures.liveBytes().value()),
   /** Live objects. */
   LIVE_OBJECTS("live-objects", figures -> figures.liveObjects().value()),
-  /** Bytes allocated since the process started. */
+  /** Bytes allocated since counting began. */
   ALLOCATED("allocated", figures -> figures.allocatedBytes().value()),
-  /** Objects allocated since the process started. */
+  /** Objects allocated since counting began. */
   ALLOCATED_OBJECTS("allocated-objects", figures -> figures.allocatedObjects().value()),
-  /** Bytes allocated for each second, lately. */
+  /** Bytes allocated per second in the last minutes. */
   RATE("rate", SiteFigures::bytesPerSecond),
   /** Live bytes on pages that are in memory. */
   RESIDENT("resident", figures -> figures.residentBytes().value());
@@ -31,7 +31,7 @@ public enum SiteOrder {
     return id;
   }
 
-  /** Returns the order: largest first, {@code NaN} last. */
+  /** Returns a comparator that puts the largest figure first and {@code NaN} last. */
   public Comparator<SiteFigures> comparator() {
     return Comparator.comparingDouble(
         figures -> {

@@ -13,8 +13,8 @@ import java.util.Map;
  * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
  * The summary has at most {@value #STAYING} names and {@link #OTHER}.
  *
- * @param largestSites live bytes of the {@value #LARGEST} sites of the application that have most,
- *     most first
+ * @param largestSites the live bytes of the {@value #LARGEST} sites of the application with most
+ *     live bytes, most first
  */
 public record SiteSummary(
     @Figure("When the call sites were read") Instant time,
@@ -41,7 +41,7 @@ public record SiteSummary(
             unit = BYTES)
         double allocatedBeforeBytes) {
 
-  /** The name for all others together. */
+  /** The name under which all other call sites or libraries are summed. */
   public static final String OTHER = "other";
 
   /** The most names that enter a summary. */
@@ -50,16 +50,16 @@ public record SiteSummary(
   /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 15;
 
-  /** The most names that enter those with resident bytes. */
+  /** The most names that enter {@link #residentSites}. */
   public static final int TOP_RESIDENT = 5;
 
-  /** The rank down to which a name stays among those with resident bytes. */
+  /** The rank down to which a name stays in {@link #residentSites}. */
   public static final int STAYING_RESIDENT = 6;
 
   /** The most sites that are recorded. */
   public static final int LARGEST = 20;
 
-  /** Live bytes under one name, estimated. */
+  /** The estimated live bytes of one name. */
   public record Share(
       @Figure(
               "At most 200 characters, without addresses and numbers that differ between "

@@ -6,12 +6,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Live memory of groups of call sites in the last hour.
+ * The live memory of groups of call sites in the last hour.
  *
- * @param times the moments that are kept, oldest first, the last being now
+ * @param times the stored moments, oldest first; the last one is that of this reading
  * @param groups the groups with most live bytes and those that grew most, most live bytes first
- * @param reason why there are no groups, or why they have no Java frames; empty if nothing is
- *     missing
+ * @param reason the reason why there are no groups, or why they have no Java frames; empty if
+ *     nothing is missing
  */
 public record SiteTrends(List<Instant> times, List<Group> groups, String reason) {
 

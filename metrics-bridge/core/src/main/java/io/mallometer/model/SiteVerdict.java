@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Verdict on the memory of a call site. */
+/** The verdict on the memory of a call site, with its evidence. */
 public record SiteVerdict(
     @Figure("The verdict") Verdict verdict,
     @Figure(
@@ -39,7 +39,7 @@ public record SiteVerdict(
       @Figure("Stacks of the other call sites, most bytes first, at most nine")
           List<Stack> others) {
 
-    /** The most stacks that are listed beside the one of the verdict. */
+    /** The most stacks that are listed in addition to the stack of the verdict. */
     public static final int MOST_OTHERS = 9;
 
     public Site {
@@ -70,11 +70,11 @@ public record SiteVerdict(
   }
 
   /**
-   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. They are
-   * an estimate: the live objects of that age, times the idle share of the observed ones. Objects
-   * above 16 MiB and objects from before the observation are left out. For a leak with the evidence
-   * {@link LeakEvidence#LOST} the suspected objects also contain the other live objects, times the
-   * share that two searches found to be lost.
+   * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. Their
+   * number and bytes are estimates: the live objects of that age, times the idle share of the
+   * observed ones. Objects above 16 MiB and objects from before the observation are not included.
+   * For a leak with the evidence {@link LeakEvidence#LOST} the suspected objects also contain the
+   * other live objects, times the share that two searches found to be lost.
    */
   public record Suspected(
       @Figure(
@@ -105,7 +105,9 @@ public record SiteVerdict(
       @Figure(value = "The age of the oldest suspected object", unit = SECONDS)
           double oldestSeconds) {
 
-    /** Returns these objects with the bytes of the whole site, which no interval exceeds. */
+    /**
+     * Returns these objects with the bytes of the whole site as the upper bound of the interval.
+     */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(
           bytes.atMost(wholeBytes),
@@ -124,8 +126,8 @@ public record SiteVerdict(
   }
 
   /**
-   * The live memory of a site, and its growth. Both are bytes that the program asked for. It is not
-   * known how many of them are resident, so they are not compared with a memory limit.
+   * The live memory of a site, and its growth. The number of resident bytes among the live bytes is
+   * unknown, so they are not compared with a memory limit.
    */
   public record Growth(
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -155,7 +157,7 @@ public record SiteVerdict(
       @Figure("Where one was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
-    /** Creates grounds without garbage. */
+    /** Creates grounds of which the garbage is unknown. */
     public Grounds(
         LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
       this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);
@@ -189,13 +191,13 @@ public record SiteVerdict(
     }
   }
 
-  /** Returns this verdict, acknowledged or not. */
+  /** Returns this verdict with another state of acknowledgement. */
   public SiteVerdict acknowledged(boolean acknowledged) {
     return new SiteVerdict(
         verdict, since, sentence, site, suspected, growth, grounds, acknowledged);
   }
 
-  /** Returns whether it is a leak of the application that is not acknowledged. */
+  /** Returns whether the site is a leak of the application and is not acknowledged. */
   public boolean alarming() {
     return verdict == Verdict.LEAK && !acknowledged && site.codeOwner() == CodeOwner.APPLICATION;
   }

@@ -9,11 +9,12 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 
 /**
- * Number of allocations of each size: a histogram over 20 fixed classes of requested size.
+ * The numbers of allocations by size: a histogram over 20 fixed classes of requested size.
  *
- * <p>Class {@code i < 19} holds requests of up to and including {@code 2^(4+i)} bytes (16 B, 32 B,
- * ..., 4 MiB) that no smaller class holds; class 19 holds all above. Totals are sums over classes,
- * so total, small and large always agree. Immutable; counts are exact and wrap at 2^64.
+ * <p>Class {@code i < 19} contains requests of at most {@code 2^(4+i)} bytes (16 B, 32 B, ..., 4
+ * MiB) that no smaller class contains; class 19 contains all larger ones. Totals are sums over
+ * classes, so total, small and large are always consistent. Immutable; counts are exact and wrap at
+ * 2^64.
  */
 public final class SizeDistribution {
 
@@ -38,9 +39,10 @@ public final class SizeDistribution {
   }
 
   /**
-   * Returns a distribution with these counts.
+   * Returns a distribution with given counts.
    *
-   * @param counts allocations by class, {@value #CLASSES} of them, smallest sizes first; copied
+   * @param counts the numbers of allocations of the {@value #CLASSES} classes, smallest sizes
+   *     first; copied
    * @throws IllegalArgumentException if there are not exactly {@value #CLASSES} counts
    */
   public static SizeDistribution of(long... counts) {
@@ -52,8 +54,8 @@ public final class SizeDistribution {
   }
 
   /**
-   * Returns a distribution whose counts are computed: {@code countOfClass} is called once for each
-   * class, smallest sizes first.
+   * Returns a distribution whose counts a function computes. Calls {@code countOfClass} once for
+   * each class, smallest sizes first.
    */
   public static SizeDistribution of(IntToLongFunction countOfClass) {
     long[] counts = new long[CLASSES];
@@ -89,7 +91,7 @@ public final class SizeDistribution {
         .toList();
   }
 
-  /** Returns the number of allocations in this class and in all classes of smaller sizes. */
+  /** Returns the number of allocations in a class and in all classes of smaller sizes. */
   public long upTo(int sizeClass) {
     return sum(0, sizeClass + 1);
   }

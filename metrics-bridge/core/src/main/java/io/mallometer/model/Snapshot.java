@@ -46,12 +46,12 @@ public record Snapshot(
     hugeAllocations = List.copyOf(hugeAllocations);
   }
 
-  /** Creates a snapshot of the library's counts alone. */
+  /** Creates a snapshot that has only the counts of the library. */
   public Snapshot(Instant time, Status status, Optional<NativeCounters> process, SelfReport self) {
     this(time, status, process, self, List.of());
   }
 
-  /** Creates a snapshot of the library's counts, with the huge requests. */
+  /** Creates a snapshot that has only the counts of the library and the huge requests. */
   public Snapshot(
       Instant time,
       Status status,
@@ -93,7 +93,7 @@ public record Snapshot(
     return with(memory, allocator, Optional.of(known), leaks, pools, diagnosis, applicationVersion);
   }
 
-  /** Returns this snapshot with the suspects. */
+  /** Returns this snapshot with the summary of the suspects. */
   public Snapshot with(LeakSummary known) {
     return with(memory, allocator, sites, Optional.of(known), pools, diagnosis, applicationVersion);
   }
@@ -143,7 +143,7 @@ public record Snapshot(
   }
 
   /**
-   * Returns the {@link #age} in seconds; {@code NaN} if neither the library nor the operating
+   * Returns the {@link #age} in seconds; {@code NaN} if neither the library's nor the operating
    * system's figures were read.
    */
   public double ageSeconds(Clock clock) {

@@ -5,24 +5,28 @@ import java.util.List;
 /**
  * A function on a call stack.
  *
- * @param kind native, Java or compiled; the other components of a compiled frame are those of a
+ * @param kind the kind of code. In a frame that is compiled, the other components are those of a
  *     Java frame
- * @param owner native: the library's name as in the tag {@code library}, such as {@code libzip.so},
- *     empty if the address belongs to none; Java: the class, such as {@code java.util.zip.Deflater}
- * @param name native: the demangled symbol without parameters, empty if none is known; Java: the
- *     method
- * @param source Java: the source file's name; empty if unknown
- * @param line Java: the line; 0 if unknown
- * @param offset native: the bytes behind the symbol, or else behind the library's load address, or
- *     else the address itself; 0 in Java
+ * @param owner in native code the library's name as in the tag {@code library}, such as {@code
+ *     libzip.so}, empty if the address belongs to no library; in Java the class, such as {@code
+ *     java.util.zip.Deflater}
+ * @param name in native code the demangled symbol without parameters, empty if no symbol is known;
+ *     in Java the method
+ * @param source in Java the source file's name; empty if unknown, and in native code
+ * @param line in Java the line; 0 if unknown, and in native code
+ * @param offset in native code the distance from the symbol in bytes; without a symbol the distance
+ *     from the library's load address; without a library the address itself. 0 in Java
  */
 public record StackFrame(
     Kind kind, String owner, String name, String source, int line, long offset) {
 
-  /** The beginning of the name of a call site of a compiler thread, before the method. */
+  /**
+   * The beginning of the name of a call site in a compiler thread; the name of the compiled method
+   * follows.
+   */
   public static final String COMPILATION = "compilation of ";
 
-  /** Kind of code of a frame. */
+  /** The kind of code of a frame. */
   public enum Kind {
     /** Machine code of a library or of the executable. */
     NATIVE,
@@ -54,14 +58,14 @@ public record StackFrame(
     return "";
   }
 
-  /** Returns this frame of a Java method as the one that is compiled. */
+  /** Returns a frame for the method of this Java frame, as the method that the JVM compiles. */
   public StackFrame asCompiled() {
     return new StackFrame(Kind.COMPILED, owner, name, source, 0, 0);
   }
 
   /**
-   * Returns whether this frame is the JDK's code that calls a native function or a method handle.
-   * Such frames differ between two JDKs, and before and after compilation.
+   * Returns whether this frame is code of the JDK that calls a native function or a method handle.
+   * Names omit such frames, because they differ between JDKs, and before and after compilation.
    */
   public boolean isOfCall() {
     return kind == Kind.JAVA
@@ -69,8 +73,9 @@ public record StackFrame(
   }
 
   /**
-   * Returns the function without the place in it: {@code java.util.zip.Deflater.init}, {@code
-   * libzip.so!deflateInit2_}, {@code libzip.so} without a symbol, {@code [unknown]} without both.
+   * Returns the function without its source line or offset: {@code java.util.zip.Deflater.init},
+   * {@code libzip.so!deflateInit2_}, {@code libzip.so} without a symbol, {@code [unknown]} without
+   * both.
    */
   public String function() {
     if (kind == Kind.JAVA) {
@@ -86,8 +91,9 @@ public record StackFrame(
   }
 
   /**
-   * Returns the function and the place: {@code java.util.zip.Deflater.init(Deflater.java:123)},
-   * {@code libzip.so!deflateInit2_+0x1f}, {@code 0x7f0012345678}.
+   * Returns the function with its source line or offset: {@code
+   * java.util.zip.Deflater.init(Deflater.java:123)}, {@code libzip.so!deflateInit2_+0x1f}, {@code
+   * 0x7f0012345678}.
    */
   @Override
   public String toString() {

@@ -18,15 +18,18 @@ public record Status(
     return counting(SelfReport.PRELOADED);
   }
 
-  /** Returns the status while the library counts, by the way it came into the process. */
+  /**
+   * Returns the status while the library counts, with the way in which it came into the process.
+   */
   public static Status counting(String mode) {
     return counting(mode, "");
   }
 
   /**
-   * Returns the status while the library counts, with its gaps.
+   * Returns the status while the library counts, with the calls that it does not count.
    *
-   * @param gaps what is not counted, as {@link Attachment#gaps()}; empty if nothing is known
+   * @param gaps the calls that are not counted, as in {@link Attachment#gaps()}; empty if none are
+   *     known
    */
   public static Status counting(String mode, String gaps) {
     return new Status(State.ACTIVE, gaps.isEmpty() ? mode : mode + "; incomplete: " + gaps, "");

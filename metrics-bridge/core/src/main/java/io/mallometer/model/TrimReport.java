@@ -6,7 +6,7 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Result of an attempt to trim. */
+/** The result of a request to trim the allocator. */
 public record TrimReport(
     @Figure("Whether it was done") Outcome outcome,
     @Figure("One sentence; for a refusal why, and when it is possible again") String explanation,
@@ -20,9 +20,9 @@ public record TrimReport(
     @Figure("From when on a trim is not refused as too early; empty where it never is " + "done")
         Optional<Instant> nextPossible) {
 
-  /** Outcome of an attempt to trim. */
+  /** The outcome of a request to trim the allocator. */
   public enum Outcome {
-    /** The allocator was asked to return memory. */
+    /** The trim took place: the allocator returned the memory that it could. */
     DONE,
     /** The trim is not possible now: the previous one was too recent, or another one is running. */
     REFUSED,

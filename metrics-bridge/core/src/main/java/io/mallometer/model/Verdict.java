@@ -4,27 +4,27 @@ import java.util.Locale;
 
 /** Verdict on the memory of a call site. */
 public enum Verdict implements Tagged {
-  /** Objects that the program will not use again, and whose number grows. */
+  /** The site allocates more and more objects that the program will not use again. */
   LEAK,
 
   /**
-   * Objects that were not accessed since they were allocated or for some minutes. Whether a
-   * timeout, a scan or a swap will use or free them is not known yet.
+   * Objects of the site were not accessed since they were allocated, or for some minutes. It is not
+   * known yet whether a timeout, a scan or a swap will use or free them.
    */
   UNUSED,
 
-  /** The live memory grows, and the program uses it, or its use is unknown. */
+  /** The live memory of the site grows, and the program uses it, or its use is unknown. */
   GROWING,
 
   /**
-   * Objects whose Java owners are garbage: the next garbage collection has cleaners free most of
-   * the memory.
+   * The Java owners of most objects of the site are garbage. After the next garbage collection,
+   * cleaners free most of the memory.
    */
   WAITS_FOR_GC,
 
   /**
-   * Objects that were not accessed for long and are no leak, because other objects of the site were
-   * used or freed after such a time.
+   * Objects of the site were not accessed for a long time, but are no leak, because other objects
+   * of the site were used or freed after such a time.
    */
   POOL,
 

@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Collapsed stacks: {@code outer;inner 4096}. Frames are functions without lines, so several lines
- * may have the same stack; the reader of the report adds them up. The name of a frame does not show
- * whether it is native or Java.
+ * Writes collapsed stacks, one a line: {@code outer;inner 4096}. Frames are functions without
+ * source lines, so several lines of the report may have the same stack; programs that read the
+ * report add them up. The name of a frame does not show whether it is native or Java.
  */
 final class CollapsedReport implements Report {
 
@@ -35,7 +35,7 @@ final class CollapsedReport implements Report {
     lines.flush();
   }
 
-  /** Streams the resident set. */
+  /** Streams the resident set as collapsed stacks. */
   static void write(ResidentStacks resident, OutputStream out) throws IOException {
     Writer lines = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     Map<StackFrame, String> names = new HashMap<>();
@@ -66,7 +66,10 @@ final class CollapsedReport implements Report {
     }
   }
 
-  /** Replaces separators of frames and lines, because readers know no escapes. */
+  /**
+   * Returns the name of a frame, in which it replaces the separators of frames and lines. The
+   * format has no escape characters.
+   */
   private static String name(StackFrame frame) {
     return LINE_BREAKING.matcher(frame.function().replace(';', ':')).replaceAll(" ");
   }

@@ -17,18 +17,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * DHAT's file, version 2, as Valgrind's {@code dh_view.html} loads it. It has lifetimes ({@code
- * bklt}) and no accesses ({@code bkacc}). Figures that sampling lacks are filled in: the moment of
- * the global maximum is the end, the maximum of a site is its live memory at the end, and lifetimes
- * are those of live objects only, at their median age. Only sites without live objects count as
- * short-lived ({@code tuth} is 0).
+ * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. The file has
+ * lifetimes ({@code bklt}) and no accesses ({@code bkacc}). Figures that sampling does not provide
+ * are replaced by others. The moment of the global maximum is the end. The maximum of a site is its
+ * live memory at the end. Lifetimes are those of live objects only, each with the median age of its
+ * site. Only sites without live objects count as short-lived ({@code tuth} is 0).
  */
 final class DhatReport implements Report {
 
   private static final int FILE_VERSION = 2;
   private static final double MICROSECONDS = 1e6;
 
-  /** The figures of all sites with one stack: the viewer refuses a file that repeats a stack. */
+  /**
+   * The sum of the figures of all sites with one stack, because the viewer refuses a file that
+   * repeats a stack.
+   */
   private record Figures(
       long bytes, long objects, long liveBytes, long liveObjects, long lifetimes) {
 
@@ -71,7 +74,10 @@ final class DhatReport implements Report {
     writer.flush();
   }
 
-  /** Writes the name of the program without its arguments, which may hold secrets. */
+  /**
+   * Writes the process id, the times, and the name of the program without its arguments, which may
+   * contain secrets.
+   */
   private static void writeProcess(ProcessHandle process, Instant time, JsonWriter json)
       throws IOException {
     json.name("cmd").value(process.info().command().orElse("java"));

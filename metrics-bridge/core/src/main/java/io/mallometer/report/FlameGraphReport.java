@@ -23,13 +23,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A flame graph in one HTML file: the page, its style, its script, and the stacks with all figures.
- * The policy in the file admits this style and this script by their hashes and nothing else, so no
- * name of a frame can run.
+ * Writes a flame graph in one HTML file: the page, its style, its script, and the stacks with all
+ * figures. The content security policy in the file allows only this style and this script, by their
+ * hashes, so the name of a frame can never run as a script.
  *
- * <p>The stacks are sorted. Each is written as the number of frames that it shares with the
- * previous stack and the numbers of its other frames: a prefix tree in preorder that is never in
- * memory. While sorting, memory holds one number for each frame, and the distinct names.
+ * <p>The stacks are sorted. Each stack is written as the number of frames that it shares with the
+ * previous stack, followed by the numbers of its other frames. This is a prefix tree in preorder,
+ * which is never in memory as a whole. For sorting, memory contains a number for each frame and the
+ * distinct names.
  */
 final class FlameGraphReport implements Report {
 
@@ -41,7 +42,10 @@ final class FlameGraphReport implements Report {
    */
   private record Label(StackFrame.Kind kind, String function) {
 
-    /** Returns 0 for native code, 1 for Java, 2 for a Java method that names a site. */
+    /**
+     * Returns the number of the label's kind: 0 for native code, 1 for Java, 2 for a Java method
+     * that names a call site.
+     */
     int number(Set<String> names) {
       return kind == StackFrame.Kind.NATIVE ? 0 : names.contains(function) ? 2 : 1;
     }
@@ -75,7 +79,7 @@ final class FlameGraphReport implements Report {
         });
   }
 
-  /** Streams the resident set as a flame graph whose root is the resident set size. */
+  /** Streams the resident set as a flame graph. The value of the root is the resident set size. */
   static void write(ResidentStacks resident, OutputStream out) throws IOException {
     Numbering<Label> labels = new Numbering<>(0);
     Map<StackFrame, Integer> numbers = new HashMap<>();
@@ -151,8 +155,8 @@ final class FlameGraphReport implements Report {
   }
 
   /**
-   * Writes each stack: the number of frames shared with the previous stack, the number of other
-   * frames, the labels of these, and the figures.
+   * Writes each stack: the number of frames that it shares with the previous stack, the number of
+   * its other frames, the labels of the other frames, and the figures.
    */
   private static void writeStacks(List<Stack> stacks, JsonWriter json) throws IOException {
     json.name("stacks").beginArray();

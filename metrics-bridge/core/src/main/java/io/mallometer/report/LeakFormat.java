@@ -62,7 +62,7 @@ public enum LeakFormat {
   /**
    * Writes verdicts. Flushes the stream and does not close it.
    *
-   * @param all whether to write healthy verdicts too
+   * @param all whether to write healthy sites too
    */
   public void write(LeakReport leaks, boolean all, OutputStream out) throws IOException {
     Writer writer = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));

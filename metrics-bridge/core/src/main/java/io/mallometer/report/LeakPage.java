@@ -6,7 +6,7 @@ import io.mallometer.model.StackFrame;
 import java.io.IOException;
 import java.util.List;
 
-/** Verdicts as an HTML file without scripts. */
+/** Writes verdicts as an HTML file without scripts. */
 final class LeakPage implements LeakFormat.Writing {
 
   private static final String HEAD =

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Writes leak verdicts as text: for each a sentence, the evidence and the allocation stacks. */
+/** Writes verdicts as text: a sentence, the evidence and the allocation stacks of each. */
 final class LeakText implements LeakFormat.Writing {
 
   @Override
@@ -64,8 +64,8 @@ final class LeakText implements LeakFormat.Writing {
   }
 
   /**
-   * Returns the result of the search for memory that no code can use or free, and why nothing is
-   * known of memory that waits for a garbage collection.
+   * Returns the result of the search for lost memory, and the reason why nothing is known about
+   * memory that waits for a garbage collection.
    */
   static List<String> results(LeakReport leaks) {
     List<String> results = new ArrayList<>();
@@ -126,7 +126,7 @@ final class LeakText implements LeakFormat.Writing {
         : "%s by %s at %s".formatted(shown(use.time().get()), use.thread(), where(use.frames()));
   }
 
-  /** Returns the innermost frame, and the innermost Java frame if it is another one. */
+  /** Returns the innermost frame, followed by the innermost Java frame if the two differ. */
   private static String where(List<StackFrame> frames) {
     if (frames.isEmpty()) {
       return "?";
@@ -140,7 +140,9 @@ final class LeakText implements LeakFormat.Writing {
         .orElseGet(innermost::toString);
   }
 
-  /** Writes a line. Replaces control characters in names, which a terminal would obey. */
+  /**
+   * Writes a line. Replaces control characters in names, because a terminal would interpret them.
+   */
   private static void line(Appendable out, String text) throws IOException {
     out.append(text.replaceAll("[\\p{Cc}\\p{Cf}]", "?").stripTrailing()).append('\n');
   }

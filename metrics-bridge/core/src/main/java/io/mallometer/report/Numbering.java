@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Numbers things in the order of their first occurrence. Equal things have the same number. */
+/** Numbers objects in the order of their first occurrence. Equal objects have the same number. */
 final class Numbering<T> {
 
   private final Map<T, Integer> numbers = new LinkedHashMap<>();
@@ -19,7 +19,7 @@ final class Numbering<T> {
     return numbers.computeIfAbsent(thing, unseen -> first + numbers.size());
   }
 
-  /** Returns all things with a number, in order. */
+  /** Returns all numbered objects, in the order of their numbers. */
   Set<T> all() {
     return numbers.keySet();
   }

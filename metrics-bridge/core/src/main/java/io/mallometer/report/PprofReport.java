@@ -22,9 +22,9 @@ import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gzipped profile in the format of pprof's {@code profile.proto}, with four values a sample.
- * Samples are written before the frames and names that they refer to by number: readers take the
- * fields in any order, and only the distinct frames and names have to be remembered.
+ * Writes a gzipped profile in the format of pprof's {@code profile.proto}, with four values for
+ * each sample. The samples come first; they refer by number to frames and names, which follow.
+ * Readers accept this order, and the writer only needs to store the distinct frames and names.
  */
 final class PprofReport implements Report {
 
@@ -86,8 +86,8 @@ final class PprofReport implements Report {
    * Writes the changes between two moments. Decreases are negative; figures that are unknown at one
    * of the moments count as 0.
    *
-   * @param now a reading, with the unit and the build ids
-   * @throws IllegalArgumentException if nothing is known of the moments
+   * @param now the reading that has the byte unit and the build ids
+   * @throws IllegalArgumentException if nothing is known about the moments
    */
   static void write(SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)
       throws IOException {
@@ -109,7 +109,10 @@ final class PprofReport implements Report {
     out.flush();
   }
 
-  /** Writes the memory allocated between two readings, and the memory live at the second. */
+  /**
+   * Writes the memory that was allocated between two readings, and the memory that was live at the
+   * second reading.
+   */
   static void write(CallSites before, CallSites now, OutputStream out) throws IOException {
     Map<Integer, CallSite> earlier = new HashMap<>();
     before.sites().forEach(site -> earlier.put(site.number(), site));
@@ -154,7 +157,10 @@ final class PprofReport implements Report {
                 }));
   }
 
-  /** A stream that frees its native memory at the end and leaves the stream below open. */
+  /**
+   * A compressing stream that frees its native memory when it is closed, and leaves the underlying
+   * stream open.
+   */
   private static final class Gzip extends GZIPOutputStream {
 
     private static final int BUFFER_BYTES = 16 * 1024;
@@ -176,7 +182,9 @@ final class PprofReport implements Report {
   /** A function, which pprof shows as one line of a table. */
   private record Function(String name, String file) {}
 
-  /** The message {@code Profile}. Numbers of fields are those of {@code profile.proto}. */
+  /**
+   * Writes the message {@code Profile}. The numbers of fields are those of {@code profile.proto}.
+   */
   private static final class Profile {
 
     private final OutputStream out;
@@ -192,7 +200,7 @@ final class PprofReport implements Report {
       this.out = out;
       this.buildIds = buildIds;
       strings.of("");
-      // pprof calls the first mapping the profile's file.
+      // pprof shows the name of the first mapping as the file of the profile.
       libraries.of("java");
     }
 
@@ -253,8 +261,8 @@ final class PprofReport implements Report {
         if (frame.kind() == StackFrame.Kind.NATIVE && !frame.owner().isEmpty()) {
           location.number(2, libraries.of(frame.owner()));
         }
-        // The offset of a frame with a symbol is relative to the symbol, so it is no address in the
-        // library.
+        // The offset of a frame with a symbol is relative to the symbol. It is not written, because
+        // it is no address in the library.
         location.number(3, frame.name().isEmpty() ? frame.offset() : 0);
         profile.message(4, location.message(4, line)).moveTo(out);
       }
@@ -268,7 +276,10 @@ final class PprofReport implements Report {
       }
     }
 
-    /** Writes a mapping for each library, marked as symbolized so that pprof looks for no file. */
+    /**
+     * Writes a mapping for each library. The mapping is marked as symbolized, so that pprof does
+     * not search for the file.
+     */
     private void writeMappings() throws IOException {
       for (String library : libraries.all()) {
         ProtobufMessage mapping = new ProtobufMessage().number(1, libraries.of(library));

@@ -10,7 +10,9 @@ import java.util.stream.Stream;
 
 /** Formats in which call sites are exported. */
 public enum ReportFormat {
-  /** A line for each stack, frames outermost first with semicolons between, and the figure. */
+  /**
+   * A line for each stack: the frames, outermost first and separated by semicolons, and the figure.
+   */
   COLLAPSED(
       "collapsed",
       "text/plain;charset=UTF-8",
@@ -31,12 +33,15 @@ public enum ReportFormat {
       "pb.gz",
       "a profile for go tool pprof",
       new PprofReport()),
-  /** DHAT, version 2, for Valgrind's dh_view.html, with bytes and objects. */
+  /** A file of DHAT, version 2, for Valgrind's {@code dh_view.html}, with bytes and objects. */
   DHAT("dhat", "application/json", "json", "for dh_view.html of Valgrind", new DhatReport()),
   /** A table of counts and bytes, for build pipelines. */
   TABLE("table", "application/json", "json", "a table for build pipelines", new TableReport());
 
-  /** The name of the figure of {@link ResidentStacks}, beside those of {@link ReportMetric}. */
+  /**
+   * The name of the figure of {@link ResidentStacks}, in addition to the names of {@link
+   * ReportMetric}.
+   */
   public static final String RESIDENT = "resident";
 
   private final String id;
@@ -53,7 +58,7 @@ public enum ReportFormat {
     this.report = report;
   }
 
-  /** Returns the format of a name; empty if there is none. */
+  /** Returns the format with a name; empty if there is none. */
   public static Optional<ReportFormat> byId(String id) {
     return Stream.of(values()).filter(format -> format.id.equals(id)).findFirst();
   }
@@ -79,18 +84,18 @@ public enum ReportFormat {
   }
 
   /**
-   * Streams a report: no format is held in memory as text. Flushes the stream and does not close
-   * it.
+   * Streams a report, so that its text is never in memory as a whole. Flushes the stream and does
+   * not close it.
    *
-   * @param metric the figure in a format that shows one, the first figure in formats that let the
-   *     reader choose; other formats ignore it
+   * @param metric the figure that a format with a single figure shows, or the figure that a format
+   *     with several shows first; other formats ignore it
    */
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     report.write(sites, metric, out);
   }
 
   /**
-   * Writes the resident set by the code that asked for it, as {@link #FLAMEGRAPH} or {@link
+   * Writes the resident set by the code that requested the memory, as {@link #FLAMEGRAPH} or {@link
    * #COLLAPSED}.
    *
    * @throws IllegalArgumentException in any other format
@@ -109,8 +114,9 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes the memory allocated between two readings and the memory live at the second, as stores
-   * of profiles expect it at each interval, in the format of {@link #PPROF}.
+   * Writes the memory that was allocated between two readings and the memory that was live at the
+   * second reading, in the format of {@link #PPROF}. Profile stores expect such a profile for each
+   * interval.
    */
   public static void writeInterval(CallSites before, CallSites now, OutputStream out)
       throws IOException {
@@ -118,12 +124,12 @@ public enum ReportFormat {
   }
 
   /**
-   * Writes the changes between two moments as {@link #PPROF}, the only format that can hold them.
-   * The duration of the profile is the time between them; decreases are negative.
+   * Writes the changes between two moments as {@link #PPROF}, the only format that can contain
+   * them. The duration of the profile is the time between the moments. Decreases are negative.
    *
    * @param now a reading of all sites
    * @param metric the figure that is shown first
-   * @throws IllegalArgumentException with the reason, if nothing is known of the moments
+   * @throws IllegalArgumentException with the reason, if nothing is known about the moments
    */
   public static void writeChanges(
       SiteChanges changes, CallSites now, ReportMetric metric, OutputStream out)

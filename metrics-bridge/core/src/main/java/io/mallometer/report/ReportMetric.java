@@ -11,9 +11,9 @@ public enum ReportMetric {
   LIVE_BYTES("live", "bytes"),
   /** Live objects. */
   LIVE_OBJECTS("live-objects", "objects"),
-  /** Bytes allocated since the process started. */
+  /** Bytes allocated since counting began. */
   ALLOCATED_BYTES("allocated", "bytes"),
-  /** Objects allocated since the process started. */
+  /** Objects allocated since counting began. */
   ALLOCATED_OBJECTS("allocated-objects", "objects");
 
   private final String id;
@@ -24,7 +24,7 @@ public enum ReportMetric {
     this.unit = unit;
   }
 
-  /** Returns the figure of a name; empty if there is none. */
+  /** Returns the figure with a name; empty if there is none. */
   public static Optional<ReportMetric> byId(String id) {
     return Stream.of(values()).filter(metric -> metric.id.equals(id)).findFirst();
   }

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes every figure of every call site as JSON, one line for each. Within one version no field is
- * renamed or removed, and none changes its unit; fields may be added.
+ * Writes all figures of all call sites as JSON, one line for each site. Within one version of the
+ * format, fields may be added, but no field is renamed or removed or changes its unit.
  */
 final class TableReport implements Report {
 
@@ -33,7 +33,7 @@ final class TableReport implements Report {
     json.name("byteUnit").value(sites.byteUnit().tag());
     json.name("samples").value(sites.samples());
     json.name("dropped").beginObject();
-    // Sorted, so that equal figures make equal files.
+    // The reasons are sorted, so that equal figures make equal files.
     for (Map.Entry<String, Long> reason : new TreeMap<>(sites.dropped()).entrySet()) {
       json.name(reason.getKey()).value(reason.getValue());
     }
@@ -56,7 +56,8 @@ final class TableReport implements Report {
   /**
    * Writes a site.
    *
-   * @param texts the texts of earlier frames; a service has few distinct ones
+   * @param texts the texts of frames that were written before, because a service has few distinct
+   *     frames
    */
   private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
       throws IOException {

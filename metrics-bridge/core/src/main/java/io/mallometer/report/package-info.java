@@ -1,5 +1,6 @@
 /**
- * Call sites in the formats of other tools. All reports are streamed: none is in memory as text.
+ * Reports on call sites in the formats of other tools. All reports are streamed, so no report is in
+ * memory as text.
  */
 @NullMarked
 package io.mallometer.report;

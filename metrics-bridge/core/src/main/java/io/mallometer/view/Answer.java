@@ -3,7 +3,7 @@ package io.mallometer.view;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** Answer to a request over HTTP. */
+/** The answer to a request over HTTP. */
 public sealed interface Answer {
 
   /** Returns the outcome of the request. */
@@ -12,10 +12,10 @@ public sealed interface Answer {
   /** Returns the media type. */
   String contentType();
 
-  /** Returns the body, which writes the answer. */
+  /** Returns the body of the answer. */
   Body body();
 
-  /** Outcome of a request, with its HTTP status. */
+  /** The outcome of a request, with its HTTP status. */
   enum Outcome {
     /** The request succeeded. */
     OK(200),
@@ -73,8 +73,8 @@ public sealed interface Answer {
   /**
    * A file in the format of another tool.
    *
-   * @param contentType its media type
-   * @param body streams the file, and does not close the stream
+   * @param contentType the media type of the file
+   * @param body the body, which streams the file and does not close the stream
    */
   record Exported(String contentType, Body body) implements Answer {
 
@@ -85,9 +85,9 @@ public sealed interface Answer {
   }
 
   /**
-   * A body in memory, which a server can send with its length.
+   * A body in memory, whose length a server can send before the body.
    *
-   * @param bytes the body; not to be changed
+   * @param bytes the body; callers must not change it
    */
   record Written(byte[] bytes) implements Body {
 

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a view, written once for all requests within some seconds, so that its cost does not
+ * The JSON of a view. It is written once for all requests within some seconds, so its cost does not
  * grow with the number of requests. Thread-safe.
  */
 final class CachedJson {
@@ -18,8 +18,8 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The subjects that the JSON was written for, compared by identity. Guarded by this, like the
-   * fields below.
+   * The subjects from which the stored JSON was written, compared by identity. Guarded by this,
+   * like the fields below.
    */
   private List<Object> of = List.of();
 
@@ -27,8 +27,8 @@ final class CachedJson {
   private byte @Nullable [] bytes;
 
   /**
-   * Creates a view that is written again after {@code seconds}, and when the {@code subjects}
-   * change.
+   * Creates a cache whose JSON is written again after {@code seconds}, and when one of the {@code
+   * subjects} changes.
    */
   CachedJson(Clock clock, long seconds, Supplier<? extends View> view, Supplier<?>... subjects) {
     this.clock = clock;
@@ -37,13 +37,13 @@ final class CachedJson {
     this.view = view;
   }
 
-  /** Returns the JSON; not to be changed. */
+  /** Returns the JSON; callers must not change the array. */
   synchronized byte[] bytes() {
     long now = clock.instant().getEpochSecond();
     List<Object> latest = new ArrayList<>();
     subjects.forEach(subject -> latest.add(subject.get()));
     byte @Nullable [] known = bytes;
-    // JSON from before the clock was set back is written again.
+    // The JSON is also written again after the clock was set back.
     if (known == null || !same(of, latest) || now < writtenAt || now - writtenAt >= seconds) {
       known = view.get().json();
       bytes = known;

@@ -28,15 +28,15 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
- * Evidence bundle: everything that is known of a process, as a zip that can be attached to a
- * ticket: a text for people, each view, the recordings of this run and of the previous one, and the
- * settings of mallometer. Some hundred KiB without the recordings; at most {@link #MOST_SITES} call
- * sites, and recordings of at most {@link #MOST_RECORDING_BYTES} each.
+ * The evidence bundle: a zip that can be attached to a ticket, with everything that is known about
+ * a process. It contains a text for people, each view, the recordings of this run and of the
+ * previous one, and the settings of mallometer. It has some hundred KiB without the recordings, at
+ * most {@link #MOST_SITES} call sites, and no recording of more than {@link #MOST_RECORDING_BYTES}.
  *
- * <p>The texts hold neither secrets nor addresses. Of all settings they hold only mallometer's own,
- * with the values of secret and unknown ones masked, and no properties of the program. A frame that
- * belongs to no library has an address for a name, which is masked. The recordings are copied as
- * they are.
+ * <p>The texts contain neither secrets nor memory addresses. They contain only settings of
+ * mallometer and no other properties of the program. The values of secret and unknown settings are
+ * masked, as is the name of a frame that belongs to no library, because this name is an address.
+ * The recordings are copied without masking.
  */
 final class EvidenceBundle {
 
@@ -76,7 +76,8 @@ final class EvidenceBundle {
   /**
    * Writes the zip and does not close the stream.
    *
-   * @param settings mallometer's settings that are neither system properties nor variables, by name
+   * @param settings the settings of mallometer that are neither system properties nor environment
+   *     variables, by name
    */
   static void write(
       Mallometer mallometer, Views views, Map<String, String> settings, OutputStream out)
@@ -85,7 +86,7 @@ final class EvidenceBundle {
     write(mallometer, views, settings, history.recording(), history.previousRun(), out);
   }
 
-  /** Writes the zip with these files as the recordings. */
+  /** Writes the zip with the given recordings. */
   static void write(
       Mallometer mallometer,
       Views views,
@@ -122,7 +123,10 @@ final class EvidenceBundle {
     };
   }
 
-  /** Adds a part. If the part fails, its entry has the error, so that the others are written. */
+  /**
+   * Adds a part of the bundle. If the part fails, its entry contains the error, and the other parts
+   * are still written.
+   */
   private void add(String name, Answer.Body body) throws IOException {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     try {

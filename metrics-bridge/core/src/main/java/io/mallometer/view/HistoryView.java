@@ -18,14 +18,16 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answer of {@code nativememory/history}: the last hour in columns, for charts. All columns beside
- * a list of times are as long as that list; unknown figures are {@code NaN} or null.
+ * The answer of {@code nativememory/history}: the last hour in columns, for charts. Each column has
+ * as many figures as the list of times in the same record. Unknown figures are {@code NaN} or null.
  */
 public record HistoryView(
     @Figure("Where the memory was") Memory memory, @Figure("What was counted") Malloc malloc)
     implements View {
 
-  /** Parts of the memory every 15 s in the latest five minutes, and every minute before. */
+  /**
+   * The parts of the memory, every 15 s in the latest five minutes, and every minute before that.
+   */
   public record Memory(
       @Figure("Milliseconds since 1970") List<Long> times,
       @Figure(value = "The cgroup's limit", unit = BYTES) List<Double> limitBytes,
@@ -68,8 +70,8 @@ public record HistoryView(
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**
-   * Counts at each poll of the latest five minutes, every ten seconds up to a quarter of an hour
-   * ago, and every minute before. Rates cover the time since the previous point.
+   * The counts of malloc: at each poll in the latest five minutes, every ten seconds in the ten
+   * minutes before, and every minute before that. A rate covers the time since the previous point.
    */
   public record Malloc(
       @Figure("Milliseconds since 1970") List<Long> times,

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** Answer of the endpoint {@code nativememory}: the latest snapshot. */
+/** The answer of the endpoint {@code nativememory}: the latest snapshot. */
 public record NativeMemoryView(
     @Figure(value = "The latest snapshot", inline = true) Snapshot snapshot,
     @Figure(value = "The age of the snapshot; absent if there is nothing to read", unit = SECONDS)

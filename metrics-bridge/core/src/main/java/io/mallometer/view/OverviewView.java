@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Answer of {@code nativememory/overview}: everything that changes with each poll, in one body, for
- * a page that many people watch.
+ * The answer of {@code nativememory/overview}: all figures that change with each poll, in one body,
+ * for a page that many people watch.
  */
 public record OverviewView(
     @Figure("The process id") long pid,
@@ -73,7 +73,7 @@ public record OverviewView(
   private static final Optional<Instant> STARTED = SELF.info().startInstant();
 
   static OverviewView of(Mallometer mallometer, boolean trimAllowed, int askAgainSeconds) {
-    // Makes the next look at the pools come sooner while somebody watches.
+    // This request makes the next reading of the pools come sooner.
     mallometer.allocator().pools();
     Snapshot snapshot = mallometer.snapshot();
     return new OverviewView(

@@ -6,8 +6,8 @@ import io.mallometer.model.OwnerReport;
 import java.util.Optional;
 
 /**
- * Answer of {@code nativememory/owners}: whether the Java heap can be searched for the objects that
- * hold native memory, and the latest search.
+ * The answer of {@code nativememory/owners}: whether the Java heap can be searched for the objects
+ * that hold native memory, and the result of the latest search.
  */
 public record OwnersView(
     @Figure("Whether a POST to owners/NUMBER is answered") boolean allowed,

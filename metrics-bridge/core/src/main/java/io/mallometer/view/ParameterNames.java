@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Names of the parameters that a request may have. A misspelt name is refused: a request for five
- * sites with {@code ?top=5} must not return all of them.
+ * The names of the parameters that a request may have. A request with another name is refused.
+ * Otherwise a request for five sites with {@code ?top=5} would return all sites.
  */
 public final class ParameterNames {
 
@@ -33,7 +33,7 @@ public final class ParameterNames {
   /**
    * Checks that all given parameters are known.
    *
-   * @param asked the view, as in the address
+   * @param asked the name of the view in the address
    * @throws IllegalArgumentException if a name is unknown; the message lists the known ones
    */
   public static void check(String asked, Collection<String> given, List<String> known) {

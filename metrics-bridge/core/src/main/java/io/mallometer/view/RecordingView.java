@@ -7,7 +7,7 @@ import io.mallometer.model.RecordingStatus;
 import io.mallometer.model.TerminationMessage;
 import java.util.Optional;
 
-/** Answer of {@code nativememory/recording}: the recording, and the end of the previous run. */
+/** The answer of {@code nativememory/recording}: the recording, and the end of the previous run. */
 public record RecordingView(
     @Figure("The file that outlives the process") RecordingStatus file,
     @Figure("The message that Kubernetes shows if the process is killed")

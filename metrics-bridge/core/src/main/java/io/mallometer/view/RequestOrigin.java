@@ -6,25 +6,27 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Origin of a request that changes something, as the browser reports it. A page of another site
- * must not make a viewer's browser trim or acknowledge. Programs other than browsers send no
- * origin. They are allowed, because no page of another site can control them.
+ * The origin of a request that changes something, as the browser reports it. A page of another site
+ * must not make a viewer's browser trim the allocator or acknowledge a call site. A program other
+ * than a browser sends no origin, and is allowed, because no page of another site can control it.
  *
- * <p>{@code Sec-Fetch-Site} decides if it is sent, because it does not depend on the host that a
- * proxy writes. Browsers omit it over plain HTTP to other machines; then {@code Origin} has to name
- * the requested host. See the Fetch Metadata and the Fetch standard.
+ * <p>If the header {@code Sec-Fetch-Site} is sent, it decides, because it does not depend on the
+ * host name, which a proxy may change. Browsers omit this header over plain HTTP to other machines;
+ * then {@code Origin} must name the requested host. The standards Fetch Metadata and Fetch define
+ * the headers.
  *
  * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
  * @param origin the header {@code Origin}; null without it
- * @param host the requested host, with the port unless it is the scheme's own; null if unknown
+ * @param host the requested host, with the port unless it is the default port of the scheme; null
+ *     if unknown
  */
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The header with the relation of the sender's site to this one. */
+  /** The name of the header with the relation between the sender's site and this one. */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
-  /** The header with the sender's origin. */
+  /** The name of the header with the sender's origin. */
   public static final String ORIGIN = "Origin";
 
   /** Returns the refusal of a request from another origin; empty if the request is allowed. */
@@ -39,7 +41,10 @@ public record RequestOrigin(
         : refused("%s, not from %s".formatted(origin, host));
   }
 
-  /** Returns whether the origin is the host. Ignores the scheme: a proxy may end TLS. */
+  /**
+   * Returns whether an origin is that of the requested host. Ignores the scheme, because a proxy
+   * may end TLS.
+   */
   private boolean isAsked(String origin) {
     int host = origin.indexOf("://");
     return host > 0 && origin.substring(host + "://".length()).equalsIgnoreCase(this.host);

@@ -10,7 +10,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** Answer of {@code nativememory/sites?from=}. */
+/**
+ * The answer of {@code nativememory/sites?from=}: the changes of call sites between two moments.
+ */
 public record SiteChangesView(
     @Figure("The first moment, the nearest to the one that was asked for") Instant from,
     @Figure("The second moment, likewise") Instant to,

@@ -9,7 +9,7 @@ import io.mallometer.model.SiteGroup;
 import io.mallometer.model.SiteOrder;
 import java.util.List;
 
-/** Answer of {@code nativememory/sites?group=}. */
+/** The answer of {@code nativememory/sites?group=}: groups of call sites. */
 public record SiteGroupsView(
     @Figure("The reading that the sites are of") CallSites reading,
     @Figure("What the sites of a group have in common") String grouping,

@@ -22,20 +22,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query for call sites, as parameters. An omitted parameter is null.
+ * A query for call sites, by the parameters of a request. An omitted parameter is null.
  *
  * @param sort the figure to sort by, largest first: {@code live}, {@code live-objects}, {@code
  *     allocated}, {@code allocated-objects} or {@code rate}; for changes {@code growth}, {@code
  *     live-objects} or {@code allocated}
  * @param group the grouping: {@code site}, {@code library}, {@code frame} or {@code package}
- * @param filter text that name, library or a frame must contain
- * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}; if omitted
- *     {@code all} with a filter or by library, else {@code application}
+ * @param filter the text that the name, the library or a frame must contain
+ * @param owner {@code application}, {@code jvm}, {@code mallometer} or {@code all}. The default is
+ *     {@code all} with a filter or with the grouping {@code library}, else {@code application}
  * @param limit the largest number of rows
  * @param from the first of two moments, in ISO 8601, or a duration before now
  * @param to the second moment, in the same form; now if omitted
- * @param at a kept moment in place of now: {@code peak}, or {@code 85}, {@code 90} or {@code 95},
- *     the latest moment above this percentage of the limit
+ * @param at a stored moment instead of the present: {@code peak}, or {@code 85}, {@code 90} or
+ *     {@code 95} for the latest moment above this percentage of the limit
  */
 public record SiteQuery(
     @Nullable String sort,
@@ -58,9 +58,7 @@ public record SiteQuery(
   private static final int LARGEST_LIMIT = 10_000;
   private static final int LONGEST_SECONDS = 3_600;
 
-  /**
-   * Returns the query that these parameters of a request describe. Reports allow only some of them.
-   */
+  /** Returns the query of a request's parameters. Reports allow only some of the parameters. */
   static SiteQuery of(Map<String, String> parameters) {
     return new SiteQuery(
         parameters.get("sort"),
@@ -92,7 +90,7 @@ public record SiteQuery(
    * Returns the answer to the query.
    *
    * @throws IllegalArgumentException with the reason, if a parameter is not allowed, or nothing is
-   *     known of the requested moments
+   *     known about the requested moments
    */
   View answer(Mallometer mallometer) {
     int most = limit == null ? DEFAULT_LIMIT : number("limit", limit, 1, LARGEST_LIMIT);
@@ -120,7 +118,7 @@ public record SiteQuery(
         : SitesView.of(sites, order, most);
   }
 
-  /** Reads the call sites, or returns those of the requested kept moment. */
+  /** Reads the call sites, or returns those of the stored moment that is requested. */
   CallSites read(Mallometer mallometer) {
     return at == null
         ? mallometer.sites().read()
@@ -181,7 +179,7 @@ public record SiteQuery(
   /**
    * Returns a test for the owners that a parameter selects.
    *
-   * @param owner null for those of the application
+   * @param owner the value of the parameter; null selects the application
    */
   static Predicate<CodeOwner> owners(@Nullable String owner) {
     String wanted =

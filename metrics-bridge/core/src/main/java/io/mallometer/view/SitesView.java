@@ -8,7 +8,7 @@ import io.mallometer.model.Figure;
 import io.mallometer.model.SiteOrder;
 import java.util.List;
 
-/** Answer of {@code nativememory/sites}. */
+/** The answer of {@code nativememory/sites}: call sites. */
 public record SitesView(
     @Figure("The reading that the sites are of") CallSites reading,
     @Figure(value = "How many sites there are, of which these are the first", unit = COUNT)

@@ -6,8 +6,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Answer of {@code nativememory/trends}: live memory in the last hour of the largest libraries and
- * sites, and of those that grew most.
+ * The answer of {@code nativememory/trends}: the live memory in the last hour of the largest
+ * libraries and call sites, and of those that grew most.
  */
 public record TrendsView(
     @Figure("Milliseconds since 1970, the last being the latest reading") List<Long> times,
@@ -18,7 +18,7 @@ public record TrendsView(
         String reason)
     implements View {
 
-  /** The number of groups with most live bytes, and of groups that grew most. */
+  /** The number of groups with most live bytes, and the number of groups that grew most. */
   static final int MOST = 10;
 
   static TrendsView of(SiteTrends libraries, SiteTrends sites) {

@@ -14,13 +14,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answer to one request: a record of records, strings, numbers, booleans, lists and maps, as {@link
- * FigureTree} publishes them.
+ * The content of the answer to one request: a record of records, strings, numbers, booleans, lists
+ * and maps, as {@link FigureTree} publishes them.
  */
 public interface View {
 
   /**
-   * A view of a record of the model, or a list of them; an empty object if it is unknown.
+   * A view of a record of the model, or of a list of records; an empty object if the record is
+   * unknown.
    *
    * @param answer the record or the list
    */
@@ -43,14 +44,14 @@ public interface View {
     JsonWriter.to(out).tree(tree());
   }
 
-  /** Writes JSON in UTF-8. Flushes the stream and does not close it. */
+  /** Writes {@link #tree()} as JSON in UTF-8. Flushes the stream and does not close it. */
   default void write(OutputStream out) throws IOException {
     Writer text = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     write(text);
     text.flush();
   }
 
-  /** Returns JSON in UTF-8. */
+  /** Returns {@link #tree()} as JSON in UTF-8. */
   default byte[] json() {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try {

@@ -50,14 +50,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All views of a process, by name. A new view is added to {@link #NAMES} and to {@link #view} or,
- * if it takes parameters, to {@link #answer}.
+ * All views of a process, by name. To add a view, add its name to {@link #NAMES}, and the view to
+ * {@link #view} or, if it takes parameters, to {@link #answer}.
  */
 public final class Views {
 
   private static final String CLASS_LOADERS = "classloaders";
 
-  /** The names of the views in JSON; the formats of reports are names as well. */
+  /** The names of the views in JSON. The formats of reports are names as well. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
@@ -84,7 +84,7 @@ public final class Views {
   private static final DateTimeFormatter EVIDENCE_TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
-  /** The names without parameters that are not in {@link #NAMES}. */
+  /** The names that take no parameters and are not in {@link #NAMES}. */
   private static final Set<String> WITHOUT_PARAMETERS = Set.of("nativememory", TOGETHER, EVIDENCE);
 
   /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
@@ -98,8 +98,8 @@ public final class Views {
   private static final String JSON = "application/json";
 
   /**
-   * Parameters that change the answer, so that the JSON that is stored for all viewers does not
-   * serve the request.
+   * The parameters that change the answer of a view. A request with one of them is not answered
+   * with the JSON that is stored for all viewers.
    */
   private static final List<String> ALONE = List.of("all", "owner", "format");
 
@@ -108,26 +108,27 @@ public final class Views {
   private final boolean ownersAllowed;
   private final ViewerPace pace;
 
-  /** The views that the page requests again and again, kept for all viewers. */
+  /** The stored JSON of the views that the page requests again and again, by name. */
   private final Map<String, CachedJson> watched;
 
-  /** Creates views of a facade that allow no changes. */
+  /** Creates the views of a facade; requests may change nothing. */
   public Views(Mallometer mallometer) {
     this(mallometer, false);
   }
 
   /**
-   * Creates views of a facade.
+   * Creates the views of a facade.
    *
-   * @param trimAllowed whether requests may {@link #trim()}
+   * @param trimAllowed whether requests may {@link #trim()} and search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed) {
     this(mallometer, trimAllowed, trimAllowed);
   }
 
   /**
-   * Creates views of a facade that allow one of two operations without the other.
+   * Creates the views of a facade, with a separate permission for each of two operations.
    *
+   * @param trimAllowed whether requests may {@link #trim()}
    * @param ownersAllowed whether requests may search for {@link #owners}
    */
   public Views(Mallometer mallometer, boolean trimAllowed, boolean ownersAllowed) {
@@ -139,7 +140,7 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // This JSON is written again at once after a trim and after an acknowledgement.
+            // The overview is also written again at once after a trim and after an acknowledgement.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
@@ -178,10 +179,10 @@ public final class Views {
   }
 
   /**
-   * Returns a view, without parameters.
+   * Returns a view for a request without parameters.
    *
    * @param name one of {@link #NAMES}
-   * @return empty for any other name
+   * @return the view; empty for any other name
    */
   public Optional<View> view(String name) {
     Snapshot snapshot = mallometer.snapshot();
@@ -211,11 +212,12 @@ public final class Views {
    * suspected, {@code leaks} refuses with the reason.
    *
    * @param name one of {@link #NAMES} or of {@link ReportFormat}
-   * @param parameters by name; a name that the view does not have is refused. {@code sites} has
-   *     those of {@link SiteQuery}; reports have {@code filter} and {@code at} of these, and {@code
-   *     metric}, the figure of formats that show one; {@code pprof} also has {@code seconds}, the
-   *     time of a difference; {@code leaks} has {@code all}, whether to include healthy sites, and
-   *     {@code format}: {@code json}, {@code text} or {@code html}
+   * @param parameters the parameters by name; a name that the view does not have is refused. {@code
+   *     sites} has the parameters of {@link SiteQuery}. Reports have {@code filter} and {@code at}
+   *     of these, and {@code metric}, the figure of a format that shows one figure. {@code pprof}
+   *     also has {@code seconds}, the time over which changes are reported. {@code leaks} has
+   *     {@code owner}, {@code all}, whether to include healthy sites, and {@code format}: {@code
+   *     json}, {@code text} or {@code html}
    */
   public Answer answer(String name, Map<String, String> parameters) {
     Optional<Told> refusal = refusal(name, parameters.keySet());
@@ -248,11 +250,12 @@ public final class Views {
   }
 
   /**
-   * Answers with several views in one body: an object with the views by name. A server spends more
-   * on a request than on a view.
+   * Answers with several views in one body, an object with the views by name. This saves requests,
+   * because a request takes more time of a server than a view.
    *
-   * @param names names of views that the page requests again and again, separated by commas. A view
-   *     that fails is null; a request for it alone returns the reason
+   * @param names the names of the views, separated by commas; only views that the page requests
+   *     again and again are allowed. A view that fails is null; a request for this view alone
+   *     returns the reason
    */
   public Answer together(String names) {
     Set<String> asked = new LinkedHashSet<>(List.of(names.split(",", -1)));
@@ -272,17 +275,18 @@ public final class Views {
   }
 
   /**
-   * Answers with a zip of all views. Its texts hold neither secrets nor addresses; its recordings
-   * are not masked.
+   * Answers with the evidence bundle, a zip of all views. Its texts contain neither secrets nor
+   * memory addresses; its recordings are not masked.
    *
-   * @param settings mallometer's settings that are neither system properties nor variables, by name
+   * @param settings the settings of mallometer that are neither system properties nor environment
+   *     variables, by name
    */
   public Answer evidence(Map<String, String> settings) {
     return new Answer.Exported(
         EvidenceBundle.CONTENT_TYPE, out -> EvidenceBundle.write(mallometer, this, settings, out));
   }
 
-  /** Returns a file name for the evidence, with the process id and the time in UTC. */
+  /** Returns a file name for the evidence bundle, with the process id and the time in UTC. */
   public String evidenceName() {
     return "mallometer-%d-%s.zip"
         .formatted(
@@ -309,8 +313,8 @@ public final class Views {
   }
 
   /**
-   * Returns whether accesses are not observed, so that an empty list must not be shown as a process
-   * without leaks.
+   * Returns whether there are no verdicts and accesses are not observed. Then an empty list must
+   * not be shown as if the process had no leaks.
    */
   private boolean notObserved(Map<String, String> parameters) {
     LeakReport report = mallometer.leaks().report();
@@ -342,7 +346,7 @@ public final class Views {
             .toList());
   }
 
-  /** Returns whether healthy sites are requested too. */
+  /** Returns whether the request includes healthy sites. */
   private static boolean all(Map<String, String> parameters) {
     return switch (parameters.getOrDefault("all", "false")) {
       case "true", "" -> true;
@@ -393,8 +397,8 @@ public final class Views {
   }
 
   /**
-   * Returns the changes over a time up to now. Compares with a kept moment, so the request does not
-   * wait for that time.
+   * Returns the changes over a time up to the present. Compares with a stored moment, so the
+   * request need not wait for that time to pass.
    */
   private Answer difference(SiteQuery query, Duration over, ReportMetric figure, CallSites now) {
     SiteChanges changes = query.chosen(mallometer.sites().changes(over, now));
@@ -443,9 +447,9 @@ public final class Views {
   /**
    * Returns the refusal of a request with a parameter that its view does not have.
    *
-   * @param name as of {@link #answer}
-   * @param parameters their names
-   * @return empty if all are known, or if there is no such view
+   * @param name a name that {@link #answer} takes
+   * @param parameters the names of the parameters
+   * @return the refusal; empty if all names are known, or if there is no such view
    */
   public static Optional<Told> refusal(String name, Collection<String> parameters) {
     try {
@@ -466,7 +470,7 @@ public final class Views {
             .formatted(name, String.join(", ", names()), EVIDENCE, TOGETHER));
   }
 
-  /** Returns the refusal of a request to change a path that takes no changes. */
+  /** Returns the refusal of a POST or DELETE request to a path that allows neither. */
   public static Told nothingToChange() {
     return Told.refused(
         Outcome.UNKNOWN,
@@ -475,10 +479,10 @@ public final class Views {
   }
 
   /**
-   * Acknowledges the sites of a name, whatever their verdict, or withdraws the acknowledgement,
-   * until the process ends.
+   * Acknowledges the call sites with a name, whatever their verdict, or withdraws the
+   * acknowledgement.
    *
-   * @param site the name; one that ends in {@code *} is the beginning of a name
+   * @param site the name; a name that ends in {@code *} stands for all names with this beginning
    * @return the verdicts; {@link Outcome#UNKNOWN} for a name that no call site has
    */
   public Told acknowledgeLeak(String site, boolean acknowledged) {
@@ -503,14 +507,15 @@ public final class Views {
   }
 
   /**
-   * Searches the Java heap for the objects that hold a call site's memory; stops the program for as
-   * long as the operator allows.
+   * Searches the Java heap for the objects that hold a call site's memory. Stops the program
+   * meanwhile, at most for the time that the settings or the parameters allow.
    *
    * @param site the call site's number
-   * @param parameters {@code links}, 0 to 8: how many references to follow to what keeps these
-   *     objects, 0 by default; for operators of the process alone {@code pause} and {@code total},
-   *     a budget of pauses
-   * @return 429 if it was refused, 501 if this process cannot
+   * @param parameters {@code links}, 0 to 8, is the number of references to follow to the objects
+   *     that keep the holders; the default is 0. {@code pause} and {@code total} are a budget of
+   *     pauses, which only operators of the process may state
+   * @return the report; its status is 429 if the search was refused, and 501 if this process cannot
+   *     search
    */
   public Told owners(String site, Map<String, String> parameters) {
     try {
@@ -553,7 +558,7 @@ public final class Views {
                         .formatted(name, text)));
   }
 
-  /** Asks the allocator to return free memory; may take seconds. */
+  /** Makes the allocator return free memory to the system; may take seconds. */
   public Told trim() {
     TrimReport report = mallometer.allocator().trim();
     return new Told(

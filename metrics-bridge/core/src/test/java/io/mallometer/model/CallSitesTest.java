@@ -8,7 +8,7 @@ import io.mallometer.SitesByHand;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests grouping, choosing and sorting call sites. */
+/** Tests the grouping, the selection and the order of call sites. */
 class CallSitesTest {
 
   private final CallSites three = SitesByHand.three();
@@ -28,8 +28,9 @@ class CallSitesTest {
   }
 
   /**
-   * The standard deviations are 30,000 and 5,000. That of the sum is the root of the sum of their
-   * squares. A normal distribution would reach 59,611 above the value.
+   * The standard deviations are 30,000 and 5,000. The standard deviation of the sum is the root of
+   * the sum of their squares. With a normal distribution, the upper end would be 59,611 above the
+   * value.
    */
   @Test
   void theIntervalOfAGroupIsThatOfIndependentSums() {
@@ -38,7 +39,9 @@ class CallSitesTest {
     assertThat(live.high() - live.value()).isEqualTo(67_809.6, within(0.1));
   }
 
-  /** Sites have 550,000 bytes in 55,000 objects, and each object has a size word. */
+  /**
+   * The sites have 550,000 bytes in 55,000 objects, and each object has a size word in addition.
+   */
   @Test
   void whatWasAllocatedBeforeAnAttachIsWhatSitesDoNotExplain() {
     CallSites.Origin known = origin(new Baseline(5_000_000, 300_000));

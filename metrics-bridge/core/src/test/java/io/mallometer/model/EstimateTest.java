@@ -15,7 +15,10 @@ class EstimateTest {
     assertThat(exact.high()).isEqualTo(4096);
   }
 
-  /** Quantiles of chi squared from tables: 2.5 % of 20 is 9.591, 97.5 % of 24 is 39.364. */
+  /**
+   * The quantiles of chi squared are from tables. The 2.5 % quantile with 20 degrees of freedom is
+   * 9.591, and the 97.5 % quantile with 24 degrees is 39.364.
+   */
   @Test
   void tenEqualSamplesAreTenEvents() {
     Estimate ten = new Estimate(10 * 100, 10 * 100 * 100, 10);
@@ -32,7 +35,7 @@ class EstimateTest {
     assertThat(many.high()).isCloseTo(1e9 + 1.96e6, within(1e4));
   }
 
-  /** With 3.69 events expected, the probability that none happens is 2.5 %. */
+  /** If 3.69 events are expected, the probability that none happens is 2.5 %. */
   @Test
   void withoutSamplesThereMayStillBeSome() {
     Estimate none = new Estimate(0, 100 * 100, 0);

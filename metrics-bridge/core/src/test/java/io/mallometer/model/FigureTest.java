@@ -28,8 +28,8 @@ class FigureTest {
   private static final int MOST_FILES = 3;
 
   /**
-   * Figures whose names are in more files: the list of meters, the page, a command, a report or
-   * Flight Recorder each show them differently.
+   * The figures whose names are in more than {@link #MOST_FILES} files, because the list of meters,
+   * the page, a command, a report or Flight Recorder show them in different ways.
    */
   private static final Set<String> NAMED_BY_MORE_FILES =
       Set.of(
@@ -53,7 +53,7 @@ class FigureTest {
           "trimmableBytes",
           "usedBytes");
 
-  /** Records that repeat components of a record of the model, with the reasons. */
+  /** The records that repeat components of a record of the model, with the reasons. */
   private static final Map<String, String> REPEATING =
       Map.of(
           "view.SiteChangesView", "the moments of a change, without those that did not match",
@@ -110,8 +110,9 @@ class FigureTest {
   }
 
   /**
-   * Counts files of the main code, except the records of the model and the code that measures
-   * ({@code internal}). Names of one word are left out, as they have other meanings as well.
+   * Counts the files of the main code that contain the name of a figure, except the records of the
+   * model and the code that measures ({@code internal}). Does not count names of one word, because
+   * they have other meanings as well.
    */
   @Test
   void aFigureIsNamedByThreeFilesAtMost() {

@@ -23,8 +23,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A page in a real browser without a window. Tests control it by the DevTools protocol. Keys and
- * clicks take the way of a user's, and complaints in the console are collected.
+ * A page in a real browser without a window, which tests control by the DevTools protocol. The
+ * browser handles keys and clicks like those of a user. Complaints in the browser's console are
+ * collected.
  */
 final class Chromium implements AutoCloseable {
 
@@ -101,7 +102,7 @@ final class Chromium implements AutoCloseable {
     throw new IOException("chromium opened no port; alive: " + browser.isAlive());
   }
 
-  /** Opens an address, forgets earlier complaints, and waits until the page is loaded. */
+  /** Discards earlier complaints, opens an address, and waits until the page is loaded. */
   void open(URI address) throws Exception {
     complaints.clear();
     loaded = new CompletableFuture<>();
@@ -130,7 +131,7 @@ final class Chromium implements AutoCloseable {
     }
   }
 
-  /** Returns the text of the first element that matches. */
+  /** Returns the text of the first element that a selector matches. */
   String text(String selector) throws Exception {
     return evaluate("document.querySelector('" + selector + "').textContent");
   }
@@ -256,7 +257,7 @@ final class Chromium implements AutoCloseable {
     }
   }
 
-  /** Ends the browser, and waits for its children, which use the directory. */
+  /** Ends the browser, and waits for its child processes, because they use the directory. */
   @Override
   public void close() {
     socket.abort();

@@ -35,7 +35,7 @@ class DhatReportTest {
         .contains("#3: com.example.web.Controller.handle(Controller.java:42)");
   }
 
-  /** The viewer refuses a file that has a stack twice. */
+  /** The viewer refuses a file that contains a stack twice. */
   @Test
   @Tag("process")
   void sitesWithTheSameStackAreOne() throws Exception {
@@ -89,7 +89,7 @@ class DhatReportTest {
     assertThat(List.of("tb", "tbk", "mb", "mbk", "gb", "gbk", "eb", "ebk"))
         .extracting(field -> point.get(field).asLong())
         .containsExactly(12L << 20, 100L, 3L << 20, 24L, 3L << 20, 24L, 3L << 20, 24L);
-    // The site has 24 objects of 30 seconds each.
+    // The site has 24 live objects with a median age of 30 seconds.
     assertThat(point.get("tl").asLong()).isEqualTo(24 * 30 * 1_000_000L);
     assertThat(point.get("fs")).hasSize(4);
   }

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Call sites for tests of reports. */
+/** Creates call sites for tests of reports. */
 final class ExampleSites {
 
   static final Instant TIME = Instant.parse("2026-11-21T18:00:00Z");
@@ -66,7 +66,10 @@ final class ExampleSites {
         TIME, List.of(sites), 1234, Map.of("no_site", 5L), ByteUnit.GLIBC_CHUNK, "");
   }
 
-  /** Returns five sites of a service: 3 MiB, 1 MiB, 512 KiB, 0 and 1 bytes live (no frames). */
+  /**
+   * Returns five sites of a service. They have 3 MiB, 1 MiB, 512 KiB, 0 and 64 live bytes; the last
+   * site has no frames.
+   */
   static CallSites service() {
     return of(
         site(1, 100, 12 << 20, 24, 3 << 20, DEFLATE, DEFLATER, HANDLE, MAIN),

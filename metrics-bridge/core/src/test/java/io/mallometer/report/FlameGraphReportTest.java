@@ -327,7 +327,10 @@ class FlameGraphReportTest {
         browser.evaluate("document.querySelector('#graph').getBoundingClientRect()." + name));
   }
 
-  /** Returns a box's colour (orange, blue or pink) near its lower edge, where no letter is. */
+  /**
+   * Returns the colour of a box (orange, blue or pink) near its lower edge, where the box has no
+   * text.
+   */
   private static String colour(double share, int row) throws Exception {
     browser.moveTo(0, 0);
     return browser.evaluate(

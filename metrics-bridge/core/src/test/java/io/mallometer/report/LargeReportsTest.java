@@ -11,8 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Writes as many call sites as a large service has without garbage for each frame and number. The
- * test measures allocated bytes instead of the time, which depends on the machine.
+ * Tests that a report on as many call sites as a large service has does not create garbage for each
+ * frame and number. The test measures allocated bytes instead of the time, because the time depends
+ * on the machine.
  */
 @Tag("any-jdk")
 class LargeReportsTest {

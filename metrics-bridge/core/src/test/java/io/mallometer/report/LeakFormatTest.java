@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Tests verdicts in the text for people. */
+/** Tests the formats of verdicts for people. */
 class LeakFormatTest {
 
   @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests profiles by reading them with Go's own tool. */
+/** Tests profiles by reading them with Go's pprof. */
 @Tag("process")
 @Tag("any-jdk")
 class PprofReportTest {

@@ -40,8 +40,8 @@ class ReportFormatTest {
   }
 
   /**
-   * Writes 100,000 sites with 6 million frames within 64 MiB beyond the sites themselves. The text
-   * has several times as many bytes in most formats.
+   * Writes 100,000 sites with 6 million frames. This must take at most 64 MiB in addition to the
+   * sites, although the text is several times as large in most formats.
    */
   @ParameterizedTest
   @EnumSource
@@ -56,7 +56,7 @@ class ReportFormatTest {
     assertThat(out.mostHeld - before).isLessThan(64L * MIB);
   }
 
-  /** Four times the sites take about four times as long, not sixteen times. */
+  /** Four times as many sites must take about four times as long, and not sixteen times. */
   @ParameterizedTest
   @EnumSource
   void theTimeGrowsAsTheSitesDo(ReportFormat format) throws Exception {
@@ -100,7 +100,9 @@ class ReportFormatTest {
         .sum();
   }
 
-  /** Collects garbage regularly and records the most bytes left. */
+  /**
+   * A stream that collects garbage regularly, and records the most bytes that a collection left.
+   */
   private static final class Counted extends OutputStream {
 
     private long bytes;

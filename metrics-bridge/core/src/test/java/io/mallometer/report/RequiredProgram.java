@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 
 /**
- * A program or file that a test needs and Debian provides. Without it the test is skipped, or fails
- * if an environment variable requires it.
+ * Checks that a program or file that a test needs is installed. Without it the test is skipped, or
+ * fails if an environment variable requires the program. Debian has a package for each.
  */
 final class RequiredProgram {
 

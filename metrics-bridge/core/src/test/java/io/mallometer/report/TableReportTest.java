@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class TableReportTest {
 
-  /** The expected file must not change, because pipelines read version 1 of it. */
+  /** The expected file must not change, because build pipelines read version 1 of the format. */
   @Test
   void versionOneIsWhatTheFileSays() throws Exception {
     CallSite estimated =

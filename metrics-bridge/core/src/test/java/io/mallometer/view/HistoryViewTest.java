@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class HistoryViewTest {
 
-  /** The view contains the sums that the page shows, so that the page does not add. */
+  /** The view contains the sums that the page shows, so that the page need not compute them. */
   @Test
   void theSumOfThePartsIsBesideThemAndUnknownWhereTheyAre() {
     MemoryMoment before = new MemoryMoment(Instant.EPOCH, Map.of(), Map.of(), Double.NaN);

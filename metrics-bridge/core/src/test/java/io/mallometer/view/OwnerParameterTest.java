@@ -58,8 +58,8 @@ class OwnerParameterTest {
 
   @Test
   void theBudgetOfASearchIsATimeWithItsUnit() {
-    // The answer to a long pause is UNSUPPORTED, because the fake cannot search. A short pause may
-    // be refused before, on a busy machine.
+    // With a long pause the answer is UNSUPPORTED, because the fake cannot search. On a busy
+    // machine, a request with a short pause may be refused before that.
     for (String pause : List.of("500ms", "3s")) {
       assertThat(views.owners("7", Map.of("links", "8", "pause", pause, "total", pause)).outcome())
           .isNotEqualTo(Answer.Outcome.WRONG);

@@ -129,7 +129,7 @@ class PageViewsTest {
         .contains("pprof", "dhat", "leaks-text", "leaks-html");
   }
 
-  /** The work of the server does not depend on the number of viewers. */
+  /** The server must not work more if the page has more viewers. */
   @Test
   void whatIsWatchedIsWrittenOnceForAllWhoAskWithinSeconds() {
     Views views = new Views(mallometer);
@@ -169,8 +169,8 @@ class PageViewsTest {
   }
 
   /**
-   * The components of records are not read anew for each view, because the JDK would take longer
-   * for that than writing the view takes.
+   * The components of records are not read again for each view, because this would take the JDK
+   * longer than writing the view.
    */
   @Test
   void whatAViewConsistsOfIsLookedUpOnce() {
@@ -193,7 +193,7 @@ class PageViewsTest {
     assertThat(acknowledged(views, false)).isEqualTo(site);
   }
 
-  /** Returns the first site of the verdicts that is, or is not, acknowledged. */
+  /** Returns the first site of the verdicts whose acknowledgement is as wanted. */
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
@@ -203,7 +203,7 @@ class PageViewsTest {
     return "none";
   }
 
-  /** The result of a trim is visible at once. */
+  /** A new snapshot, such as that after a trim, must be visible at once. */
   @Test
   void anOverviewIsOfTheLatestSnapshot() {
     Views views = new Views(mallometer);
@@ -238,7 +238,7 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** The viewers together keep the limit, whatever their number and their earlier interval. */
+  /** All viewers together must keep the limit, whatever their number and their earlier interval. */
   @Test
   void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
@@ -252,10 +252,7 @@ class PageViewsTest {
     }
   }
 
-  /**
-   * A viewer who returns after an hour is counted as one viewer, not as the many that were there
-   * before.
-   */
+  /** A viewer who returns after an hour counts as one viewer, although there were many before. */
   @Test
   void whoAsksAfterAPauseIsAlone() throws Exception {
     Views views = new Views(mallometer);

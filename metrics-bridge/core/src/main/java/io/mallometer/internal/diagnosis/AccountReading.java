@@ -17,17 +17,19 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Figures that were read within milliseconds, for the start or the end of an account. Bytes;
- * unknown figures are {@code NaN}.
+ * A reading of the figures that an account compares, all read within milliseconds. Amounts are in
+ * bytes; unknown figures are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
- * @param liveBytes live bytes of malloc; after an attach the allocated minus the freed bytes since
- * @param counts counts of the JVM
- * @param mapped resident bytes by the call site that mapped them; empty if unknown
- * @param files cached or mapped pages of the largest files by path, without copies
+ * @param liveBytes live bytes of malloc; after an attach, the bytes allocated since minus the bytes
+ *     freed since
+ * @param counts the numbers of threads and classes of the JVM
+ * @param mapped the resident bytes by the call site that mapped them; empty if unknown
+ * @param files the cached or mapped bytes of the largest files by path, without pages that the
+ *     process copied by writing
  */
 public record AccountReading(
     Instant time,
@@ -42,12 +44,12 @@ public record AccountReading(
   /** A call site that mapped memory: its name and its source line, which may be empty. */
   public record MappingSite(String name, String place) {}
 
-  /** The fewest pages of a file, and the most files. A file that is absent is unknown. */
+  /** The fewest bytes of a file in a reading, which has at most {@link #MOST_FILES} files. */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
 
-  /** The fewest bytes of a site that maps, and the most sites. Others are of no site. */
+  /** The fewest bytes of a mapping call site in a reading. The bytes of others have no site. */
   private static final long LEAST_MAPPED_BYTES = 1 << 20;
 
   private static final int MOST_MAPPING_SITES = 100;
@@ -55,9 +57,9 @@ public record AccountReading(
   /**
    * The resident set.
    *
-   * @param bytes all of it without pages of files that the kernel can drop
+   * @param bytes the bytes of the resident set without pages of files that the kernel can drop
    * @param parts the bytes by part
-   * @param copiedFileBytes pages of files that the process wrote
+   * @param copiedFileBytes the bytes of pages of files that the process copied by writing
    * @param mallocBytes the memory of malloc
    */
   public record Resident(
@@ -93,7 +95,7 @@ public record AccountReading(
         files(split.mappedFiles(), split.pageCache()));
   }
 
-  /** Returns the sites with most memory. */
+  /** Returns the bytes of the call sites that mapped most memory. */
   private static Map<MappingSite, Long> bySite(List<Mapped> mapped) {
     return mapped.stream()
         .filter(site -> site.bytes() >= LEAST_MAPPED_BYTES)
@@ -103,8 +105,8 @@ public record AccountReading(
   }
 
   /**
-   * Returns the pages of the largest files: mapped ones, which grow also while all of a file is
-   * cached, and those that are cached of a file without mapping.
+   * Returns the bytes of the largest files, by path. For a mapped file these are the mapped pages,
+   * which can also grow while all of the file is cached; for another file, the cached pages.
    */
   static Map<String, Long> files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);
@@ -118,7 +120,11 @@ public record AccountReading(
         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  /** Returns the bytes to compare with the limit: the charged bytes, else the resident set. */
+  /**
+   * Returns the bytes that the account compares with the limit.
+   *
+   * @param charged whether these are the charged bytes, else the resident set
+   */
   double total(boolean charged) {
     return charged ? chargedBytes : resident.bytes();
   }

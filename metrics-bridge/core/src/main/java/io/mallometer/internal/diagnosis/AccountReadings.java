@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The readings of the last hour: every 15 s for ten minutes, as often as the resident set is
- * divided, and one a minute before that. At most 100 readings of 2 KB, of 20 KB with many pools and
- * files. Thread-safe.
+ * Stores the readings of the last hour: one every 15 s for the last ten minutes, if the resident
+ * set is divided as often, and one a minute before that. Stores at most 100 readings of 2 KB each,
+ * or of 20 KB with many pools and files. Thread-safe.
  */
 public final class AccountReadings {
 
@@ -36,8 +36,9 @@ public final class AccountReadings {
   }
 
   /**
-   * Adds the figures of a snapshot if its resident set was divided since the last one. An attach or
-   * detach clears the readings, as live bytes before and after it cannot be compared.
+   * Adds a reading of a snapshot if the resident set was divided again since the last reading. An
+   * attach or a detach clears the readings, because live bytes before and after it cannot be
+   * compared.
    *
    * @param nanoTime the time by a monotonic clock
    */
@@ -54,7 +55,7 @@ public final class AccountReadings {
     }
   }
 
-  /** Returns the time of the latest division that was added. */
+  /** Returns the time of the latest division of the resident set that was added. */
   public synchronized Instant latest() {
     return latestSplit;
   }

@@ -44,19 +44,29 @@ final class AccountTable {
   /** The fewest readings of an account. */
   private static final int FEWEST_READINGS = 3;
 
-  /** The length in seconds of either end of the window: an end is the mean of its readings. */
+  /**
+   * The length in seconds of either end of the window. The figure at an end is the mean of the
+   * readings in it.
+   */
   private static final double END_SECONDS = 50;
 
-  /** A row that grows in the last third of the window by less than this share has stopped. */
+  /**
+   * A row has stopped growing if its rate in the last third of the window is below this share of
+   * its rate in the whole window.
+   */
   private static final double STOPPED = 0.1;
 
   /**
-   * A count that grows in the last third of the window by less than this share slows down. That of
-   * a program that warms up, which grows with the logarithm of its age, grows there by 0.69.
+   * A count slows down if its rate in the last third of the window is below this share of its rate
+   * in the whole window. During a warm-up a count grows with the logarithm of the program's age,
+   * and the share is 0.69.
    */
   private static final double STEADY = 0.75;
 
-  /** A counted row has ended once this many times the span of its rises passed without one. */
+  /**
+   * A row of exact counts has stopped growing if no rise came for this many times the time from its
+   * first rise to its last.
+   */
   private static final double STEPS_ENDED = 3;
 
   /** The smallest growth of a count that is listed. */
@@ -66,16 +76,25 @@ final class AccountTable {
   private static final int MOST_LISTED = 5;
   private static final double MINUTE = 60;
 
-  /** The number of readings that thinning aims at: an interval compares all pairs of them. */
+  /**
+   * The number of readings at which thinning aims. The time of an interval grows with its square,
+   * because an interval compares all pairs of readings.
+   */
   private static final int MOST_READINGS = 40;
 
-  /** The smallest change whose interval is computed: rows that changed less are named nowhere. */
+  /**
+   * The smallest change of a row whose interval is computed. No sentence names a row that changed
+   * less.
+   */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
   /** The account ends at most this long after the latest reading of call sites. */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
-  /** The growth, in bytes, from which a line of the application has a row at any uncertainty. */
+  /**
+   * The growth in bytes from which a line of the application has a row, however uncertain the
+   * growth is.
+   */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
   /** The most call sites with a row of their own. */
@@ -112,7 +131,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total minus the parts that were added. */
+  /** The total minus all parts that were added, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -155,8 +174,10 @@ final class AccountTable {
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
    * @param lastTrough the end of the window of memory that swings; empty for a window until the
-   *     snapshot. With it both ends are single readings, as means would depend on the swing.
-   * @param charged whether the total is the memory that the kernel charges, else the resident set
+   *     snapshot. If it is present, both ends of the window are single readings, because means
+   *     would depend on the swing.
+   * @param charged whether the total is the memory that the kernel charges to the cgroup, else the
+   *     resident set
    * @param maxima the largest sizes of the kinds that have one
    */
   static Optional<AccountTable> of(
@@ -205,7 +226,7 @@ final class AccountTable {
         .toList();
   }
 
-  /** Returns the account, with call sites in the place of the live bytes. */
+  /** Returns the account, in which rows of call sites replace the row of live bytes. */
   Account account() {
     if (account == null) {
       List<Row> rows = new ArrayList<>();
@@ -270,7 +291,10 @@ final class AccountTable {
     };
   }
 
-  /** Returns the malloc bytes in malloc's own parts; the JVM's may be in {@code GC_AND_JVM}. */
+  /**
+   * Returns the bytes of malloc in the parts of malloc. The malloc memory of the JVM itself may be
+   * in {@code GC_AND_JVM}.
+   */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
         + reading.of(ResidentPart.MALLOC_LIVE)
@@ -290,7 +314,10 @@ final class AccountTable {
     }
   }
 
-  /** Adds the anonymous memory outside malloc: a row for each site that maps, and the rest. */
+  /**
+   * Adds the anonymous memory outside malloc: a row for each call site that maps memory, and one
+   * for the rest.
+   */
   private void addMapped() {
     double[] unnamed = series(reading -> bytes(reading, Kind.ANONYMOUS));
     Map<MappingSite, Long> most = new HashMap<>();
@@ -369,9 +396,10 @@ final class AccountTable {
   }
 
   /**
-   * Shares the growth of live bytes that no call site has, or that call sites have too much, out
-   * among them: live bytes are exact and samples are not. Each site gets its part of the variance
-   * of all. What exceeds the 95 % interval of their sum has another cause and is not shared out.
+   * Corrects the growth of the call sites so that their sum is the growth of the live bytes, which
+   * is exact while the samples are not. Divides the difference among the call sites in proportion
+   * to their variances. The part of the difference beyond the 95 % interval of the sum has another
+   * cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -419,7 +447,10 @@ final class AccountTable {
         0);
   }
 
-  /** Returns a group's row. Its interval covers the sampling error and the swings of the series. */
+  /**
+   * Returns the row of a group of call sites. The interval of its growth covers the sampling error
+   * and the swings of the series.
+   */
   private Row site(SiteTrends.Group group, double[] series) {
     boolean exact = group.figures().liveBytes().variance() == 0;
     Slope interval = interval(series);
@@ -445,9 +476,10 @@ final class AccountTable {
   }
 
   /**
-   * Returns how much of a call site's growth an old garbage collection frees.
+   * Returns the part of a call site's growth that an old garbage collection frees, in bytes per
+   * second.
    *
-   * @param growth the growth in a second
+   * @param growth the growth in bytes per second
    */
   private double garbagePerSecond(String name, double growth) {
     Garbage garbage = Headline.garbage(leaks, name);
@@ -456,8 +488,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns the growth in bytes per second with the sampling error. Different samples tell the
-   * bytes allocated and freed in the window; the bytes allocated and the start limit those freed.
+   * Returns the growth in bytes per second with the sampling error. The bytes allocated and the
+   * bytes freed in the window are estimated from different samples. The freed bytes are at most the
+   * bytes at the start, or the bytes allocated.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -479,10 +512,10 @@ final class AccountTable {
   }
 
   /**
-   * The rises of a counted series, such as a buffer that realloc doubles.
+   * The rises of a series of exact counts, such as those of a buffer that realloc doubles.
    *
    * @param lower the growth in bytes per second without the largest rise; 0 if the series also fell
-   * @param ended whether no rise came for three times as long as the rises took
+   * @param ended whether no rise came for three times the time from the first rise to the last
    */
   private record Steps(double lower, boolean ended) {}
 
@@ -516,7 +549,10 @@ final class AccountTable {
         .orElse("");
   }
 
-  /** Returns the call site under which the most memory of new threads was allocated. */
+  /**
+   * Returns the call site that started most threads, by the memory that was allocated for new
+   * threads under it.
+   */
   private String starter() {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
@@ -543,12 +579,18 @@ final class AccountTable {
 
   // ---- Ends of the window
 
-  /** Returns by how much a series grew between the means of its first and its last minute. */
+  /**
+   * Returns the growth of a series in bytes: the mean at the end of the window minus the mean at
+   * its start.
+   */
   private double growth(double[] series) {
     return end(series) - start(series);
   }
 
-  /** Returns the seconds between the middle of the first minute and that of the last one. */
+  /**
+   * Returns the time over which {@link #growth} is measured: from the mean time of the readings at
+   * the start of the window to that of the readings at its end, in seconds.
+   */
   private double span() {
     return end(seconds) - start(seconds);
   }
@@ -664,8 +706,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a series in which a value that no reading has is the next known one, so that it adds no
-   * growth. Without two known values, or without the last one, nothing is known: {@code NaN}.
+   * Returns a series in which the next known value replaces each missing value, so that a missing
+   * value adds no growth. All values are {@code NaN} if fewer than two are known; missing values at
+   * the end are {@code NaN}.
    */
   private double[] known(Function<AccountReading, @Nullable Number> figure) {
     double[] series =

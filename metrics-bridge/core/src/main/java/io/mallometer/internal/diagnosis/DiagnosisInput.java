@@ -37,8 +37,8 @@ public record DiagnosisInput(
   /**
    * This run of the process and the previous one.
    *
-   * @param started when the process started
-   * @param startedUp when the start-up ended; empty before
+   * @param started the time at which the process started
+   * @param startedUp the time at which the start-up ended; empty before it
    * @param previous the previous run; empty if none is recorded
    * @param loaders class metadata by loader, read after the number of classes grew; empty before
    */

@@ -46,32 +46,38 @@ import java.util.stream.Stream;
 
 /**
  * Draws the diagnosis from the account of the growth and the verdicts on call sites. Each rule is a
- * method that looks at one thing and adds one finding with the state that it asks for. The gravest
- * state wins, and the sentence names the rows of the account that explain it. {@code
- * docs/explanation/diagnosis.md} describes each rule in a row of a table.
+ * method that examines one topic and adds one finding with a state. The gravest state wins, and the
+ * sentence names the rows of the account that explain it. {@code docs/explanation/diagnosis.md}
+ * describes each rule in a row of a table.
  */
 public final class DiagnosisRules {
 
-  /** The used share of the limit from which the kernel's next reclaim may fail. */
+  /** The used share of the limit from which the kernel may fail to reclaim memory. */
   private static final double AT_THE_LIMIT = 0.95;
 
   private static final double NEAR_THE_LIMIT = 0.9;
 
-  /** The share of the used bytes from which the heap explains the use of the limit. */
+  /**
+   * The share of the Java heap in the used bytes from which the heap explains the use of the limit.
+   * It is also the used share of the limit from which the heap's growth is checked.
+   */
   private static final double MOST_SHARE = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
   private static final Duration NEAR_WHILE_ACT = Duration.ofMinutes(45);
 
-  /** The shortest time for which growth is watched before it asks for a state. */
+  /** The shortest time for which growth is watched before its state can be watch or act. */
   private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
-  /** The factor by which growth is extrapolated from the time watched: an hour to a day. */
+  /**
+   * The factor between the time for which growth was watched and the time to which it is
+   * extrapolated. Growth of an hour is extrapolated to a day.
+   */
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * The factor while a program may warm up, which slows down. Growth is sure early if it fills the
-   * limit within this many times the time watched.
+   * The factor of extrapolation while a program may warm up, because the growth of a warm-up slows
+   * down. Growth counts early if it fills the limit within this many times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -100,12 +106,12 @@ public final class DiagnosisRules {
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
 
-  /** The unused bytes of all growing sites together from which the state is watch. */
+  /** The sum of the unused bytes of growing sites from which the state is watch. */
   private static final double UNUSED_BYTES = 8 << 20;
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
-  /** The certain growth of a row, in bytes, from which the state is watch. */
+  /** The growth of a row, in bytes, from which the state is watch if the growth is certain. */
   private static final double CERTAIN_BYTES = 8 << 20;
 
   private static final double CERTAIN_SHARE = 0.01;
@@ -120,7 +126,7 @@ public final class DiagnosisRules {
   private static final double MANY_CLASSES = 500;
   private static final double MANY_CLASSES_PER_MINUTE = 100;
 
-  /** A site asks to act if it makes up this share of the growth toward the limit. */
+  /** The share of the growth toward the limit from which the state of a site can be act. */
   private static final double ACT_SHARE = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
@@ -129,10 +135,10 @@ public final class DiagnosisRules {
   /** The growth of a file's pages, in bytes, from which the diagnosis mentions it. */
   private static final double FILE_BYTES = 16 << 20;
 
-  /** The share of samples without a call site from which they may hide a leak. */
+  /** The share of samples without a call site from which these samples may hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** The first action of act, to which a time may be added. */
+  /** The first action of the state act. A time may follow it. */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -151,7 +157,7 @@ public final class DiagnosisRules {
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
 
-  /** The account, or that of the last ten minutes if the account is shorter than two minutes. */
+  /** The account; if it is shorter than two minutes, the account of the last ten minutes. */
   private final Optional<Account> longAccount;
 
   private final Limit limit;
@@ -180,7 +186,7 @@ public final class DiagnosisRules {
     this.headline = new Headline(input, total, foreseeableLimit(), certainRows(), urgentSuspects());
   }
 
-  /** Returns the diagnosis as drawn at the snapshot's time. */
+  /** Returns the diagnosis at the time of the snapshot. */
   public static Diagnosis diagnosis(DiagnosisInput input) {
     DiagnosisRules rules = new DiagnosisRules(input);
     rules.judgeSuspects();
@@ -254,7 +260,7 @@ public final class DiagnosisRules {
     return Headline.join("", "; ", parts);
   }
 
-  /** Returns why the growth, if there is any, is healthy. */
+  /** Returns the reason why the growth is healthy, or that there is no growth, in words. */
   private String littleGrowthText() {
     String most =
         total.bounded().isEmpty()
@@ -269,7 +275,7 @@ public final class DiagnosisRules {
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
-  /** Returns whether rows that grow to a maximum make up half of the growth. */
+  /** Returns whether rows that grow to a maximum make up at least half of the growth. */
   private boolean mostlyBounded() {
     return account
         .filter(
@@ -329,7 +335,10 @@ public final class DiagnosisRules {
     };
   }
 
-  /** Returns how to make the allocator retain less: the advised setting, or the allocator's own. */
+  /**
+   * Returns the action that makes the allocator retain less memory: the advised setting, or a
+   * setting of the allocator in use.
+   */
   private String retainLess() {
     String name = snapshot.self().allocator();
     String setting =
@@ -407,7 +416,10 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Returns live bytes above the maximum until five minutes ago, which are too new to judge. */
+  /**
+   * Returns the live bytes that are too new to judge: those above the maximum of the time until
+   * five minutes ago.
+   */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
     Instant from = snapshot.time().minus(SHORTEST_OBSERVATION);
@@ -420,7 +432,7 @@ public final class DiagnosisRules {
     return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
-  /** Returns the text on suspects that ask for no state; empty without suspects. */
+  /** Returns the text on suspects that are too small for watch or act; empty without suspects. */
   private Optional<String> smallSuspectsText() {
     List<SiteVerdict> small =
         input.leaks().suspicious().stream()
@@ -446,7 +458,10 @@ public final class DiagnosisRules {
     return Duration.ofNanos((long) (nanos * input.options().get(Setting.LEAK_TIME_SCALE)));
   }
 
-  /** Returns the suspects that ask for a state, the gravest and then the fastest first. */
+  /**
+   * Returns the suspects whose state is watch or act. The gravest come first; among equals, those
+   * that grow fastest.
+   */
   private List<SiteVerdict> urgentSuspects() {
     return unacknowledged()
         .filter(site -> stateFor(site) != State.HEALTHY)
@@ -472,8 +487,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the limit is reached before the longest timeout could free anything, and the
-   * site makes up a quarter of the growth toward the limit.
+   * Returns whether growth reaches the limit before the longest timeout of the program could free
+   * memory of the site, and the site makes up a quarter of that growth.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
@@ -488,7 +503,10 @@ public final class DiagnosisRules {
             .isPresent();
   }
 
-  /** Returns whether a site grows, and all growing sites together have too many unused bytes. */
+  /**
+   * Returns whether a site grows, and all growing unused sites together have enough unused bytes
+   * for the state watch.
+   */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
     double perSecond = 0;
@@ -506,7 +524,10 @@ public final class DiagnosisRules {
     return bytes > SUSPECT_BYTES || bytes > SUSPECT_SHARE * limit.bytes();
   }
 
-  /** Returns whether the account shows the growth, which the verdict saw over a longer time. */
+  /**
+   * Returns whether the account shows the growth of a site. The verdict may rest on growth over a
+   * longer time.
+   */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
         || account
@@ -522,7 +543,10 @@ public final class DiagnosisRules {
         : idle;
   }
 
-  /** Lists the lines whose buffers of a pool are held longer and longer; they ask for no state. */
+  /**
+   * Adds findings on the lines of code that hold buffers of a pool longer and longer. They do not
+   * change the state.
+   */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
         .flatMap(report -> report.pools().stream())
@@ -532,7 +556,7 @@ public final class DiagnosisRules {
         .forEach(hold -> addFinding("pools", State.HEALTHY, hold.sentence()));
   }
 
-  /** Reports the memory that waits for a garbage collection; it asks for no state. */
+  /** Adds findings on memory that waits for a garbage collection. They do not change the state. */
   private void reportGarbage() {
     input.leaks().sites().stream()
         .filter(site -> site.verdict() != Verdict.LEAK)
@@ -591,7 +615,10 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Adds a healthy finding, or too early during the start-up or while growth is not excluded. */
+  /**
+   * Adds a finding with the state healthy. During the start-up, and while growth is not excluded,
+   * its state is too early.
+   */
   private void addHealthyOrTooEarly(String text) {
     if (input.run().startedUp().isEmpty()) {
       addTooEarly("growth", "the application is starting");
@@ -612,20 +639,23 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Returns whether growth was watched for two minutes, or for a fifth of the time left. */
+  /**
+   * Returns whether growth was watched for two minutes, or for a fifth of the time until the limit
+   * is reached.
+   */
   private boolean isWatchedEnough(ProcessGrowth found) {
     return found.watched().compareTo(SHORTEST_WATCH) >= 0
         || found.watched().toSeconds() >= limit.seconds() / WARM_UP_FACTOR;
   }
 
-  /** Returns whether growth was watched long enough to say what it leads to in so many seconds. */
+  /** Returns whether growth was watched long enough to be extrapolated over a number of seconds. */
   private boolean isForeseeable(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
     return isWatchedEnough(found)
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
-  /** Returns the limit, with the times at which it is reached if these can be foreseen. */
+  /** Returns the limit. It has the times at which growth reaches it if these can be foreseen. */
   private Limit foreseeableLimit() {
     return growth
         .filter(found -> limitWithinHalfAnHour(found) || isForeseeable(found, limit.seconds()))
@@ -633,7 +663,7 @@ public final class DiagnosisRules {
         .orElse(snapshot.memory().limit());
   }
 
-  /** Returns whether rows that grow in a warm-up leave less than 60 % of the growth to others. */
+  /** Returns whether rows that do not grow in a warm-up have less than 60 % of the growth. */
   private boolean warmsUp() {
     double all = 0;
     double warming = 0;
@@ -655,7 +685,10 @@ public final class DiagnosisRules {
         && limit.upperSeconds() < timeToAct().toSeconds();
   }
 
-  /** Returns the time to the limit that asks to act: 30 min, or 45 min while act is in force. */
+  /**
+   * Returns the time until the limit below which the state is act: 30 min, or 45 min while act is
+   * in force.
+   */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
   }
@@ -671,7 +704,7 @@ public final class DiagnosisRules {
             HumanText.minute(found.since()));
   }
 
-  /** Applies the rule on rows whose growth is certain, whether or not the total grows. */
+  /** Applies the rule on rows whose growth is certain, even if the total does not grow. */
   private void judgeGrowingRows() {
     certainRows().stream()
         .findFirst()
@@ -688,7 +721,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows that ask to be watched: the intervals of their growth exclude zero, and the
+   * Returns the rows whose state is watch: the intervals of their growth exclude zero, and the
    * growth is large enough.
    */
   private List<Row> certainRows() {
@@ -715,7 +748,10 @@ public final class DiagnosisRules {
         .toList();
   }
 
-  /** Returns whether a row grew by these bytes, and by half of them at the interval's lower end. */
+  /**
+   * Returns whether a row grew by at least a number of bytes, and the lower end of its interval by
+   * at least half of that.
+   */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
     return row.growthBytes() >= least && low >= HALF * least;
@@ -761,7 +797,10 @@ public final class DiagnosisRules {
     heapThatDoesNotFit();
   }
 
-  /** Applies the rule on a heap whose maximum exceeds the room left in a mostly used limit. */
+  /**
+   * Applies the rule on the Java heap: if most of the limit is used, the rest may be less than the
+   * heap can still grow.
+   */
   private void heapThatDoesNotFit() {
     double room = Math.max(0, limit.bytes() - limit.usedBytes());
     if (limit.source().equals(Limit.MACHINE) || limit.usedShare() < MOST_SHARE) {
@@ -811,7 +850,7 @@ public final class DiagnosisRules {
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               addFinding("previous", requested, run.sentence());
-              // An OOM kill of the previous run comes before all else that asks to be watched.
+              // An OOM kill of the previous run comes before other findings with the state watch.
               if (requested == State.WATCH && first) {
                 sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
@@ -820,7 +859,7 @@ public final class DiagnosisRules {
             });
   }
 
-  // ---- Findings that ask for no state
+  // ---- Findings that do not change the state
 
   private void reportCounting() {
     if (!snapshot.status().active()) {
@@ -836,7 +875,7 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Adds the finding that a full table hides the call sites that come later. */
+  /** Adds the finding that samples have no call site because the table of call sites is full. */
   private void reportMissedSamples() {
     if (missedShare() >= MISSED_SHARE) {
       addFinding(
@@ -847,7 +886,7 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Returns the share of samples that have no call site; 0 where nothing is sampled. */
+  /** Returns the share of samples that have no call site; 0 if nothing is sampled. */
   private double missedShare() {
     SelfReport.Sampling sampling = snapshot.self().sampling();
     double withoutSite = sampling.missed().withoutSite();
@@ -858,7 +897,9 @@ public final class DiagnosisRules {
     return HumanText.share(missedShare()) + " of the samples have no call site";
   }
 
-  /** Adds the finding that the JVM's compiler takes much memory, with the method it compiles. */
+  /**
+   * Adds the finding that the JVM's compiler takes much memory, with the method that it compiles.
+   */
   private void reportCompilation() {
     List<SiteTrends.Group> compilations =
         input.sites().map(SiteTrends::groups).orElse(List.of()).stream()
@@ -882,7 +923,10 @@ public final class DiagnosisRules {
                 exclusion(largest)));
   }
 
-  /** Returns the option for a shell that excludes a group's method: names for people are cut. */
+  /**
+   * Returns the option that excludes a method from compilation, quoted for a shell. Takes the
+   * method from a stack, because the name of the group may be shortened.
+   */
   private static String exclusion(SiteTrends.Group compilation) {
     String method =
         compilation.largest().stream()
@@ -899,7 +943,7 @@ public final class DiagnosisRules {
     return SHELL_SIGNS.matcher(option).find() ? "'" + option + "'" : option;
   }
 
-  /** Adds the finding of who loads classes, while their number grows. */
+  /** Adds a finding on the class loaders that load classes, if the number of classes grows. */
   private void reportClassLoaders() {
     input
         .run()
@@ -916,7 +960,7 @@ public final class DiagnosisRules {
                             HumanText.minute(loaders.time()))));
   }
 
-  /** Returns whether an account says that classes are loaded without end. */
+  /** Returns whether an account shows that the number of classes grows steadily. */
   public static boolean classesGrow(Optional<Account> account) {
     return account
         .flatMap(table -> table.count(Count.CLASSES))
@@ -1000,7 +1044,7 @@ public final class DiagnosisRules {
         : HumanText.shortName(row.name());
   }
 
-  /** Returns the growth of the pages of a file, which count toward no limit. */
+  /** Returns the text on the file whose pages grew most. The kernel can drop such pages. */
   private Optional<String> filePagesText() {
     return account.map(Account::files).orElse(List.of()).stream()
         .filter(file -> file.growthBytes() >= FILE_BYTES)
@@ -1027,7 +1071,10 @@ public final class DiagnosisRules {
     addFinding(topic, State.TOO_EARLY, capitalized(what));
   }
 
-  /** Adds a finding. The sentence is that of the first finding of the gravest state. */
+  /**
+   * Adds a finding. The sentence of the diagnosis is that of the first finding with the gravest
+   * state.
+   */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));
     if (requested.compareTo(state) > 0) {

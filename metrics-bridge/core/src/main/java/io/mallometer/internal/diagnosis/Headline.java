@@ -21,12 +21,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The sentence of a diagnosis that asks for something: the forecast of the total, and the rows of
- * the account that explain the growth, each with its own rate.
+ * The sentence of a diagnosis with the state watch or act. It has the forecast of the total, and
+ * the rows of the account that explain the growth, each with its own rate.
  */
 final class Headline {
 
-  /** The share of the growth that the named rows explain if at most three rows suffice. */
+  /**
+   * The share of the growth that the named rows explain, unless this takes more than three rows.
+   */
   static final double EXPLAINED = 0.6;
 
   /** The smallest share of the growth with which a row counts as an explanation. */
@@ -36,23 +38,23 @@ final class Headline {
 
   private static final double HALF = 0.5;
 
-  /** The counts that are of no pool. */
+  /** The counts that do not belong to a thread pool. */
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
 
-  /** The rows whose names begin with a capital letter inside a sentence, too. */
+  /** The rows whose names keep their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** Rows that name no cause. */
+  /** The rows that name no cause of growth. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. A longer one leaves out rows. */
+  /** The most words of the sentence. A longer sentence omits rows. */
   private static final int MOST_WORDS = 25;
 
   /**
-   * The row that was named first stays first while its rate is this share of the largest. It never
-   * replaces a row that is named however small it is.
+   * The row that the previous sentence named first stays first while its rate is at least this
+   * share of the largest rate. It never replaces a row that must be named whatever its size.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -69,19 +71,19 @@ final class Headline {
   /** The rows that grow to a maximum, which are named last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is certain and asks to be watched. */
+  /** The rows whose growth is certain and large enough for the state watch. */
   private final List<Row> certainRows;
 
-  /** The suspects that ask for a state, the gravest first. */
+  /** The suspects whose state is watch or act, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
-  /** The row that surely grows faster than each other suspect. */
+  /** The row that grows faster than each other suspect, beyond the intervals of both. */
   private final Optional<Row> fastest;
 
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence leaves out the number of further suspects. */
+  /** Whether the sentence omits the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -118,7 +120,7 @@ final class Headline {
     return sentence;
   }
 
-  /** Joins the first part, and the later parts that keep the sentence within 25 words. */
+  /** Returns a sentence of the first part and those later parts that keep it within 25 words. */
   static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
     for (String part : parts) {
@@ -134,13 +136,18 @@ final class Headline {
     return sentence.split(" ").length <= MOST_WORDS;
   }
 
-  /** Returns a sentence without its forecast, which holds only for one reading. */
+  /**
+   * Returns a sentence without its forecast, because a forecast is valid only for its own reading.
+   */
   static String withoutForecast(String sentence) {
     int end = sentence.indexOf(AFTER_FORECAST);
     return end < 0 ? sentence : sentence.substring(end + AFTER_FORECAST.length());
   }
 
-  /** Returns the row that surely makes up 60 % of the growth, without rows that have a maximum. */
+  /**
+   * Returns the row that makes up 60 % of the growth of all rows without a maximum; empty if there
+   * is none, or if the interval of its growth includes zero.
+   */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
         account.positive().stream().filter(row -> Double.isNaN(row.maximumBytes())).toList();
@@ -151,7 +158,7 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the rows that the sentence names, in its order. */
+  /** Returns the rows that the sentence names, in the order of the sentence. */
   List<Row> named() {
     return named;
   }
@@ -171,7 +178,10 @@ final class Headline {
     return growth.map(found -> "Memory grows " + Sentence.rate(found.slope().value())).orElse("");
   }
 
-  /** Returns the account's row of the same name if it grew, else the row itself. */
+  /**
+   * Returns the row of the account for the same part of memory if that row grew, else the given
+   * row.
+   */
   private Row accountRow(Row row) {
     return account.map(Account::rows).orElse(List.of()).stream()
         .filter(found -> found.kind() == row.kind() && found.name().equals(row.name()))
@@ -181,7 +191,7 @@ final class Headline {
         .orElse(row);
   }
 
-  /** Returns whether a row is named however small its share of the growth is. */
+  /** Returns whether a row must be named, however small its share of the growth is. */
   private boolean isNeeded(Row row) {
     return isCertain(row) || fastest.filter(row::equals).isPresent();
   }
@@ -211,7 +221,7 @@ final class Headline {
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
-      // The heap grows with the classes: whatever loads classes without end keeps their objects.
+      // Code that loads classes without end also keeps their objects, so the heap grows too.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
@@ -256,8 +266,8 @@ final class Headline {
   }
 
   /**
-   * Returns the rows that make up 60 % of the growth without the rows that have a maximum, or the
-   * first three.
+   * Returns the largest rows that together make up 60 % of the growth that rows without a maximum
+   * explain; at most three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();
@@ -297,7 +307,10 @@ final class Headline {
     return explanations().stream().mapToDouble(Row::growthBytes).sum();
   }
 
-  /** Returns the account's row of a suspect or of its pool, or one by the suspect's figures. */
+  /**
+   * Returns the row of a suspect or of its pool in the account; without one, a row with the figures
+   * of the suspect.
+   */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =
         chunks
@@ -333,7 +346,7 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the text on the only row, with the use of its memory if that is known. */
+  /** Returns the text on a single named row, with the use of its memory if the use is known. */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
       return "Memory grows %s, cause not known yet".formatted(rate(row));
@@ -406,7 +419,7 @@ final class Headline {
                 .orElse("whether it grows is not known yet"));
   }
 
-  /** Returns two or three subjects with their rates. */
+  /** Returns the text on two or three named rows with their rates. */
   private String rowsText() {
     List<String> list = new ArrayList<>();
     for (Row row : named) {
@@ -419,7 +432,10 @@ final class Headline {
     return (most ? "" : "Several grow: ") + String.join(", ", list);
   }
 
-  /** Returns whether one of several rows has room for its detail: that of a pool is long. */
+  /**
+   * Returns whether the text on one of several rows includes the detail of the row. The detail of a
+   * pool is long, so only the first of few rows has it.
+   */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
@@ -436,7 +452,7 @@ final class Headline {
     return isOfCode(row) && !row.place().isEmpty() ? name + " (" + row.place() + ")" : name;
   }
 
-  /** Returns the counts or the garbage that explain a row; empty if there are none. */
+  /** Returns the text on the counts or the garbage that explain a row; empty if there are none. */
   private String detail(Row row) {
     return switch (row.kind()) {
       case SITE -> garbage(row).isEmpty() ? "" : ", " + garbage(row);
@@ -454,7 +470,7 @@ final class Headline {
     };
   }
 
-  /** Returns what collections tell of a call site that is no leak. */
+  /** Returns the garbage of a call site that is no leak. */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.sites().stream()
         .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(name))
@@ -464,7 +480,8 @@ final class Headline {
   }
 
   /**
-   * Returns how much of a call site's growth a garbage collection frees; empty if that is little.
+   * Returns the text on the part of a call site's growth that a garbage collection frees; empty if
+   * the part is small.
    */
   String garbage(Row row) {
     Garbage garbage = garbage(input.leaks(), row.name());
@@ -478,7 +495,10 @@ final class Headline {
         : "";
   }
 
-  /** Returns the growth of threads with the pool that most of them are of, and their starter. */
+  /**
+   * Returns the text on the growth of threads, with the pool to which most new threads belong and
+   * the call site that starts them.
+   */
   private String threads(Row row) {
     double most =
         HALF * account.flatMap(table -> table.count(Count.THREADS)).map(Count::growth).orElse(0.0);
@@ -498,7 +518,10 @@ final class Headline {
     return all.isEmpty() || row.place().isEmpty() ? all : all + " started by " + row.place();
   }
 
-  /** Returns the growth of a count in parentheses, with more about it; empty without growth. */
+  /**
+   * Returns the growth of a count per minute and a further text, in parentheses; empty without
+   * growth.
+   */
   private String count(String name, String more) {
     return account
         .flatMap(table -> table.count(name))
@@ -508,7 +531,7 @@ final class Headline {
   }
 
   /**
-   * Returns in words when the process's growth reaches the limit; empty if that takes 60 days or
+   * Returns the text on the time at which growth reaches the limit; empty if this takes 60 days or
    * more.
    */
   private String forecast() {
@@ -535,7 +558,7 @@ final class Headline {
         : Duration.ZERO;
   }
 
-  /** Returns the rate of a row; for a suspect the rate of its verdict. */
+  /** Returns the rate of a row in words. The rate of a suspect is that of its verdict. */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);
     return Sentence.rate(perHour > 0 ? perHour / HOUR : row.bytesPerSecond());

@@ -15,20 +15,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Holds the diagnosis in force: a state stays for five minutes before a milder one replaces it, and
- * a graver state is logged. Also tells when the start-up ends. Thread-safe.
+ * Holds the diagnosis in force. A state stays in force for five minutes before a milder one
+ * replaces it. A graver state is logged. Also determines the end of the start-up. Thread-safe.
  */
 public final class HeldDiagnosis {
 
-  /** The length of the start-up if the application never said that it starts. */
+  /** The length of the start-up if the application never reported that it starts. */
   static final Duration START_UP = Duration.ofMinutes(2);
 
-  /** The longest start-up of an application that said that it starts. */
+  /** The longest start-up of an application that reported that it starts. */
   static final Duration LONGEST_START_UP = Duration.ofMinutes(10);
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The time for which only healthy is drawn before it replaces too early. */
+  /** The time for which each diagnosis must be healthy before healthy replaces too early. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
@@ -39,10 +39,10 @@ public final class HeldDiagnosis {
 
   private Diagnosis latest;
 
-  /** The latest diagnosis drawn as watch, the only state between act and healthy. */
+  /** The latest diagnosis with the state watch, the only state between act and healthy. */
   private Diagnosis watch;
 
-  /** The time at which each state was last drawn, in nanoseconds. */
+  /** The time of the latest new diagnosis with each state, in nanoseconds. */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */
@@ -67,7 +67,7 @@ public final class HeldDiagnosis {
     return started;
   }
 
-  /** Notes that the application starts, or has started. Only the first start counts. */
+  /** Records that the application begins to start, or has started. Only the first start counts. */
   public synchronized void starting(boolean begins, Instant now) {
     if (begins) {
       starting = ended.isEmpty();
@@ -77,7 +77,7 @@ public final class HeldDiagnosis {
     }
   }
 
-  /** Returns when the start-up ended; empty before. */
+  /** Returns the moment at which the start-up ended; empty before it. */
   public synchronized Optional<Instant> startedUp(Instant now) {
     if (ended.isEmpty()) {
       Instant end = started.plus(starting ? LONGEST_START_UP : START_UP);
@@ -91,16 +91,19 @@ public final class HeldDiagnosis {
     return latest;
   }
 
-  /** Starts afresh, such as after an attach: the next diagnosis may be too early. */
+  /**
+   * Resets the state to too early, for example after an attach, because earlier figures cannot be
+   * compared with new ones.
+   */
   public synchronized void reset() {
     latest = latest.held(State.TOO_EARLY, drawnTime, CHANGED, List.of(), List.of());
   }
 
   /**
-   * Takes a newly drawn diagnosis and returns the one in force. A graver state takes effect at
-   * once. A milder one waits until no graver one was drawn for five minutes. Healthy waits until
-   * nothing else was drawn for five minutes, or for two minutes after too early. Too early never
-   * follows another state.
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect at once. A
+   * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
+   * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
+   * early. Too early never follows another state.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -130,8 +133,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit itself changed. A stated limit and the cgroup's limit may take turns
-   * as the nearer one: that is no change.
+   * Returns whether the limit of a source changed. A stated limit and the cgroup's limit may
+   * alternate as the nearer one, which is no change.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {
@@ -149,8 +152,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the drawn figures with the state in force and its sentence. If that names no row, the
-   * sentence also names the row that makes up most of the growth drawn.
+   * Returns the figures of a new diagnosis with the state in force and its sentence. If this
+   * sentence names no row, adds the row that makes up most of the growth in the new figures.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);
@@ -178,7 +181,10 @@ public final class HeldDiagnosis {
         named);
   }
 
-  /** Returns a diagnosis that is too early, with the state before. */
+  /**
+   * Returns the reasons of a diagnosis that is too early with the previous state, which stays in
+   * force.
+   */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
     latest =

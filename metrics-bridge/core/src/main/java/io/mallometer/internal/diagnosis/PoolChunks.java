@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The chunks of pools in the account. Whichever line needs a chunk next allocates it, so the call
- * sites of a pool's chunks are one row. The line that a person can change is the one whose buffers
- * keep the chunks.
+ * The chunks of pools in the account. The call sites of a pool's chunks are one row, because a
+ * chunk is allocated by whichever line of code needs a buffer at that moment. To reduce the memory,
+ * a person must change the line whose buffers keep the chunks.
  */
 final class PoolChunks {
 
@@ -30,17 +30,20 @@ final class PoolChunks {
     }
   }
 
-  /** Returns the name of the chunks that a call site allocated; empty if it is of no pool. */
+  /**
+   * Returns the name of the chunks that a call site allocated; empty if the site allocates no
+   * chunks.
+   */
   Optional<String> of(int site) {
     return Optional.ofNullable(bySite.get(site));
   }
 
-  /** Returns whether a row has this name because it stands for chunks. */
+  /** Returns whether a name is that of a row of chunks. */
   boolean isName(String row) {
     return bySite.containsValue(row);
   }
 
-  /** Returns the line whose buffers keep the chunks of this name; empty if none is known. */
+  /** Returns the line of code whose buffers keep the chunks of a name; empty if unknown. */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

@@ -14,14 +14,15 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces a longer one if memory grows faster in it than the longer one can
- * explain, or if growth continues there while it slows down over the longer one. Growth is at least
+ * A shorter window replaces a longer one in two cases: its rate is above the interval of the longer
+ * one, or growth is lasting in it and slows down over the longer one. Memory must grow by at least
  * 8 MiB and 1 % of the used bytes.
  *
- * @param slope bytes per second, with an interval of 95 %
+ * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
  * @param watched the length of the window
- * @param steadiness the rate in the second half of the window, as a share of that in the first
+ * @param steadiness the rate in the second half of the window, as a share of the rate in the first
+ *     half
  * @param recent the rate in the last five minutes, as a share of the slope
  * @param lastTrough the last trough of swinging memory, the window's end; empty for other growth
  */
@@ -47,10 +48,15 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** The number of falls in ten minutes from which a figure is described by its troughs. */
+  /**
+   * The number of falls in ten minutes from which the growth of a figure is that of its troughs.
+   */
   static final int FEWEST_FALLS = 2;
 
-  /** The same while cleaners free a part of it: a collection explains the fall. */
+  /**
+   * The number of falls from which troughs count while cleaners free a part of the memory, because
+   * a garbage collection explains a fall.
+   */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
   /** The fewest troughs that give a slope. */
@@ -62,7 +68,7 @@ record ProcessGrowth(
   private static final double LASTING_SHARE = 0.5;
   private static final double RECENT_SHARE = 0.5;
 
-  /** The least rise from the first to the second third of the window, as a share of the slope. */
+  /** The least rate from the first to the second third of the window, as a share of the slope. */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
@@ -74,11 +80,12 @@ record ProcessGrowth(
   private static final double LEAST_SHARE = 0.01;
 
   /**
-   * Returns the growth of a figure in the history, which is oldest first; empty if there is none or
-   * the figure is known for too short a time.
+   * Returns the growth of a figure; empty if the figure does not grow, or is known for too short a
+   * time.
    *
-   * @param from the end of the start-up: growth before it does not count, and the maximum until
-   *     then must be exceeded
+   * @param history the history, oldest first
+   * @param from the end of the start-up. Growth before it does not count, and the figure must
+   *     exceed its maximum before it
    * @param fewestFalls the number of falls in ten minutes from which troughs describe the figure
    */
   static Optional<ProcessGrowth> of(
@@ -139,22 +146,22 @@ record ProcessGrowth(
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
 
-  /** Returns whether growth does not slow down, so that it can be extrapolated to a near limit. */
+  /** Returns whether growth is steady enough to be extrapolated to a near limit. */
   boolean isSteady() {
     return steadiness >= STEADY_SHARE;
   }
 
-  /** Returns whether memory grew in the last minutes, so that the limit is near. */
+  /** Returns whether memory grew in the last minutes at half of the slope or more. */
   boolean isRecent() {
     return recent >= RECENT_SHARE;
   }
 
-  /** Returns whether growth can be extrapolated to the hours to come. */
+  /** Returns whether growth is steady enough to be extrapolated over hours. */
   boolean isLasting() {
     return watched.compareTo(LONG_WINDOW) < 0 ? isSteady() : steadiness >= LASTING_SHARE;
   }
 
-  /** Returns the time that the points span (oldest first), at most a window. */
+  /** Returns the time from the first point (the oldest) to the last, at most a window. */
   static Duration watched(List<HistoryPoint> known, Duration window) {
     if (known.isEmpty()) {
       return Duration.ZERO;
@@ -199,7 +206,9 @@ record ProcessGrowth(
         : Optional.empty();
   }
 
-  /** Returns bytes per second between the first and the last of the last five minutes. */
+  /**
+   * Returns the growth in bytes per second from the first to the last of the latest five minutes.
+   */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     Instant end = points.get(points.size() - 1).time();
     Duration span = watched(points, RECENT);
@@ -222,7 +231,10 @@ record ProcessGrowth(
     return Duration.between(start, point.time()).toNanos() / 1e9;
   }
 
-  /** Means over equal times, so that neither a collection nor denser points decide. */
+  /**
+   * Means of the figure over equal times. They keep a single garbage collection, or points that are
+   * closer together, from determining the slope.
+   */
   private record Blocks(double[] seconds, double[] bytes) {
 
     static Blocks of(

@@ -26,8 +26,8 @@ import java.util.stream.DoubleStream;
 
 /**
  * The growth of the process's memory, without the parts that grow to a configured maximum, such as
- * the Java heap: the account that divides this growth into rows, the time at which it reaches the
- * limit, and the largest growth that the readings do not exclude.
+ * the Java heap. Determines the account that divides this growth into rows, the time at which the
+ * growth reaches the limit, and the largest growth that the readings do not exclude.
  */
 final class TotalGrowth {
 
@@ -35,36 +35,48 @@ final class TotalGrowth {
 
   private static final Duration A_WEEK = Duration.ofDays(7);
 
-  /** Healthy excludes growth for this many times the time watched, from a day to a week. */
+  /**
+   * A process is healthy if growth is excluded for this many times the time watched, at least for a
+   * day and at most for a week.
+   */
   private static final int EXCLUDED = 10;
 
   /** The window of the account if there is no growth. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
-  /** The shortest time watched after which doubling counts: small programs warm up for long. */
+  /**
+   * The shortest time watched after which the doubling of a process counts. Small programs double
+   * during a long warm-up.
+   */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
-  /** The windows that can exclude growth. */
+  /** The windows whose readings can exclude growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kinds of rows of the budget's lines. */
+  /** The kinds of rows that lines of the budget limit, by the item of the line. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** The fewest points that exclude growth. */
+  /** The fewest points of a window that can exclude growth. */
   private static final int FEWEST_POINTS = 6;
 
-  /** A logarithm and a line differ over a window in which the process's age triples. */
+  /**
+   * The logarithm of the factor by which the age of the process must grow within a window. Over a
+   * shorter window, a logarithm cannot be distinguished from a line.
+   */
   private static final double WARM_UP = Math.log(3);
 
-  /** Growth that a warm-up stays below in the window's second half, in bytes per second. */
+  /**
+   * The largest growth in the second half of a window that counts as a warm-up, in bytes per
+   * second.
+   */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
-  /** The least live bytes of sites that cleaners free. */
+  /** The least live bytes of sites whose memory cleaners free, from which a single fall counts. */
   private static final double LEAST_GARBAGE = 8 << 20;
 
   private final DiagnosisInput input;
@@ -120,7 +132,10 @@ final class TotalGrowth {
     return growth;
   }
 
-  /** Returns the account of the growth's window; without growth that of the last ten minutes. */
+  /**
+   * Returns the account of the window of growth; without growth, the account of the last ten
+   * minutes.
+   */
   Optional<Account> account() {
     return account;
   }
@@ -149,7 +164,7 @@ final class TotalGrowth {
     return limit;
   }
 
-  /** Returns for how long the total was known since the start-up, at most a day. */
+  /** Returns the time since the start-up for which the total is known, at most a day. */
   Duration watched() {
     List<HistoryPoint> points =
         input.history().stream()
@@ -173,8 +188,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the possible growth in bytes per second that would double the process or reach the
-   * limit; empty if one window excludes it, so that the process is healthy.
+   * Returns the possible growth, in bytes per second, that would double the process or reach the
+   * limit. Empty if a window excludes such growth, so that the process is healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -191,8 +206,9 @@ final class TotalGrowth {
 
   /**
    * Returns the growth that a window does not exclude, in bytes per second; 0 if the process is
-   * healthy. Proven growth must not double the process within the horizon. Possible growth must fit
-   * the limit, beside the room that rows have up to their maxima.
+   * healthy. A process is healthy if proven growth does not double it within the horizon, and
+   * possible growth fits into the limit together with the room that bounded rows have up to their
+   * maxima.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -228,7 +244,10 @@ final class TotalGrowth {
     return doubles || reaches ? together / horizon : 0;
   }
 
-  /** Returns the most bytes that the total adds within the horizon if no table divides it. */
+  /**
+   * Returns the most bytes by which the total may grow within the horizon. Used if no table divides
+   * the total into rows.
+   */
   private double undivided(Instant from, double horizon) {
     List<HistoryPoint> window =
         input.history().stream()
@@ -249,8 +268,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes that a series adds within a horizon, by the upper bound of its slope
-   * over time or, during a warm-up, over the logarithm of time; infinite for few points.
+   * Returns the most bytes by which a series may grow within a horizon; infinite for too few
+   * points. The result is the upper bound of the slope over time, or over the logarithm of time
+   * during a warm-up.
    *
    * @param seconds the times of the points, since the start of the process
    */
@@ -266,10 +286,10 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns whether a series rises by the logarithm of the process's age, as in a warm-up. In the
-   * second half of the window a line rises as fast as in the first, and a logarithm about half as
-   * fast. The series is a warm-up if it is nearer to the logarithm and its rate in the second half
-   * is surely below half a mebibyte per minute.
+   * Returns whether a series rises with the logarithm of the process's age, as in a warm-up. In the
+   * second half of the window a line rises as fast as in the first half, and a logarithm about half
+   * as fast. The series is a warm-up if it is nearer to the logarithm, and the interval of its rate
+   * in the second half is below half a mebibyte per minute.
    */
   private static boolean warmsUp(double[] seconds, double[] logarithms, double[] bytes) {
     int last = seconds.length - 1;
@@ -292,7 +312,10 @@ final class TotalGrowth {
     return figure.applyAsDouble(history.get(history.size() - 1));
   }
 
-  /** Returns the figure to watch: the one compared with the limit, else the best known one. */
+  /**
+   * Returns the figure that is compared with the limit: the used bytes in a cgroup, else the
+   * resident set, else the live or net bytes of malloc.
+   */
   private static ToDoubleFunction<HistoryPoint> figure(DiagnosisInput input) {
     List<HistoryPoint> history = input.history();
     HistoryPoint last = history.isEmpty() ? null : history.get(history.size() - 1);
@@ -305,14 +328,17 @@ final class TotalGrowth {
     return Double.isNaN(last.liveBytes()) ? HistoryPoint::netBytes : HistoryPoint::liveBytes;
   }
 
-  /** Returns the start of the last minutes, not before the end of the start-up. */
+  /**
+   * Returns the start of a window that ends at the snapshot, but not before the end of the
+   * start-up.
+   */
   private Instant from(Duration window) {
     Instant start = snapshot.time().minus(window);
     Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     return start.isAfter(startedUp) ? start : startedUp;
   }
 
-  /** Returns the growing rows with a maximum for which the limit has room. */
+  /** Returns the kinds of growing rows with a maximum that the limit has room for. */
   private List<Kind> bounded(Account table) {
     List<Kind> kinds = new ArrayList<>();
     double room = snapshot.memory().limit().bytes() - snapshot.memory().limit().usedBytes();
@@ -325,7 +351,7 @@ final class TotalGrowth {
     return kinds;
   }
 
-  /** Returns the total without the rows of these kinds, oldest first. */
+  /** Returns the history of the total without the rows of some kinds, oldest first. */
   private List<HistoryPoint> totalWithout(List<Kind> kinds) {
     List<HistoryPoint> rest = new ArrayList<>();
     for (AccountReading reading : input.readings()) {
@@ -385,7 +411,10 @@ final class TotalGrowth {
             secondsToLimit(slope.lower()));
   }
 
-  /** Returns the seconds until the limit is reached; bounded rows grow only to their maxima. */
+  /**
+   * Returns the seconds until growth reaches the limit, while bounded rows grow only to their
+   * maxima.
+   */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());

@@ -5,12 +5,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Names of acknowledged call sites; one that ends in {@code *} is the beginning of a name. At most
- * {@value #MOST} are kept. Thread-safe.
+ * Names of acknowledged call sites. An entry that ends in {@code *} acknowledges all names that
+ * begin with the text before it. Stores at most {@value #MOST} entries and ignores further ones.
+ * Thread-safe.
  *
- * <p>The set initially contains HotSpot's own records of compiled methods. Only the collector reads
- * them, and they live as long as the code: while a program warms up they look like a leak, but the
- * code cache bounds them.
+ * <p>The set initially contains HotSpot's own records of compiled methods. Only the garbage
+ * collector reads these records, and each lives as long as its compiled code. They look like a leak
+ * while a program warms up, but the size of the code cache limits them.
  */
 final class AcknowledgedSites {
 

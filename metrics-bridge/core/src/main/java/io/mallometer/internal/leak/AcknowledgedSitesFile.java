@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The names of call sites that were acknowledged at run time, in a file that outlives the process:
- * one a line, sorted. Lines that begin with {@code #} are comments, which are lost when a name is
- * added. A failed read or write is logged once; acknowledgements then last until the process ends.
- * Thread-safe; a slow file system delays only threads that read or write.
+ * The names of call sites that were acknowledged at run time, in a file that outlives the process.
+ * The file has one name on each line, sorted. Lines that begin with {@code #} are comments; they
+ * are lost when a name is added or removed. A failed read or write is logged once; acknowledgements
+ * then last until the process ends. Thread-safe; a slow file system delays only threads that read
+ * or write.
  *
  * <p>Processes that share a file keep each other's names, unless they write in the same moment.
  */
@@ -36,7 +37,7 @@ final class AcknowledgedSitesFile {
     return path;
   }
 
-  /** Returns the names; none if there is no file yet, or if it cannot be read. */
+  /** Returns the names; an empty list if the file does not exist or cannot be read. */
   synchronized List<String> read() {
     try {
       return names();
@@ -47,8 +48,8 @@ final class AcknowledgedSitesFile {
   }
 
   /**
-   * Adds or removes a name; names that others wrote meanwhile stay. Ignores names that cannot be a
-   * line of the file.
+   * Adds or removes a name in the file, and keeps the names that other processes wrote. Ignores a
+   * name that cannot be a line of the file.
    */
   synchronized void put(String name, boolean acknowledged) {
     if (name.isEmpty() || name.startsWith(COMMENT) || name.chars().anyMatch(c -> c < ' ')) {
@@ -68,7 +69,7 @@ final class AcknowledgedSitesFile {
   private List<String> names() throws IOException {
     try {
       BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
-      // A pipe would never end.
+      // Reading a pipe would never end.
       if (!file.isRegularFile()) {
         throw new IOException("it is not a regular file");
       }

@@ -12,24 +12,25 @@ import org.jspecify.annotations.Nullable;
  * Decides, by the times at which the idle objects of a call site were allocated, whether the site
  * still allocates objects that become idle.
  *
- * <p>The time looked at goes from the first of these allocations to the latest that can be idle by
- * the end. The first allocation only begins that time; a steady leak spreads the others evenly in
- * it.
+ * <p>The time of arrivals begins at the first of these allocations. It ends at the latest moment at
+ * which an object can have been allocated and be idle at the end of the observation. The first
+ * allocation only marks the beginning; a steady leak spreads the other allocations evenly over the
+ * time of arrivals.
  *
- * <p>The objects of several stacks are judged in two ways: as those of one stack, and each in the
- * time of its own stack. Several stacks that allocated once, one after the other, look like a
- * steady leak only in the first way.
+ * <p>The objects of several stacks are judged in two ways: as if one stack had allocated all of
+ * them, and each in the time of arrivals of its own stack. Several stacks that allocated once, one
+ * after the other, look like a steady leak only in the first way.
  */
 final class AllocationTrend {
 
   private static final int THIRDS = 3;
 
   /**
-   * The birth of an idle object.
+   * The allocation of an object.
    *
-   * @param site the site; its first birth begins its time of arrivals
+   * @param site the number of the call site, or 0 for all sites together
    * @param age the age of the object, in seconds
-   * @param weight the number of objects it stands for
+   * @param weight the number of objects that the sample stands for
    */
   record Birth(int site, double age, double weight) {
 
@@ -40,14 +41,14 @@ final class AllocationTrend {
 
   private final List<Birth> laterBirths = new ArrayList<>();
 
-  /** The third of its site's time in which each of the other births is. */
+  /** The third (0 to 2) of its site's time of arrivals in which each of {@link #laterBirths} is. */
   private final List<Integer> thirds = new ArrayList<>();
 
   private final double firstAge;
   private final double threshold;
   private final double lag;
 
-  /** The length of the time of arrivals. */
+  /** The length of the time of arrivals, in seconds. */
   private final double seconds;
 
   /**
@@ -55,7 +56,8 @@ final class AllocationTrend {
    *
    * @param births at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
-   * @param lag the least age of such an object: the threshold plus the usual time of use
+   * @param lag the least age of an idle object, in seconds: the threshold plus the usual time of
+   *     use
    */
   AllocationTrend(List<Birth> births, double threshold, double lag) {
     List<Birth> oldestFirst = new ArrayList<>(births);
@@ -75,7 +77,10 @@ final class AllocationTrend {
     this.seconds = firstAge - lag;
   }
 
-  /** Returns whether stacks allocate again and again, by their live samples. */
+  /**
+   * Returns whether the live samples show that their stacks allocate repeatedly, and not only once
+   * each.
+   */
   static boolean arriveRepeatedly(List<SampledObject> live, long nowNanos) {
     List<Birth> births = new ArrayList<>(live.size());
     for (SampledObject object : live) {
@@ -93,7 +98,8 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether idle objects keep arriving, if the time is long enough.
+   * Returns whether idle objects keep arriving. The result is valid only if {@link
+   * #isLongEnough()}.
    *
    * @param since the number of live samples of the site that are too young to be idle
    */
@@ -105,7 +111,7 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /** Returns whether arrivals have surely ended or fallen off. */
+  /** Returns whether arrivals have ended or fallen off, with a probability that excludes chance. */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }
@@ -122,15 +128,19 @@ final class AllocationTrend {
     return shareBound(-1, 1, -LeakThresholds.ARRIVAL_ERRORS);
   }
 
-  /** Returns whether the last third has surely much less than the first, as after a warm-up. */
+  /**
+   * Returns whether the last third has much less weight than the first, by more than chance
+   * explains. A warm-up of the program causes this.
+   */
   private boolean fallsOff() {
     return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
-   * Returns an end of the interval of the share of the weight that was born in a third or later.
+   * Returns a bound of the confidence interval of a share: the weight that was born in the third
+   * {@code from} or later, of the weight of all later births.
    *
-   * @param without the third that is left out; -1 for none
+   * @param without the number of the third whose births are left out; -1 leaves out none
    */
   private double shareBound(int without, int from, double errors) {
     List<Birth> all = new ArrayList<>(laterBirths.size());
@@ -149,10 +159,10 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns an end of Wilson's interval.
+   * Returns a bound of Wilson's confidence interval of a share.
    *
    * @param count the effective number of samples
-   * @param errors the distance in standard errors, below zero for the lower end
+   * @param errors the distance from the share in standard errors; negative for the lower bound
    */
   static double wilsonBound(double share, double count, double errors) {
     double z2 = errors * errors;
@@ -172,7 +182,10 @@ final class AllocationTrend {
     return squares > 0 ? sum * sum / squares : 0;
   }
 
-  /** Returns the number of moments of birth, each as long as possible; the first birth counts. */
+  /**
+   * Returns the number of moments at which objects were born. A moment begins at a birth and lasts
+   * for the share {@link LeakThresholds#MOMENT_SHARE} of the time of arrivals.
+   */
   private int moments() {
     int moments = 1;
     double begin = firstAge;
@@ -186,9 +199,10 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether arrivals have ended: at their rate, a pause this long is improbable. The rate
-   * counts moments, not births, so that a batch is one. While younger objects are live, which may
-   * become idle, only the time before them is quiet.
+   * Returns whether arrivals have ended: whether a pause as long as the latest one is improbable at
+   * their rate. The rate counts moments, so a batch of births counts once. The pause ends at the
+   * end of the observation. If live objects are too young to be idle, it ends earlier by {@code
+   * lag} seconds, because these objects may become idle.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

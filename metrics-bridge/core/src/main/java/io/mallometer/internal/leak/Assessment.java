@@ -12,13 +12,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param verdict the verdict
  * @param idle the idle samples
- * @param suspected the objects that they stand for
- * @param noLeakReason why idle objects are no leak; null if they are one, or if that is unknown
- * @param refutesLeak whether this speaks against an earlier leak: its objects are used again or
- *     freed, or no more come
+ * @param suspected the suspected objects: those that the idle samples stand for, or the lost ones
+ * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if the
+ *     reason is unknown
+ * @param refutesLeak whether the assessment speaks against an earlier verdict of a leak: objects
+ *     are used again or freed, or no more arrive
  * @param increase the increase over the last minutes; null if the site does not grow
- * @param lost the lost objects by searches; null if none are known to be lost
- * @param known the leak of an earlier run that makes this one; null if none does
+ * @param lost the objects that searches of memory found to be lost; null without any
+ * @param known the leak of an earlier run by which the site is a leak again; null without one
  */
 record Assessment(
     Verdict verdict,
@@ -62,7 +63,7 @@ record Assessment(
 
   private static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
 
-  /** Returns this verdict on the objects of both assessments. */
+  /** Returns an assessment of both sites' objects with the verdict of this one. */
   Assessment plus(Assessment other) {
     return new Assessment(
         verdict,
@@ -97,7 +98,7 @@ record Assessment(
     return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.max(one, other);
   }
 
-  /** Returns the assessment of a site without evidence of accesses. */
+  /** Returns the assessment of a site whose accesses are unknown. */
   static Assessment unseen() {
     return UNSEEN;
   }
@@ -126,8 +127,8 @@ record Assessment(
   }
 
   /**
-   * Returns whether unused memory stays unused. The limits are lower than those that begin the
-   * verdict, so that it does not alternate.
+   * Returns whether a site with the verdict unused keeps it. The limits are lower than those for a
+   * new verdict, so that the verdict does not alternate.
    */
   boolean staysUnused() {
     return (verdict == Verdict.GROWING || verdict == Verdict.HEALTHY)
@@ -141,7 +142,7 @@ record Assessment(
     return with(verdict, refutes, increase, lost, known);
   }
 
-  /** Returns this assessment of stacks that are judged one by one. */
+  /** Returns this assessment with the verdict healthy, for stacks that each allocated only once. */
   Assessment asHealthy() {
     return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
   }

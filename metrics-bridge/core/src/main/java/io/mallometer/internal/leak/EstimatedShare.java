@@ -6,7 +6,7 @@ import io.mallometer.model.Estimate;
  * The share of a call site's objects that have a property, estimated from the samples of which the
  * property is known.
  *
- * @param share 0 to 1
+ * @param share the share, from 0 to 1
  * @param variance the variance of the share
  */
 record EstimatedShare(double share, double variance) {
@@ -21,7 +21,7 @@ record EstimatedShare(double share, double variance) {
   static EstimatedShare of(double some, double all, double squares) {
     double share = all > 0 ? Math.min(1, some / all) : 0;
     double count = all > 0 ? all * all / squares : 0;
-    // Adding an object of each kind keeps the variance of few samples above 0.
+    // One object with the property and one without are added, so that the variance is never 0.
     double doubtful = (share * count + 1) / (count + 2);
     return new EstimatedShare(share, doubtful * (1 - doubtful) / (count + 3));
   }

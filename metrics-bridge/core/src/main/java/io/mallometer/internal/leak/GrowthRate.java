@@ -1,9 +1,10 @@
 package io.mallometer.internal.leak;
 
 /**
- * The growth rate of a site, by its live samples of the last minutes.
+ * The growth rate of a call site, estimated from its live samples of the last minutes.
  *
- * @param bytesPerHour the increase of live bytes; 0 without one; {@code NaN} if unknown
+ * @param bytesPerHour the increase of live bytes per hour; 0 without an increase; {@code NaN} if
+ *     unknown
  * @param quietSeconds the time without an increase; 0 if the site grows, {@code NaN} if unknown
  */
 record GrowthRate(double bytesPerHour, double quietSeconds) {

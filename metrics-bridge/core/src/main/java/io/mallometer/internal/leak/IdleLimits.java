@@ -8,7 +8,7 @@ import io.mallometer.model.Setting;
  *
  * @param floorSeconds the least threshold of idle time for leaks and pools
  * @param longestTimeoutSeconds the longest idle time of an object that the program still needs
- * @param scale the divisor of all times
+ * @param scale the divisor of all times, {@link Setting#LEAK_TIME_SCALE}
  */
 record IdleLimits(double floorSeconds, double longestTimeoutSeconds, double scale) {
 
@@ -20,7 +20,7 @@ record IdleLimits(double floorSeconds, double longestTimeoutSeconds, double scal
         scale);
   }
 
-  /** Returns the least idle time that no timeout explains. */
+  /** Returns the least idle time that no timeout explains, in seconds. */
   double outlastedSeconds() {
     return longestTimeoutSeconds + LeakThresholds.OUTLASTED_SECONDS / scale;
   }

@@ -7,16 +7,18 @@ import java.util.List;
 
 /**
  * Estimates which share of the objects that were ever idle for a threshold is neither used nor
- * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. Ended
- * idle times are in the sketches of gaps and of idle time before the free; those of idle objects
- * are censored. Both count by weight.
+ * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. The
+ * idle times that have ended are in two sketches: the gaps between accesses, and the idle times
+ * before the free. The idle times of objects that are still idle are censored observations. Each
+ * idle time counts with its weight.
  */
 final class IdleSurvival {
 
   private IdleSurvival() {}
 
   /**
-   * Returns the share, at the longest idle time for which it can be estimated.
+   * Returns the estimated share (0 to 1), at the longest idle time for which enough objects are
+   * left.
    *
    * @param live the site's live objects, of which those in slots count
    * @param threshold the least idle time, in seconds

@@ -11,7 +11,10 @@ record Increase(double seconds, double bytes, long born) {
 
   private static final double HOUR = 3_600;
 
-  /** Returns the increase of two sites: the rates add up, over the longer time. */
+  /**
+   * Returns the increase of two sites together: the sum of their rates, over the longer of their
+   * times.
+   */
   Increase plus(Increase other) {
     double longer = Math.max(seconds, other.seconds);
     return new Increase(

@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks that were a leak in earlier runs, and the leaks of this run for later ones.
+ * The stacks that were a leak in earlier runs, and the leaks of this run, which are recorded for
+ * later runs.
  *
  * <p>A stack stays known from run to run, also in runs that do not show whether it leaks. It is
  * forgotten when its leak is given up, when its objects are reused as those of a pool, when it is
@@ -34,10 +35,10 @@ public final class KnownLeaks {
 
   private final Map<String, KnownLeak> ofThisRun = new HashMap<>();
 
-  /** The fingerprints of stacks that are no leaks: no site with such a stack is remembered. */
+  /** The fingerprints of stacks that are no leaks. No leak with such a stack is recorded. */
   private final Set<String> refuted = new HashSet<>();
 
-  /** The moment from which on no object of a site was idle, by site. */
+  /** The moment from which on no object of a site was idle, by the number of the site. */
   private final Map<Integer, Instant> usedSince = new HashMap<>();
 
   /** Adds the leaks of earlier runs. */
@@ -68,7 +69,7 @@ public final class KnownLeaks {
    * Learns from an evaluation of a site.
    *
    * @param state the state after the evaluation
-   * @param acknowledged whether the site of a name is acknowledged
+   * @param acknowledged the test whether the call sites with a name are acknowledged
    */
   void learn(
       CallSite site,
@@ -91,7 +92,7 @@ public final class KnownLeaks {
     }
   }
 
-  /** Forgets a site's stack, whose leak is given up. */
+  /** Forgets the stack of a site whose verdict of a leak was given up. */
   void refute(CallSite site) {
     refute(StackFingerprint.of(site.frames()));
   }

@@ -6,13 +6,13 @@ import io.mallometer.model.LastUse;
 public interface LatestAccesses {
 
   /**
-   * Returns the latest access, or the latest write.
+   * Returns the latest access to the objects of a site, or the latest write.
    *
    * @param site the number of the site
    */
   LastUse of(int site, boolean write);
 
-  /** Returns accesses that are all unknown, with the reason. */
+  /** Returns an instance that answers each query with the reason why accesses are unknown. */
   static LatestAccesses unavailable(String reason) {
     LastUse unavailable = LastUse.unavailable(reason);
     return (site, write) -> unavailable;

@@ -25,12 +25,13 @@ import org.jspecify.annotations.Nullable;
  * with little evidence. A report has one entry for the suspects of a name, or one for each kind
  * where the milder kind has more bytes.
  *
- * <p>A verdict becomes growing, unused or lost at the first evaluation that says so, and healthy
- * when all observed objects are freed. Other changes need {@link
+ * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
+ * this, and healthy when all its observed objects are freed. Other changes need {@link
  * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
- * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}. Unused
- * memory stays so down to half of the thresholds. An evaluation without a new valid epoch changes
- * nothing but growth.
+ * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}
+ * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures are
+ * at about half of the thresholds. An evaluation without a new valid epoch changes nothing but
+ * growth.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.
@@ -75,7 +76,10 @@ public final class LeakDetector {
     this.lost = new LostMemory(times.scale());
   }
 
-  /** Returns a detector for other options, with the void times and known leaks but no verdicts. */
+  /**
+   * Returns a detector with other options. It shares the void times and known leaks, but not the
+   * verdicts.
+   */
   public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
   }
@@ -91,7 +95,8 @@ public final class LeakDetector {
    *
    * @param sites the call sites of about the same moment
    * @param time the moment of the evidence
-   * @param acknowledged whether the site of a name is acknowledged
+   * @param uses the latest accesses to the objects of each site
+   * @param acknowledged the test whether the call sites with a name are acknowledged
    */
   public LeakReport evaluate(
       Evidence evidence,
@@ -146,12 +151,15 @@ public final class LeakDetector {
     return lost.isLost(latest, site);
   }
 
-  /** Returns the exception of a site that could not be judged in the latest evaluation. */
+  /** Returns the first exception of the latest evaluation; empty if all sites could be judged. */
   public Optional<RuntimeException> failure() {
     return failure;
   }
 
-  /** Returns whether a valid epoch has ended since the last evaluation, or none ever will. */
+  /**
+   * Returns whether a valid epoch has ended since the last evaluation, or no epoch has had a
+   * result.
+   */
   private boolean hasNews(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();
     boolean news = !observation.hasSeen() || valid != validEpochs;

@@ -20,16 +20,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
- * the test. Pure: the same input has the same result.
+ * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict. Only few samples are in slots:
- * they give the idle share of the objects older than the threshold, with weights of 1 /
+ * <p>The leaked amount is estimated separately from the verdict. Few samples are in slots. The
+ * samples in slots give the idle share of the objects older than the threshold, with weights of 1 /
  * (probability * placement). All samples give the number of these objects, with weights of 1 /
- * probability. The product has the relative variances of both.
+ * probability. The leaked amount is the product of the two, and the relative variances of both add
+ * up in its variance.
  */
 final class LeakTest {
 
-  /** The live samples of the stacks that have an observed object old enough to be idle. */
+  /**
+   * The live samples of those stacks that have an object in a slot which is old enough to be idle.
+   */
   private final List<SampledObject> live;
 
   private final List<SampledObject> idleObjects;
@@ -43,7 +46,10 @@ final class LeakTest {
   private final EstimatedShare idleShareOfBytes;
   private final EstimatedShare idleShareOfObjects;
 
-  /** The birth of each site's first object in a slot; earlier objects had no chance of a slot. */
+  /**
+   * The birth of the first object in a slot, by the number of the site. Earlier objects of the site
+   * could not be put into a slot.
+   */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
   private LeakTest(
@@ -90,7 +96,7 @@ final class LeakTest {
    * Judges a site.
    *
    * @param live the live samples
-   * @param use the lifetimes and idle times of such objects so far
+   * @param use the lifetimes and idle times of the site's objects so far
    */
   static Assessment judge(List<SampledObject> live, SiteUse use, ObservationWindow window) {
     List<SampledObject> inSlots = filter(live, SampledObject::inSlot);
@@ -116,7 +122,10 @@ final class LeakTest {
     return LeakThresholds.UNUSED_SECONDS / window.times().scale();
   }
 
-  /** Returns how many objects that could be idle are used; 0 if most of them are idle. */
+  /**
+   * Returns the number of objects that are old enough to be idle but are used; 0 unless they are
+   * the majority of the objects of that age.
+   */
   private static int countUsed(
       List<SampledObject> inSlots, double threshold, ObservationWindow window) {
     int oldEnough = 0;
@@ -130,7 +139,10 @@ final class LeakTest {
     return 2 * used > oldEnough ? used : 0;
   }
 
-  /** Returns the sooner assessment if it finds unused memory. It cannot refute a leak. */
+  /**
+   * Returns the assessment with the shorter threshold if it finds unused memory. Only the
+   * assessment with the longer threshold decides whether a leak is refuted.
+   */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
         sooner.verdict() == Verdict.UNUSED
@@ -160,8 +172,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether objects are used or freed, if none is idle for the threshold. That is unknown
-   * while none can be idle that long and all objects with shorter idle times stay idle.
+   * Returns whether the lack of idle objects shows that the program uses or frees objects. This is
+   * unknown while no object is old enough to be idle and most objects that became idle for a
+   * shorter time stay idle.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -230,8 +243,8 @@ final class LeakTest {
 
   /**
    * Returns whether births continue at the stacks that have an object which outlasted the longest
-   * timeout. Old objects of one stack and new ones of another make no leak, and what one stack
-   * alone has is judged without the others.
+   * timeout. Old objects of one stack and new objects of another are no leak. Returns false if only
+   * one stack has such objects, because each stack is also judged by itself.
    */
   private boolean continueApart(List<AllocationTrend.Birth> births, double lag, long since) {
     Set<Integer> sites = outlasting();
@@ -252,7 +265,10 @@ final class LeakTest {
     return sites;
   }
 
-  /** Returns the test of these stacks alone: a leak has their objects. */
+  /**
+   * Returns a test of only the stacks that have an object which outlasted the longest timeout. The
+   * leak consists of their objects.
+   */
   private LeakTest testOfOutlasting() {
     Set<Integer> sites = outlasting();
     Predicate<SampledObject> theirs = object -> sites.contains(object.site());
@@ -267,9 +283,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether several objects outlasted the longest timeout, one of them surely; a single one
-   * may be an outlier. The sum t of the longer idle times excludes random use: with a mean gap g
-   * between uses, no use comes in t seconds with probability exp(-t / g).
+   * Returns whether several objects outlasted the longest timeout, one of them by a margin; a
+   * single object may be an outlier. The sum t of the longer idle times excludes random use: if
+   * uses are random with a mean gap g, the probability of no use in t seconds is exp(-t / g).
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -286,7 +302,10 @@ final class LeakTest {
         && idleObjects.stream().anyMatch(window::hasOutlasted);
   }
 
-  /** Judges whether objects are unused so far. Timeouts, scans and swaps are not excluded yet. */
+  /**
+   * Judges whether objects have been unused so far. A timeout, a scan or a swap may still use or
+   * free them.
+   */
   private Assessment judgeUnused() {
     Idle idle = idle();
     double scale = window.times().scale();
@@ -318,8 +337,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns how many objects are idle, or could be idle even if they were used while they were
-   * initialized.
+   * Returns the number of objects that are idle, or are old enough to be idle even if the program
+   * used them during their initialization.
    */
   private int watched() {
     double least = threshold + LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
@@ -344,7 +363,7 @@ final class LeakTest {
     return new Idle(idleObjects.size(), watched(), longest, all, isUntouched());
   }
 
-  /** Returns whether no object was used later than some epochs after it was allocated. */
+  /** Returns whether no object was used after its initialization, which may take some epochs. */
   private boolean isUntouched() {
     double least = LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0
@@ -359,7 +378,7 @@ final class LeakTest {
     return 1;
   }
 
-  /** Returns how many live samples are too young to be idle. */
+  /** Returns the number of live samples up to an age. */
   private long countYoungerThan(double seconds) {
     long count = 0;
     for (SampledObject object : live) {
@@ -375,7 +394,10 @@ final class LeakTest {
     return ceased ? NoLeakReason.CEASED : NoLeakReason.TOO_FEW;
   }
 
-  /** Returns how long most of the idle objects were used, in seconds. */
+  /**
+   * Returns the time from birth to the latest access that most of the idle objects do not exceed,
+   * in seconds.
+   */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];
     for (int i = 0; i < used.length; i++) {
@@ -385,7 +407,10 @@ final class LeakTest {
     return used[(int) (LeakThresholds.USED_QUANTILE * (used.length - 1))];
   }
 
-  /** Returns the births of the old enough idle objects, or of all if most of these are idle. */
+  /**
+   * Returns the births of the idle objects of at least an age. If most objects of that age are
+   * idle, returns the births of all observable objects of that age.
+   */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
     List<SampledObject> idle = filter(idleObjects, object -> isOlder(object, lag));
@@ -400,8 +425,9 @@ final class LeakTest {
 
   /**
    * Returns the objects of at least an age that are in a slot, or could be in one by their size and
-   * birth. Objects from before the site's first slot also show when objects arrive and how many
-   * there are. Every object in a slot counts, so that each idle object has an arrival.
+   * birth. Objects that were allocated before the site's first slot also count, because they show
+   * when objects arrive and how many there are. Every object in a slot counts, whatever its size
+   * and birth, so that the arrivals include each idle object.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {
@@ -450,7 +476,10 @@ final class LeakTest {
     return total(objects, LeakTest::one);
   }
 
-  /** Returns the total that samples stand for (Horvitz and Thompson). */
+  /**
+   * Returns the estimated total of a figure over all objects that samples stand for, by Horvitz and
+   * Thompson's estimator.
+   */
   private static Estimate total(
       List<SampledObject> objects, ToDoubleFunction<SampledObject> figure) {
     double value = 0;

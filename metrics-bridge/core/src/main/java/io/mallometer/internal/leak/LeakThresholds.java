@@ -14,27 +14,33 @@ package io.mallometer.internal.leak;
  *       site's objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
  *       {@link #GAP_QUANTILE} do not exceed.
- *   <li>Such objects keep arriving. From the birth of the first that is idle to that of the latest
- *       that could be it takes {@link #ARRIVAL_SPAN} thresholds or more; of the others, a share
- *       whose lower bound (Wilson) is {@link #ARRIVAL_SHARE} or more was born in the last two
- *       thirds of that time, at least one in the middle third and {@link #FEWEST_IN_LAST_THIRD} in
- *       the last; the last third is not surely far below the first ({@link #FALLEN_SHARE}); they
- *       were born at {@link #FEWEST_MOMENTS} moments or more; and if none had been born since, that
- *       would not be strange ({@link #ENDED_PROBABILITY}).
- *   <li>Idle objects stay so: of those that were ever idle for the threshold, a share of {@link
- *       #STAYING_SHARE} or more is estimated (Kaplan and Meier) to be neither used nor freed
- *       afterwards, as far as that has been seen.
- *   <li>{@link #FEWEST_OUTLASTED} outlasted the longest timeout, one of them by {@link
- *       #OUTLASTED_SECONDS}, and those that were idle for half as long were so for {@link
- *       #EXCLUDED_GAPS} times as long together.
- *   <li>It matters: {@link #LEAST_BYTES} or more.
+ *   <li>Such objects keep arriving. The time of arrivals begins at the birth of the first idle
+ *       object, ends at the latest birth that is early enough to be idle, and has {@link
+ *       #ARRIVAL_SPAN} thresholds or more. Of the later births, a share whose lower bound (Wilson)
+ *       is {@link #ARRIVAL_SHARE} or more is in the last two thirds of that time: at least one
+ *       birth in the middle third and {@link #FEWEST_IN_LAST_THIRD} in the last. The last third is
+ *       not far below the first, by more than chance explains ({@link #FALLEN_SHARE}). The births
+ *       are at {@link #FEWEST_MOMENTS} moments or more. The pause since the latest birth is no
+ *       longer than chance explains ({@link #ENDED_PROBABILITY}).
+ *   <li>Idle objects stay idle. Of the objects that were ever idle for the threshold, an estimated
+ *       share (Kaplan and Meier) of {@link #STAYING_SHARE} or more is neither used nor freed
+ *       afterwards, up to the longest idle time for which the share can be estimated.
+ *   <li>At least {@link #FEWEST_OUTLASTED} idle objects outlasted the longest timeout, one of them
+ *       by {@link #OUTLASTED_SECONDS}. Let s be the longest timeout plus {@link
+ *       #OUTLASTED_SECONDS}: the sum of all idle times of at least s / 2 is {@link #EXCLUDED_GAPS}
+ *       times s or more.
+ *   <li>The idle objects have {@link #LEAST_BYTES} or more.
  * </ol>
  *
- * <p>Without the third or the fifth, the site is unused; without the fourth, a pool.
+ * <p>A site that fails only the third or the fifth condition is unused; a site that fails the
+ * fourth is a pool.
  */
 public final class LeakThresholds {
 
-  /** The fewest idle samples of a leak: a few outliers mislead any fixed idle time (SWAT). */
+  /**
+   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, as in
+   * SWAT.
+   */
   static final int FEWEST_IDLE = 5;
 
   static final double IDLE_QUANTILE = 0.95;
@@ -44,59 +50,79 @@ public final class LeakThresholds {
   static final double GAP_QUANTILE = 0.99;
   static final double GAP_FACTOR = 3;
 
-  /** The least threshold in epochs. The kernel may clear a bit itself, so several must agree. */
+  /**
+   * The least threshold, in epochs. The kernel may clear the accessed bit of a page itself, so
+   * several epochs must agree.
+   */
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least time of arrivals, in thresholds. Objects of a program's start arrive within less. A
-   * threshold above a third of the time of observation leaves too little.
+   * The least time of arrivals, in thresholds. Objects that a program allocates once at its start
+   * arrive within a shorter time. If the threshold is above a third of the time of observation, the
+   * time of arrivals is too short.
    */
   static final double ARRIVAL_SPAN = 2;
 
   /**
-   * The least lower bound of the share of the last two thirds: 0.67 for steady arrivals, at most
-   * 0.27 for those that fall off like 1/t.
+   * The least lower bound of the share of births in the last two thirds of the time of arrivals.
+   * The share is 0.67 for steady arrivals, and at most 0.27 for arrivals that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * The least share of the last third in the arrivals of the first and last third, unless it may be
-   * chance. Steady arrivals have a half.
+   * The least share of the last third among the arrivals of the first and the last third. Only an
+   * upper bound of the share below this number shows that arrivals have fallen off. Steady arrivals
+   * have a share of 0.5.
    */
   static final double FALLEN_SHARE = 0.25;
 
-  /** The standard errors between a share and its bounds: 84 %, one-sided. */
+  /**
+   * The distance between a share and its bounds, in standard errors: a one-sided confidence of 84
+   * %.
+   */
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If this share of the old enough objects is idle, all of them count as arrivals, also those that
-   * are not in slots, because there are many more of them.
+   * The idle share of the objects that are old enough, from which all such objects count as
+   * arrivals. This includes objects that are not in slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
-  /** The quantile of the idle objects' time of use; arrivals are older than it by the threshold. */
+  /**
+   * The quantile of the idle objects' time of use. An object counts as an arrival if its age is at
+   * least this time of use plus the threshold.
+   */
   static final double USED_QUANTILE = 0.75;
 
   static final int FEWEST_IN_LAST_THIRD = 2;
 
-  /** The fewest moments of arrivals: three phases that each keep something are no leak yet. */
+  /**
+   * The fewest moments of arrivals. Three phases of a program that each keep some objects are not
+   * yet a leak.
+   */
   static final int FEWEST_MOMENTS = 4;
 
   /** The length of a moment, as a share of the time of arrivals. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
-  /** Arrivals have ended if steady arrivals pause this long with less than this probability. */
+  /**
+   * Arrivals have ended if a pause as long as the latest one has less than this probability for
+   * steady arrivals.
+   */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * The factor by which the mean gap between a site's samples may grow while its age grows by it:
-   * sites that allocate more are sampled less.
+   * The factor by which the mean gap between a site's samples may have grown, because a site that
+   * has allocated more is sampled more seldom.
    */
   static final double FEWER_SAMPLES = 2;
 
   static final double STAYING_SHARE = 0.7;
 
-  /** The estimate ends when less than this share of the objects idle for the threshold is left. */
+  /**
+   * The estimate of survival ends at the idle time that less than this share of the objects has
+   * reached.
+   */
   static final double SURVIVAL_HORIZON = 0.2;
 
   /** The fewest bytes of a leak. Programs and the JVM leave smaller amounts unfreed. */
@@ -110,7 +136,8 @@ public final class LeakThresholds {
 
   /**
    * The shortest time over which a suspect's growth rate is computed, in seconds, divided by the
-   * time scale; longer if samples are few. A site without a sample for half of it may be at rest.
+   * time scale; the time is longer if samples are few. A site without a new sample for half of this
+   * time may have stopped growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 
@@ -133,13 +160,22 @@ public final class LeakThresholds {
   /** The fewest live samples born in the window. */
   static final int FEWEST_BORN = 8;
 
-  /** The fewest equally weighted samples to which the born ones are equivalent (Kish). */
+  /**
+   * The fewest equally weighted samples that are as precise as the samples born in the window
+   * (Kish's effective number).
+   */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
-  /** The largest share of the born samples in one quarter of the window; more is a burst. */
+  /**
+   * The largest share of the samples born in the window that may be born in one quarter of it. A
+   * larger share is a burst.
+   */
   static final double MOST_IN_A_QUARTER = 0.6;
 
-  /** The least increase, as a share of the bytes born and live: the rest replaces freed objects. */
+  /**
+   * The least increase, as a share of the bytes of the live objects that were born in the window.
+   * The rest of these bytes replaces freed objects.
+   */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
   // ---- After an attach
@@ -161,10 +197,13 @@ public final class LeakThresholds {
   /** The least idle time of an unused object, in seconds, divided by the time scale. */
   static final double UNUSED_SECONDS = 90;
 
-  /** The least value of the longest idle time, in seconds, divided by the time scale. */
+  /**
+   * The least value of the longest idle time of unused memory, in seconds, divided by the time
+   * scale.
+   */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** The least sum of idle times, in seconds, divided by the time scale: ten object-minutes. */
+  /** The least sum of the idle times of unused objects, in seconds, divided by the time scale. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
   /** The least unused share of the objects that are old enough. */
@@ -177,14 +216,18 @@ public final class LeakThresholds {
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
-   * Idle times of t seconds in all exclude random use with a mean gap g below t over this number:
-   * no use comes in t with probability exp(-t / g), which is 1 % for g = t / 4.6.
+   * The factor by which a sum of idle times must exceed a mean gap between random uses to exclude
+   * such uses. If uses are random with a mean gap g, the probability of no use in t seconds is
+   * exp(-t / g), which is 1 % for t = 4.6 g.
    */
   static final double EXCLUDED_GAPS = 4.6;
 
   // ---- Outlasted
 
-  /** An object of a leak outlasts any timeout by these seconds, divided by the time scale. */
+  /**
+   * The time by which an object of a leak must outlast the longest timeout, in seconds, divided by
+   * the time scale.
+   */
   static final double OUTLASTED_SECONDS = 300;
 
   /** The largest probability that void time hid an access. */
@@ -199,8 +242,8 @@ public final class LeakThresholds {
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most CPU time that searches may accumulate, in seconds, and their initial credit: that of
-   * one search of {@link #SEARCHED_BYTES}.
+   * The most CPU time that searches may save up, in seconds, which is also their initial credit.
+   * One search of {@link #SEARCHED_BYTES} takes this time.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
@@ -215,25 +258,31 @@ public final class LeakThresholds {
 
   /**
    * A search follows a collection if the unproved unused bytes are this many times those of the
-   * search before, because a collection may have changed nothing.
+   * previous search, because a collection may have changed nothing.
    */
   static final double SEARCH_GROWTH = 1.25;
 
-  /** The most bytes that one search reads: six seconds of CPU time. */
+  /** The most bytes that one search reads, which takes six seconds of CPU time. */
   static final long SEARCHED_BYTES = 16L << 30;
 
-  /** The resident share that a search may miss, freed meanwhile. More means that it hit a limit. */
+  /**
+   * The largest share of the resident bytes that a search may leave unread, because memory was
+   * freed meanwhile. A larger share means that the search reached a limit.
+   */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** The fewest objects of a site for which both searches looked. */
+  /** The fewest objects of a site that both searches must have looked for. */
   static final int FEWEST_SEARCHED = 5;
 
-  /** The least share of these objects without an address. */
+  /**
+   * The least share of the searched objects of a site that must have no address, for the site to
+   * lose memory.
+   */
   static final double LOST_SHARE = 0.5;
 
   /**
-   * The lost objects must be more than this many for each thread whose registers could not be read,
-   * because a thread may have some of their addresses there.
+   * The number of lost objects for each thread whose registers could not be read that must be
+   * exceeded, because the registers of a thread may contain the addresses of some objects.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 

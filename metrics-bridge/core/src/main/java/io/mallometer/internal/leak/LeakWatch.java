@@ -38,9 +38,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the observation of objects and evaluates it on the poller's thread: every 15 s, or less
- * often to stay below a thousandth of the time, but once a minute; all divided by the time scale.
- * Watchpoints on objects of the worst leaking sites show their latest accesses.
+ * Starts the observation of objects, and evaluates its results on the poller's thread. An
+ * evaluation takes place every 15 s. If this would take more than a thousandth of the time,
+ * evaluations are less frequent, but at least one a minute. These times are divided by the time
+ * scale. Watchpoints on objects of the worst leaking sites show the latest accesses to these
+ * objects.
  */
 public final class LeakWatch {
 
@@ -103,7 +105,10 @@ public final class LeakWatch {
     this.latest = LeakReport.none(Instant.EPOCH, NOT_BEGUN);
   }
 
-  /** Applies options from the next evaluation on. Sites that were acknowledged before stay. */
+  /**
+   * Applies options from the next evaluation on. Sites that were acknowledged before stay
+   * acknowledged.
+   */
   public synchronized void configure(MallometerOptions wanted) {
     options = wanted;
     acknowledgedSites.add(wanted.get(Setting.LEAK_ACKNOWLEDGED_SITES));
@@ -129,7 +134,7 @@ public final class LeakWatch {
     }
   }
 
-  /** Ends evaluations until the next configuration. The latest verdicts stay. */
+  /** Ends evaluations until the next configuration. The latest verdicts stay published. */
   public synchronized void end() {
     options = OFF;
     everEvaluated = false;
@@ -144,13 +149,13 @@ public final class LeakWatch {
     }
     if (!Double.isNaN(observedScale)) {
       observedScale = Double.NaN;
-      detector = null; // the next observation counts its epochs from 0
+      detector = null; // the next observation needs a detector that counts epochs from 0
       library.ignoreUse();
     }
   }
 
   /**
-   * Ends the observation while nothing is counted; earlier verdicts do not hold any more.
+   * Ends the observation and discards the verdicts, because nothing is counted.
    *
    * @param reason why nothing is counted
    */
@@ -163,7 +168,10 @@ public final class LeakWatch {
     publish(LeakReport.none(clock.instant(), reason));
   }
 
-  /** Clears the reason why nothing was counted, before the first evaluation. */
+  /**
+   * Clears the published reason why nothing was counted, until the first evaluation publishes
+   * verdicts.
+   */
   public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
       publish(LeakReport.none(clock.instant(), ""));
@@ -195,7 +203,10 @@ public final class LeakWatch {
     return summary;
   }
 
-  /** Notes whether the sites of a name are acknowledged, and marks the latest verdicts at once. */
+  /**
+   * Records whether the call sites with a name are acknowledged, and updates the latest verdicts at
+   * once.
+   */
   public void acknowledge(String site, boolean acknowledged) {
     AcknowledgedSitesFile file = note(site, acknowledged);
     if (file != null) {
@@ -203,7 +214,10 @@ public final class LeakWatch {
     }
   }
 
-  /** Notes an acknowledgement and returns the file to keep it in; null for none. */
+  /**
+   * Records an acknowledgement in memory. Returns the file in which to store it; null if no file is
+   * configured.
+   */
   private synchronized @Nullable AcknowledgedSitesFile note(String site, boolean acknowledged) {
     if (acknowledged) {
       acknowledgedSites.add(List.of(site));
@@ -241,7 +255,10 @@ public final class LeakWatch {
     }
   }
 
-  /** Evaluates. An evaluation that fails is as expensive as another. */
+  /**
+   * Evaluates, and schedules the next evaluation. The pause is the same after a failure, because a
+   * failed evaluation takes as much time.
+   */
   private void evaluate() {
     MallometerOptions current = options;
     long start = nanoTime.getAsLong();
@@ -250,7 +267,7 @@ public final class LeakWatch {
       CallSites sites =
           callSites.notOlderThan(
               LeakDetector.interval(current), current.get(Setting.LEAK_TIME_SCALE));
-      // The pause depends on the evaluation alone: reading call sites limits its own cost.
+      // The time of reading call sites does not count, because the readings limit their own cost.
       start = nanoTime.getAsLong();
       publish(evaluate(current, sites));
       watchTheWorst();
@@ -294,7 +311,7 @@ public final class LeakWatch {
     return !current.find(setting).equals(detectorOptions.find(setting));
   }
 
-  /** Makes these the latest verdicts. */
+  /** Publishes a report as the latest verdicts. */
   public void publish(LeakReport report) {
     latest = report;
     boolean judged = report.observation().state() == Observation.State.ON;
@@ -319,7 +336,7 @@ public final class LeakWatch {
         leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
   }
 
-  /** Returns the idle bytes of the sites with a verdict, by name. */
+  /** Returns the suspected bytes of the sites with a verdict, by the name of the site. */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {
     Map<String, Double> bytes = new HashMap<>();
@@ -390,7 +407,7 @@ public final class LeakWatch {
 
   // ---- Log
 
-  /** Logs one line for each name of a leak and day. */
+  /** Logs each leak by its name, at most once a day. */
   private void warn() {
     Instant now = clock.instant();
     for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {

@@ -25,18 +25,19 @@ import org.jspecify.annotations.Nullable;
  * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
  * process, so no code can use or free them.
  *
- * <p>Garbage of the Java heap still contains addresses of lost objects. So a search follows a
- * collection, and the objects allocated before the collection are judged by themselves: garbage may
- * contain addresses of younger ones. A collection that a call site waits for is followed by a
- * search at once; a later one, if it freed memory of the old generation or if unused bytes have
- * grown. All searches stay within a budget of CPU time.
+ * <p>Garbage in the Java heap may contain addresses of lost objects. So a search follows a garbage
+ * collection, and the objects that were allocated before the collection are judged separately from
+ * younger ones. If the previous search found too few objects from before a collection, the next
+ * collection is followed by a search. Otherwise a search follows only a collection that freed
+ * memory of the old generation, or a growth of the unused bytes. All searches stay within a budget
+ * of CPU time.
  *
- * <p>If a search finds no address of most objects of a call site, a second one must agree. One
- * alone may miss an address that moves while it reads.
+ * <p>If a search finds no address of most objects of a call site, a second one must agree. A single
+ * search may miss an address that the program moves while the search reads.
  */
 final class LostMemory {
 
-  /** The prefix of sites that no Java method asked for. */
+  /** The prefix of the names of call sites inside HotSpot itself. */
   private static final String JVM = "libjvm.so!";
 
   private static final String NOT_PROVED = "not proved: ";
@@ -55,16 +56,19 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each unused verdict that was not proved lost before this search. */
+  /** The stacks of each verdict unused whose memory no earlier search had proved lost. */
   private List<List<Integer>> unproved = List.of();
 
-  /** The suspected bytes of these verdicts. */
+  /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
   /** Whether too few objects of a call site were allocated before the latest collection. */
   private boolean awaitsCollection;
 
-  /** Whether garbage was collected since, and whether memory of the old generation was freed. */
+  /**
+   * Whether garbage was collected since that search; {@link #freedOld} is whether memory of the old
+   * generation was freed since.
+   */
   private boolean collected;
 
   private boolean freedOld;
@@ -74,12 +78,15 @@ final class LostMemory {
   private @Nullable GarbageCollections collections;
   private long collectionsNanos;
 
-  /** The latest moments known to be before a collection, and before one of the whole heap. */
+  /**
+   * The latest moment that is known to be before a collection of any kind; {@link #beforeWhole} is
+   * the same for a collection of the whole heap.
+   */
   private long beforeCollection = Long.MIN_VALUE;
 
   private long beforeWhole = Long.MIN_VALUE;
 
-  /** The two moments, as of this search. */
+  /** The values of {@link #beforeCollection} and {@link #beforeWhole} when this search began. */
   private long eligibleNanos = Long.MIN_VALUE;
 
   private long provingNanos = Long.MIN_VALUE;
@@ -125,7 +132,7 @@ final class LostMemory {
         .anyMatch(number -> number == site);
   }
 
-  /** Returns the result of the latest search in words, or why nothing is proved. */
+  /** Returns the result of the latest search, or the reason why nothing is proved, in words. */
   String resultText() {
     return resultText;
   }
@@ -173,7 +180,10 @@ final class LostMemory {
     return false;
   }
 
-  /** Notes collections. A collection counts as after the previous reading of the counts. */
+  /**
+   * Records whether garbage was collected since the previous reading of the counts. The moment of
+   * that reading is the latest that is known to be before the collection.
+   */
   private void note(GarbageCollections now, long nowNanos) {
     GarbageCollections before = collections;
     if (before != null && now.all() > before.all()) {
@@ -288,7 +298,8 @@ final class LostMemory {
 
   /**
    * Returns whether most of the objects that two searches took for lost were freed, or have an
-   * address. Other objects of the site refute nothing: garbage has the addresses of young ones.
+   * address. Other objects of the site do not refute the loss, because garbage may contain the
+   * addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -349,7 +360,10 @@ final class LostMemory {
 
   // ---- The result of a search
 
-  /** Returns why a search is inconclusive: an address may lie where it did not look. */
+  /**
+   * Returns the reason why a search is inconclusive, such as memory that it did not read; empty if
+   * it is conclusive.
+   */
   private static Optional<String> obstacle(MemorySearch search) {
     if (search.state() != MemorySearch.State.DONE) {
       return Optional.of(search.reason());
@@ -370,8 +384,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns the sites to search for; none while nothing is unused. Suspects come first. The others
-   * follow, because they may become suspects long before the next search.
+   * Returns the call sites whose objects are searched for; an empty list while no site is unused.
+   * Suspects come first. The other sites follow, because they may become suspects long before the
+   * next search.
    */
   private List<Integer> candidates(LeakReport latest) {
     List<SiteVerdict> possible =
@@ -385,7 +400,7 @@ final class LostMemory {
             .reversed());
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
-        .distinct() // a verdict kept after a failure may list a site of another
+        .distinct() // two verdicts may list a site if one was kept after a failure
         .limit(NativeLibrary.MOST_SEARCHED_SITES)
         .toList();
   }
@@ -398,7 +413,10 @@ final class LostMemory {
     return site.verdict() == Verdict.UNUSED;
   }
 
-  /** Returns whether addresses can be found: HotSpot may encode those of its own objects. */
+  /**
+   * Returns whether a site may be searched for: neither an acknowledged site, nor one of HotSpot,
+   * which may store the addresses of its own objects in an encoded form.
+   */
   private static boolean mayBeLost(SiteVerdict site) {
     return !site.acknowledged() && !site.site().name().startsWith(JVM);
   }
@@ -430,7 +448,7 @@ final class LostMemory {
     return counts;
   }
 
-  /** Returns the sites that lose memory. */
+  /** Returns the lost objects of each site that loses memory. */
   private static Map<Integer, LostObjects> proved(Map<Integer, Count> counts, int unreadThreads) {
     Map<Integer, LostObjects> proved = new HashMap<>();
     counts.forEach(
@@ -483,7 +501,10 @@ final class LostMemory {
           && collected.lost < LeakThresholds.FEWEST_SEARCHED;
     }
 
-    /** Returns the lost objects. The shares are of all objects: garbage may hold the others. */
+    /**
+     * Returns the lost objects, with their shares among all objects of the site, young ones
+     * included.
+     */
     LostObjects lost(Sums proof) {
       return new LostObjects(proof.searched, proof.lost, all.bytes.share(), all.objects.share());
     }
@@ -502,7 +523,10 @@ final class LostMemory {
       bytes.add(object.bytes() / object.probability(), isLost);
     }
 
-    /** Returns whether more objects are lost than unread registers may hold. */
+    /**
+     * Returns whether enough objects are lost: more than could have their addresses in the
+     * registers of threads that were not read.
+     */
     boolean proves(int unreadThreads) {
       return searched >= LeakThresholds.FEWEST_SEARCHED
           && lost >= LeakThresholds.LOST_SHARE * searched

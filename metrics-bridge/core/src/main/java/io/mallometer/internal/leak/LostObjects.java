@@ -7,8 +7,8 @@ import io.mallometer.model.SiteVerdict.Suspected;
 /**
  * The lost objects of a site, by two searches of the process's memory.
  *
- * @param searched the live samples for which both searched
- * @param lost the live samples of which neither search found an address
+ * @param searched the number of live samples that both searches looked for
+ * @param lost the number of live samples of which neither search found an address
  * @param bytes the share of lost bytes among the bytes that the samples stand for
  * @param objects the share of lost objects among the objects that the samples stand for
  */
@@ -20,8 +20,8 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
   }
 
   /**
-   * Returns the lost objects of a site. A search misses some, because garbage and unused memory
-   * contain addresses of lost objects, most often of young ones. So all idle objects count as lost.
+   * Returns the lost objects of a site. A search misses some lost objects, most often young ones,
+   * because garbage and unused memory contain their addresses. So all idle objects count as lost.
    * Of the objects that are too young to be idle, the share that two searches found counts as lost.
    * The result has no idle time, because it includes young objects.
    *

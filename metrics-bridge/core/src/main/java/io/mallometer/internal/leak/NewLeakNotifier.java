@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Reports each site that becomes a leak to one listener, after the polls, on another thread than
- * the poller's.
+ * Reports each site that becomes a leak to one listener. Checks for new leaks after each poll, and
+ * calls the listener on another thread than the poller's.
  */
 public final class NewLeakNotifier implements Consumer<Snapshot> {
 
@@ -29,7 +29,7 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
   private final Executor executor;
   private volatile boolean closed;
 
-  /** The leaks that were reported. Guarded by this. */
+  /** The leaks after the latest poll, which the listener knows. Guarded by this. */
   private Set<Key> reported = Set.of();
 
   private final Log.Once failure = Log.MALLOMETER.once();

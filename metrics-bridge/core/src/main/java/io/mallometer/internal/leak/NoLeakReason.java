@@ -1,12 +1,12 @@
 package io.mallometer.internal.leak;
 
-/** Why idle objects are no leak. */
+/** The reason why idle objects are no leak. */
 enum NoLeakReason {
   /** Arrivals of idle objects have ended or fallen off. */
   CEASED("no more such objects arrive"),
-  /** Objects that were as idle were used or freed later. */
+  /** Objects that had been idle for as long were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),
-  /** The arrivals do not show whether they continue. */
+  /** Too few objects have arrived to decide whether more will arrive. */
   TOO_FEW("too few objects have arrived to call it a leak");
 
   private final String words;

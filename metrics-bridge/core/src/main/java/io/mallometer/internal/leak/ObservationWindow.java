@@ -26,7 +26,10 @@ record ObservationWindow(
         voidTime);
   }
 
-  /** Returns the mean length of epochs: a single one may be an outlier and change thresholds. */
+  /**
+   * Returns the mean length of epochs in seconds. The length of a single epoch may be an outlier,
+   * which would change thresholds.
+   */
   private static double meanEpoch(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();
     double seconds =
@@ -34,20 +37,22 @@ record ObservationWindow(
     return valid > 0 ? seconds / valid : observation.period().epochSeconds();
   }
 
-  /** Returns the length of the observation. */
+  /** Returns the length of the observation, in seconds. */
   double observedSeconds() {
     return (endNanos - startedNanos) / NANOS;
   }
 
-  /** Returns the time for which an object in a slot was surely not accessed. */
+  /**
+   * Returns the time for which an object in a slot was not accessed, without void time, in seconds.
+   */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
     return Math.max(0, idle - voidTime.secondsSince(object.lastAccessNanos()));
   }
 
   /**
-   * Returns whether an object was idle for longer than any timeout, and void time hardly hid its
-   * uses.
+   * Returns whether an object was idle for longer than any timeout. The probability that void time
+   * hid its uses must be at most {@link LeakThresholds#HIDDEN_PROBABILITY}.
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()
@@ -56,7 +61,9 @@ record ObservationWindow(
             <= LeakThresholds.HIDDEN_PROBABILITY;
   }
 
-  /** Returns the age of an object; below zero if it is younger than the latest epoch. */
+  /**
+   * Returns the age of an object in seconds; negative if it was born after the latest valid epoch.
+   */
   double ageSeconds(SampledObject object) {
     return (endNanos - object.bornNanos()) / NANOS;
   }

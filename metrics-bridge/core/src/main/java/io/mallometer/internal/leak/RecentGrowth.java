@@ -12,12 +12,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds growing sites by live samples: many of a site's samples were born in the last minutes,
- * evenly, and few of the earlier ones were freed. {@link LeakThresholds} has the numbers.
+ * Finds growing sites by their live samples. A site grows if many of its samples were born in the
+ * last minutes, spread evenly, and few of the earlier ones were freed. {@link LeakThresholds} has
+ * the numbers.
  *
  * <p>After an attach every site begins at 0. Objects that replace objects from before the attach
- * look like growth until all of the latter are freed. {@link ReplacedBytes} estimates this part of
- * an increase.
+ * look like growth until all objects from before the attach are freed. {@link ReplacedBytes}
+ * estimates this part of an increase.
  *
  * <p>All readings of the last minutes are kept, and some of the last hour.
  */
@@ -27,18 +28,22 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** The seconds for which all readings are kept, divided by the time scale. */
+  /** The time for which all readings are stored, in seconds, divided by the time scale. */
   private static final double ALL_SECONDS = 180;
 
-  /** The least seconds between readings that are kept for longer, divided by the time scale. */
+  /**
+   * The least time between two readings that are stored for longer, in seconds, divided by the time
+   * scale.
+   */
   private static final double APART_SECONDS = 150;
 
   /**
    * A reading of all sites' live samples.
    *
-   * @param bytes the bytes of the live samples, by the place of the site. If a site was forgotten
-   *     since, its bytes make the growth of the next site in its place look smaller
-   * @param variances the variances of the bytes, by place; empty without an attach
+   * @param bytes the bytes of the live samples, by the array index of the site. If the library has
+   *     forgotten a site since, these bytes make the growth of the next site with its index look
+   *     smaller
+   * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour
    */
   private record Reading(
@@ -144,9 +149,9 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns how fast several sites grow together. They have stopped growing if the latest live
-   * sample is much older than the mean gap between samples. Otherwise the rate is that of the last
-   * minutes, or of a longer time if samples are few.
+   * Returns the growth rate of several sites together. The sites have stopped growing if the latest
+   * live sample is much older than the mean gap between samples. Otherwise the rate is that of the
+   * last minutes, or of a longer time if samples are few.
    *
    * @param live the live samples of these sites
    */

@@ -7,11 +7,11 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  *
  * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
  * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
- * from samples, less the change of the exact counters. Samples that were live at both readings
+ * from samples, minus the change of the exact counters. Samples that were live at both readings
  * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
  * least 0, and at most the live bytes at the attach.
  *
- * <p>The sum does not tell which site replaced the objects. So there are two bounds: {@link
+ * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
  */
 final class ReplacedBytes {
@@ -26,7 +26,7 @@ final class ReplacedBytes {
   /**
    * Compares two readings.
    *
-   * @param changes the changes of each site's live bytes, by its place
+   * @param changes the changes of each site's live bytes, by the array index of the site
    * @param variances the variances of these changes
    * @param netChange the change of allocated less freed bytes, by the exact counters
    * @param mostBefore the most bytes that may have been live at the attach; 0 without attach
@@ -62,7 +62,7 @@ final class ReplacedBytes {
   }
 
   /**
-   * Returns the fewest bytes that sites together must have replaced: all freed bytes, less the
+   * Returns the fewest bytes that sites together must have replaced: all freed bytes, minus the
    * increases of the other sites and the error of these increases.
    */
   double leastBytes(Iterable<Integer> sites) {

@@ -15,8 +15,8 @@ final class SamplesBySite {
   private final List<SampledObject> samples;
 
   /**
-   * The index of each site's first sample, by the place of the site, and the end of the last
-   * site's.
+   * The index of each site's first sample, by the array index of the site. The last element is the
+   * number of samples.
    */
   private final int[] begins;
 
@@ -56,7 +56,7 @@ final class SamplesBySite {
         && samples.get(begins[place]).site() == site;
   }
 
-  /** Returns the bytes that the samples of each site stand for, by place. */
+  /** Returns the bytes that the samples of each site stand for, by the array index of the site. */
   float[] bytes() {
     float[] bytes = new float[begins.length - 1];
     for (SampledObject object : samples) {
@@ -66,7 +66,7 @@ final class SamplesBySite {
   }
 
   /**
-   * Returns the variance of {@link #bytes()}, by place.
+   * Returns the variance of {@link #bytes()}, by the array index of the site.
    *
    * @param bornBy the latest birth of a sample that counts, in seconds by {@link System#nanoTime()}
    */

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A verdict in plain words. */
+/** Describes a verdict in one sentence. */
 public final class Sentence {
 
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -24,8 +24,8 @@ public final class Sentence {
    * Returns a sentence such as {@code Deflater.init from ReportService.render keeps 1.3 GiB in
    * 41,000 objects that were not accessed for 12 min or more; +3.2 MiB/min}.
    *
-   * @param begun the allocation of the oldest live object, if no object was allocated since growth
-   *     stopped; else null
+   * @param begun the moment at which the oldest live object was allocated, if no object was
+   *     allocated since growth stopped; else null
    */
   static String of(
       Verdict verdict,
@@ -101,7 +101,7 @@ public final class Sentence {
         + " is possible";
   }
 
-  /** Returns in words the two moments between which all live objects were allocated. */
+  /** Returns the two moments between which all live objects were allocated, in words. */
   private static String allocated(Growth growth, Instant begun) {
     return " allocated " + between(begun, growth.stopped().orElse(begun));
   }
@@ -169,7 +169,7 @@ public final class Sentence {
         + " or more";
   }
 
-  /** Returns the innermost Java method, and the name of the site if that is another. */
+  /** Returns the innermost Java method, followed by the name of the site if the two differ. */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);
     for (StackFrame frame : frames) {
@@ -195,7 +195,7 @@ public final class Sentence {
     return number + " " + UNITS[unit];
   }
 
-  /** Formats a rate, such as {@code 61 MiB/min}; below 1 MiB/min by the hour. */
+  /** Formats a rate, such as {@code 61 MiB/min}. A rate below 1 MiB/min is stated by the hour. */
   public static String rate(double bytesPerSecond) {
     double seconds = secondsOfRate(bytesPerSecond);
     return bytes(bytesPerSecond * seconds) + (seconds == MINUTE ? "/min" : "/h");
@@ -241,7 +241,7 @@ public final class Sentence {
     return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
   }
 
-  // ---- Numbers. A Formatter would load the data of locales: thousands of objects that stay live.
+  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay live.
 
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));

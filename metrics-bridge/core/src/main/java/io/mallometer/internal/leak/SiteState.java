@@ -8,10 +8,11 @@ import java.time.Instant;
  *
  * @param verdict the verdict
  * @param since the moment of this verdict
- * @param next the verdict of the latest evaluations
- * @param agreements the number of evaluations in a row that agreed on it; of a leak, those that
- *     spoke against it, with any verdict
- * @param shown the latest assessment that agreed with the verdict; of healthy sites, the latest
+ * @param next the verdict of the latest evaluation
+ * @param agreements the number of latest evaluations in a row with the verdict {@code next}; for a
+ *     leak, the number of those that spoke against it, with any verdict
+ * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
+ *     assessment
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
@@ -40,22 +41,24 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether an assessment is weaker than the shown one: a leak that outlasted the longest
-   * timeout stays one while only an earlier run supports it.
+   * Returns whether a new assessment of a leak is weaker than the shown one. It is if the shown one
+   * rests on objects that outlasted the longest timeout, and the new one only on the leak of an
+   * earlier run.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
   }
 
-  /** Returns whether later searches found addresses that earlier ones had not. */
+  /** Returns whether earlier searches proved that objects are lost, and the latest one did not. */
   private boolean isUnproven(Assessment latest) {
     return shown.lost() != null && latest.lost() == null;
   }
 
   /**
-   * Returns the evaluations needed for another verdict. Growing, unused and lost memory was
-   * observed for minutes when first found. Growth ends after minutes without it, other verdicts
-   * when all objects are freed.
+   * Returns the number of evaluations in a row that change the verdict. One is enough if all
+   * objects are freed. One is also enough for a graver verdict of growing, unused or lost memory,
+   * because that memory was observed for minutes before. The end of a leak or of growth takes most
+   * evaluations.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
@@ -83,17 +86,20 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
         : new SiteState(verdict, since, verdict, 0, latest);
   }
 
-  /** Returns this state after an evaluation that does not count; a healthy state shows it. */
+  /**
+   * Returns this state after an evaluation that cannot change the verdict. A healthy state then
+   * shows the new assessment.
+   */
   SiteState ignoring(Assessment latest) {
     return isHealthy() ? new SiteState(verdict, since, next, agreements, latest) : this;
   }
 
-  /** Returns the same verdict with another beginning. */
+  /** Returns this state with another beginning of the verdict. */
   SiteState since(Instant begin) {
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state, which begins at a moment if it is healthy. */
+  /** Returns this state, whose verdict begins at a moment if it is healthy. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }
@@ -106,7 +112,9 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return verdict == Verdict.HEALTHY;
   }
 
-  /** Returns whether it is healthy since a moment, and the latest evaluation agreed. */
+  /**
+   * Returns whether the verdict has been healthy since a moment, and the latest evaluation agreed.
+   */
   boolean isHealthySince(Instant time) {
     return isHealthy() && agreements == 0 && since.equals(time);
   }

@@ -6,15 +6,18 @@ import java.util.Arrays;
  * Estimates whether a series of figures grows, and how fast.
  *
  * <p>The slope is Theil's and Sen's: the median of the slopes between all pairs of points (Journal
- * of the American Statistical Association 63, 1968). A compiler that takes and returns 30 MiB does
- * not change it. It counts as growth only if most pairs rise, unlike those of noise, of one step
- * and of a pool's sawtooth; if the last third rises at least half as fast, unlike a cache that is
- * nearly full; and if the rise is large enough. {@code docs/explanation/leaks.md} states the error
- * rates.
+ * of the American Statistical Association 63, 1968). A compiler that allocates 30 MiB and frees
+ * them again does not change the slope. The slope counts as growth only under three conditions.
+ * Most pairs of figures rise, which excludes noise, a single step and a pool's sawtooth. The last
+ * third rises at least half as fast as the whole, which excludes a cache that is nearly full. The
+ * rise is large enough. {@code docs/explanation/leaks.md} states the error rates.
  */
 public final class Trend {
 
-  /** The least share of rising pairs of figures; three even steps have 0.75. */
+  /**
+   * The least share of rising pairs of figures. A series that rises in three even steps has a share
+   * of 0.75.
+   */
   private static final double RISING_PAIRS = 0.8;
 
   /** The least slope of the last third, as a share of the slope of the whole time. */
@@ -34,7 +37,8 @@ public final class Trend {
   private Trend() {}
 
   /**
-   * Returns how fast a series grows. The interval is Sen's, from the ranks of the slopes.
+   * Returns the slope of a series; all {@code NaN} if the series does not grow. The interval is
+   * Sen's, from the ranks of the slopes.
    *
    * @param seconds the times, rising
    * @param figures the figures, one for each time
@@ -67,13 +71,16 @@ public final class Trend {
         slopes[rank(points)], median(slopes), slopes[slopes.length - 1 - rank(points)]);
   }
 
-  /** Returns how many of the sorted slopes are below the interval. */
+  /** Returns the number of sorted slopes below the interval. */
   private static int rank(int points) {
     double deviation = Math.sqrt(points * (points - 1) * (2 * points + 5) / 18.0);
     return (int) Math.max(0, (pairs(points) - DEVIATIONS * deviation) / 2);
   }
 
-  /** Returns whether most pairs rise. Stops early, since most series do not grow. */
+  /**
+   * Returns whether most pairs rise. Stops as soon as the result is known, because most series do
+   * not grow.
+   */
   private static boolean mostPairsRise(double[] figures) {
     int all = pairs(figures.length);
     double most = all - RISING_PAIRS * all;

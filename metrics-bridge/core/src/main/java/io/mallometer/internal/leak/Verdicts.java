@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Verdicts {
 
-  /** The most healthy stacks in a report: those with the most live bytes. */
+  /** The largest number of healthy stacks in a report, which has those with the most live bytes. */
   private static final int MOST_HEALTHY = 200;
 
   /**
@@ -99,7 +99,7 @@ final class Verdicts {
       return live;
     }
 
-    /** Returns the bytes by which verdicts of one kind are ordered. */
+    /** Returns the bytes by which entries with the same verdict are ordered. */
     double weight() {
       double suspected = state.shown().suspected().bytes().value();
       boolean bySuspicion = verdict() != Verdict.GROWING && verdict() != Verdict.HEALTHY;
@@ -120,7 +120,10 @@ final class Verdicts {
       };
     }
 
-    /** Returns the sum of stacks of one name and kind: the gravest is first and has the state. */
+    /**
+     * Returns the stacks of one name and kind as one entry. The gravest stack comes first and gives
+     * the entry its state.
+     */
     static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
       AssessedStacks gravest = same.get(0);
@@ -168,10 +171,13 @@ final class Verdicts {
   private final States states;
   private final List<AssessedStacks> suspicious = new ArrayList<>();
 
-  /** The head is the stack with the fewest live bytes. */
+  /** The healthy stacks of the report. The head is the stack with the fewest live bytes. */
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
-  /** Single stacks that are suspects, or part of a verdict on several. */
+  /**
+   * The single stacks from which the known leaks are updated: those that are suspects or part of a
+   * verdict on several stacks.
+   */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
@@ -182,8 +188,8 @@ final class Verdicts {
    * Begins an evaluation.
    *
    * @param past the readings up to that of the evidence
-   * @param before the states after the evaluation before
-   * @param hasNewEpoch whether a valid epoch ended since
+   * @param before the states after the previous evaluation
+   * @param hasNewEpoch whether a valid epoch has ended since the previous evaluation
    */
   Verdicts(
       Evidence evidence,
@@ -212,7 +218,7 @@ final class Verdicts {
     return states;
   }
 
-  /** Returns the first failure. */
+  /** Returns the first exception of this evaluation; empty without one. */
   Optional<RuntimeException> failure() {
     return Optional.ofNullable(failure);
   }
@@ -280,8 +286,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a stack has no live memory and was not suspicious before: half of the stacks of
-   * most programs.
+   * Returns whether a stack has no live memory and was not suspicious before. This is so for half
+   * of the stacks of most programs.
    */
   private boolean holdsNothing(CallSite site) {
     return !(site.liveBytes().value() > 0)
@@ -322,7 +328,10 @@ final class Verdicts {
     }
   }
 
-  /** Returns whether a verdict changes to or from growing, which needs no epochs. */
+  /**
+   * Returns whether a verdict changes between healthy and growing. Live samples show growth, so
+   * this change needs no new epoch.
+   */
   private static boolean isOfGrowth(Verdict before, Verdict now) {
     return before == Verdict.GROWING && now == Verdict.HEALTHY
         || before == Verdict.HEALTHY && now == Verdict.GROWING;
@@ -333,9 +342,9 @@ final class Verdicts {
    * they are healthy together, or one of them has a graver verdict.
    *
    * @param sites the stacks that are no leak by themselves
-   * @param members those of them that hold something
-   * @param becameLeak whether one has just become a leak by itself, so that it is no member any
-   *     more
+   * @param members the assessments of those stacks that hold memory
+   * @param becameLeak whether a stack of the name has just become a leak by itself, and so left the
+   *     members
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
@@ -372,9 +381,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the stacks that have suspected objects; all of them while no such object is seen. Of a
-   * leak, such an object has outlasted the longest timeout. Unused memory has also the stacks that
-   * grow, because both are one suspect.
+   * Returns the stacks that have suspected objects, or all stacks if no suspected object is
+   * observed. A suspected object of a leak has outlasted the longest timeout. Unused memory
+   * includes growing stacks, because unused and growing stacks are reported as one suspect.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -446,8 +455,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a lost stack may hold too little by itself, but not with the others of its name
-   * that are lost.
+   * Returns whether a stack that loses memory is part of a suspect. It may lose too little by
+   * itself; the stacks of its name together must lose enough.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));
@@ -467,7 +476,10 @@ final class Verdicts {
     return proof.suspected(site, idle, LeakTest.bytes(old), LeakTest.objects(old));
   }
 
-  /** Returns a known leak if a stack that leaked before is unused long enough and grows. */
+  /**
+   * Returns a known leak if the stack was a leak in an earlier run, grows, and is unused for long
+   * enough; otherwise returns the assessment as it is.
+   */
   private Assessment knownFrom(Assessment assessment, CallSite site) {
     boolean again =
         assessment.verdict() == Verdict.UNUSED
@@ -480,8 +492,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Of stacks without an object in a slot, only the past
-   * use counts, also if they hold nothing.
+   * Assesses the stacks of a name together. A stack without an object in a slot contributes only
+   * its past use, even if it holds no memory.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -504,8 +516,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the use of objects. The library has evidence of a limited number of sites. Without
-   * evidence of a site's freed objects, idle ones say too little.
+   * Assesses the use of objects. The library stores evidence of a limited number of sites. Without
+   * evidence of a site's freed objects, its idle objects are not enough for a verdict.
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
@@ -538,7 +550,7 @@ final class Verdicts {
     return all;
   }
 
-  /** Has the known leaks learn from the stacks in the report, each by itself. */
+  /** Updates the known leaks from each single stack in the report. */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
     for (AssessedStacks one : toRemember) {
@@ -555,7 +567,7 @@ final class Verdicts {
   /**
    * Returns the verdicts, worst first.
    *
-   * @param latest the verdicts of the evaluation before, for stacks without a result
+   * @param latest the verdicts of the previous evaluation, which stay for stacks without a new one
    */
   List<SiteVerdict> verdicts(
       List<SiteVerdict> latest, LatestAccesses uses, Predicate<String> acknowledged) {
@@ -575,7 +587,7 @@ final class Verdicts {
             .forEach(verdicts::add);
       }
     }
-    verdicts.sort(GROWING_FIRST); // stable
+    verdicts.sort(GROWING_FIRST); // the sort is stable
     return List.copyOf(verdicts);
   }
 
@@ -594,9 +606,10 @@ final class Verdicts {
   }
 
   /**
-   * Returns the suspects of a name as one. A milder kind that has more bytes than the graver ones
-   * is reported separately, so that neither hides the other, until it has less than half as many.
-   * So is a pool.
+   * Returns the suspects of a name as one. A milder kind that has more bytes than the graver one is
+   * reported separately, so that neither hides the other. It stays separate until it has less than
+   * half as many bytes. Pools and memory that waits for a collection are always separate from
+   * graver kinds.
    *
    * @param kinds the suspects by kind, gravest first
    */
@@ -726,7 +739,10 @@ final class Verdicts {
     return rate.bytesPerHour() > 0 ? Optional.empty() : Optional.of(ago(rate.quietSeconds()));
   }
 
-  /** Returns the birth of the oldest live sample; null if one was born after {@code end}. */
+  /**
+   * Returns the birth of the oldest live sample; null if any live sample was born after {@code
+   * end}.
+   */
   private @Nullable Instant oldestBirthBefore(Instant end, List<CallSite> sites) {
     double oldest = 0;
     for (SampledObject object : samplesOf(sites)) {
@@ -748,7 +764,10 @@ final class Verdicts {
     return increase == null ? Double.NaN : increase.bytesPerHour();
   }
 
-  /** Returns the evidence: objects in slots, or live ones that could have been in one. */
+  /**
+   * Returns the kind of evidence: objects in slots, or the ages of live objects that are small
+   * enough for a slot.
+   */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {
       return one.state().shown().leakEvidence();

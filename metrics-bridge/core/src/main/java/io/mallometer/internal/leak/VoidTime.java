@@ -7,10 +7,10 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * The time without evidence: in an epoch in which the kernel itself cleared accessed bits, an
- * access leaves no trace, so this time is no idle time. Idle times end with the latest valid epoch,
- * so void epochs count from the end of the next one. At most {@value #MOST} spans are kept; the
- * oldest two become one.
+ * Records the time without evidence. An epoch is void if the kernel itself cleared accessed bits in
+ * it: an access may have left no trace, so the epoch does not count as idle time. Idle times end
+ * with the latest valid epoch, so a void epoch counts once a later valid epoch has ended. At most
+ * {@value #MOST} spans are kept; a further span merges the two oldest.
  */
 final class VoidTime {
 
@@ -19,10 +19,10 @@ final class VoidTime {
   /** An instance without void time. */
   static final VoidTime NONE = new VoidTime();
 
-  /** The probability below which further uses do not matter. */
+  /** The probability at which the calculation stops, because further factors do not matter. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** Void time that lies somewhere between two moments. */
+  /** An amount of void time that lies somewhere between two moments. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
@@ -49,7 +49,10 @@ final class VoidTime {
     }
   }
 
-  /** Returns the whole epochs since the end of the latest valid one; all of them are void. */
+  /**
+   * Returns the time in nanoseconds of the whole epochs since the end of the latest valid epoch.
+   * All these epochs are void.
+   */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
   }

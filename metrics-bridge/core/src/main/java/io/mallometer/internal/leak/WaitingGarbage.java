@@ -12,31 +12,37 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Estimates the native memory whose Java owners are unreachable, so that the next garbage
- * collection has a cleaner free it. What the two latest old collections did to the samples that
- * they met tells: a sample knows the collections before its allocation, and a freed one counts for
- * the latest collection before it.
+ * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
+ * next garbage collection. The estimate rests on the samples that the two latest old collections
+ * met. A collection meets an object if the object is live when the collection begins. A live sample
+ * has the number of collections before its allocation; a freed sample counts for the latest
+ * collection before its free.
  *
- * <p>The garbage of now has two parts. Of the objects that the last old collection did not meet, it
- * is the share that the two collections freed at once of those that they met first. Of the objects
- * that it left, it is what the two freed of such in the time that they cover, times the time since
- * the last one.
+ * <p>The present garbage has two parts. The first part is a share of the objects that were
+ * allocated since the last old collection. It is the mean share that the two collections freed at
+ * once of the objects that no earlier collection had met. The second part is among the objects that
+ * the last collection left. It is the rate at which the two collections freed objects that an
+ * earlier one had left, times the time since the last collection.
  *
- * <p>A site waits for a collection only if that explains nearly all of its memory. Each of the two
- * collections left at most a tenth of the samples that it met in time, and both left at most a
- * twentieth of what the earlier one met, each as the upper end of the interval of the binomial
- * distribution. What both left is at most a tenth of the live bytes. Both would have left a leak or
- * a cache. A change since the last collection is not seen by these, so at most twice the bytes that
- * a collection met count.
+ * <p>A site waits for a collection only if garbage explains nearly all of its memory. Each of the
+ * two collections left at most a tenth of the samples that it met before it marked, and both
+ * together left at most a twentieth of the samples that the earlier one met. These shares are upper
+ * bounds of binomial intervals. The objects that both left have at most a tenth of the live bytes.
+ * A leak or a cache fails these conditions, because both collections would have left its objects.
+ * The conditions do not show a change since the last collection, so the live bytes must also be at
+ * most twice the bytes that a collection met.
  */
 final class WaitingGarbage {
 
-  /** The largest share of the samples that one collection may leave, and both of them. */
+  /**
+   * The largest share of the samples that one collection may leave. {@link #MOST_LEFT_BY_BOTH} is
+   * the largest share that both may leave.
+   */
   private static final double MOST_LEFT = 0.1;
 
   private static final double MOST_LEFT_BY_BOTH = 0.05;
 
-  /** The distance of the upper end of an interval, in standard errors. */
+  /** The distance of the upper bound of an interval, in standard errors. */
   private static final double ERRORS = 1.96;
 
   /** The most live bytes, as a multiple of those that one of the last collections met. */
@@ -45,12 +51,16 @@ final class WaitingGarbage {
   /** The least share of the bytes freed by one collection that the other must have freed. */
   private static final double EVEN_SHARE = 0.25;
 
-  /** The fewest samples that both collections must have freed for an amount. */
+  /**
+   * The fewest samples that the two collections together must have freed for an estimate of the
+   * garbage.
+   */
   private static final int FEWEST_FREED = 10;
 
   /**
-   * The time before a collection was noticed in which it may have marked, in seconds. What is
-   * allocated meanwhile it leaves to the next one, which meets it first.
+   * The time before a collection was noticed in which it may have marked, in seconds. The
+   * collection leaves objects that are allocated meanwhile to the next one, which is the first to
+   * meet them.
    */
   private static final double MARKING = 2;
 
@@ -69,29 +79,31 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * By site. Cleaners are recognized some seconds after their first free; until then their frees
-   * count as those of other threads.
+   * The figures when a site first had cleaned samples, by its number. A cleaner is recognized some
+   * seconds after its first free; until then its frees count as those of another thread.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * What was known when a site was first seen with cleaned samples.
+   * The figures when a site was first seen with cleaned samples.
    *
-   * @param old the old collections before those of which it is known what they freed
-   * @param collections all collections
-   * @param afterFirstYoung the samples that were freed after one young collection
+   * @param old the number of old collections whose freed samples of the site are unknown
+   * @param collections the number of all collections
+   * @param afterFirstYoung the number of samples that were freed after one young collection
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
-    /** Returns the samples that each later collection freed of those that it met first. */
+    /**
+     * Returns the mean number of samples that a later collection freed and no earlier one had met.
+     */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
     }
   }
 
   /**
-   * Adds a reading. One just after an old collection does not count, because cleaners may still
-   * have to free what it found, unless the reading before it did not count either.
+   * Adds a reading. Ignores a reading just after an old collection, because cleaners may still have
+   * to free what the collection found. Of two readings in a row, at most one is ignored.
    *
    * @param live the live samples
    * @param now the moment, in seconds by {@link System#nanoTime()}
@@ -122,7 +134,10 @@ final class WaitingGarbage {
     seconds = now;
   }
 
-  /** Returns how many of the latest collections only a known cleaner freed after. */
+  /**
+   * Returns the number of latest old collections after which only a recognized cleaner freed
+   * samples.
+   */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
     while (known < Cleaning.KNOWN
@@ -133,7 +148,7 @@ final class WaitingGarbage {
     return known;
   }
 
-  /** Returns why nothing is known of collections; empty if it is. */
+  /** Returns the reason why nothing is known about collections; empty otherwise. */
   String reason() {
     return latest.reason();
   }
@@ -146,7 +161,10 @@ final class WaitingGarbage {
     return beganAt(0) > 0 ? Math.max(0, seconds - beganAt(0)) : seconds - began;
   }
 
-  /** Returns when one of the latest old collections was noticed; 0 if it is unknown. */
+  /**
+   * Returns the moment at which one of the latest old collections was noticed, in seconds; 0 if it
+   * is unknown.
+   */
   private double beganAt(int collection) {
     return noticed(latest, collection);
   }
@@ -156,7 +174,7 @@ final class WaitingGarbage {
     return collection < known.size() ? known.get(collection) / NANOS : 0;
   }
 
-  /** Returns the old collections that have met an object. */
+  /** Returns the number of old collections that have met an object. */
   private long metBy(SampledObject object) {
     long begun = latest.oldCollections() - object.oldCollections();
     boolean isKnown = begun >= 1 && begun <= latest.oldBeganNanos().size();
@@ -166,7 +184,7 @@ final class WaitingGarbage {
     return isLeftToNext ? begun - 1 : begun;
   }
 
-  /** Live samples. */
+  /** The number of live samples and the bytes that they stand for. */
   private static final class Live {
 
     long count;
@@ -177,24 +195,27 @@ final class WaitingGarbage {
       bytes += object.weight() * object.bytes();
     }
 
-    /** Returns the upper end of the interval of the bytes; some also without a sample. */
+    /** Returns the upper bound of the bytes, which is above 0 even without a sample. */
     double mostBytes(double bytesOfSample) {
       double most = count + ERRORS * Math.sqrt(count + 1.0) + ERRORS;
       return Math.max(bytesOfSample, count > 0 ? bytes / count : 0) * most;
     }
   }
 
-  /** The figures of sites together. */
+  /** The figures of several sites together. */
   private final class Sums {
 
     private final Live all = new Live();
 
-    /** The samples that the last old collection left, the last two, and two of any kind. */
+    /**
+     * The samples that the last old collection left. {@link #leftByBoth} has those that the last
+     * two left, and {@link #leftByAny} those that two collections of any kind left.
+     */
     private final Live left = new Live();
 
     private final Live leftByBoth = new Live();
 
-    /** The samples of both that the earlier one met first. */
+    /** The samples of {@link #leftByBoth} that the earlier of the two was the first to meet. */
     private final Live leftSecond = new Live();
 
     private final Live leftByAny = new Live();
@@ -238,7 +259,7 @@ final class WaitingGarbage {
       }
     }
 
-    /** Returns the samples that one of the two latest old collections left. */
+    /** Returns the number of samples that one of the two latest old collections left. */
     long samplesLeft(int collection) {
       return collection == 0
           ? left.count + old[0].otherwise()
@@ -265,10 +286,10 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns whether few of the live bytes are held.
+     * Returns whether the live samples that collections left have at most a tenth of some bytes.
      *
      * @param held the live samples that collections left
-     * @param most the bytes of which they may be a tenth
+     * @param most the bytes
      */
     private boolean areFew(Live held, double most) {
       return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
@@ -276,13 +297,13 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Just after a collection little is live, which says nothing against a verdict.
+      // Just after a collection few bytes are live, which does not refute an earlier verdict.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
     }
 
-    /** Returns whether less is live than twice what a collection had freed of new objects. */
+    /** Returns whether at most twice as many samples are live as a young collection frees. */
     boolean waitsForYoung() {
       return all.count <= MOST_SINCE * freedByEachYoung;
     }
@@ -311,21 +332,28 @@ final class WaitingGarbage {
       return leftByBoth.count > 0 ? GarbageAnswer.OUTLIVED : GarbageAnswer.NOT_TOLD;
     }
 
-    /** Returns the time that the two collections cover; the earliest of them may be the first. */
+    /**
+     * Returns the time in seconds whose garbage the two collections freed. It begins at the
+     * collection before them, or at the first reading if there was none.
+     */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
-    /** Returns the share that was freed at once of the bytes that a collection met first. */
+    /**
+     * Returns the share of the bytes freed at once among the bytes that a collection was the first
+     * to meet.
+     */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
       return met > 0 ? freed.firstBytes() / met : 0;
     }
 
-    /** Returns the bytes of now that an old collection would free. */
+    /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // The earlier collection left what the later one met again, and what is live of the same age.
+      // The earlier collection left the objects that the later one freed, and live ones of that
+      // age.
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),
@@ -364,11 +392,12 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns whether garbage explains nearly all memory of sites. If they are several, none of them
-   * may hold much of it by itself.
+   * Returns whether garbage explains nearly all memory of sites. If there are several sites, none
+   * of them may hold much memory that both collections left.
    *
-   * @param suspect whether the sites are suspects otherwise
-   * @param waitsAlready whether this was their verdict
+   * @param suspect whether the sites would otherwise be suspects
+   * @param waitsAlready whether the previous verdict on the sites was that they wait for a
+   *     collection
    */
   boolean waits(List<Integer> sites, boolean suspect, boolean waitsAlready) {
     Sums sums = new Sums(sites);

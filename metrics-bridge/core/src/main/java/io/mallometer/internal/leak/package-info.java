@@ -1,6 +1,6 @@
 /**
- * Judges by observed accesses to sampled objects which call sites leak. Uses the records of {@code
- * io.mallometer} and does not know where the evidence comes from.
+ * Judges which call sites leak, by the observed accesses to sampled objects. Depends only on
+ * records of {@code io.mallometer}, and not on the source of the evidence.
  */
 @NullMarked
 package io.mallometer.internal.leak;

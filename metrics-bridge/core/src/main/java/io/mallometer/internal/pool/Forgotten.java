@@ -3,18 +3,18 @@ package io.mallometer.internal.pool;
 import io.mallometer.model.Estimate;
 
 /**
- * Buffers of one line that were dropped without release.
+ * The buffers of one line of code that the application dropped without releasing them.
  *
  * @param kind the kind of their pool
- * @param line the class, method and line that allocated them
- * @param buffers how many there are
+ * @param line the class, method and line that allocated the buffers
+ * @param buffers the number of buffers
  */
 record Forgotten(String kind, String line, Estimate buffers) {
 
   /**
-   * Returns one tracked buffer.
+   * Returns the forgotten buffers for which one tracked buffer stands.
    *
-   * @param oneIn one tracked buffer in so many is read
+   * @param oneIn the number of tracked buffers of which one is read
    */
   static Forgotten one(TrackedBuffer buffer, int oneIn) {
     return new Forgotten(buffer.kind(), buffer.line(), buffer.estimate(1, oneIn));

@@ -4,21 +4,22 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * How long the buffers of one line are held, over the looks of the last hour.
+ * Judges whether the buffers of one line of code are held longer and longer, from the readings of
+ * the last hour.
  *
- * <p>A tracked buffer is late once it was seen for a minute. Buffers are a suspect if the number of
- * late ones rises: of those that arrived while they were watched more became late than late ones
- * were released, by twice the standard error of that difference, in the later half of the time
- * since the first became late. A program that keeps each buffer for the same time releases as many
- * as become late once that time has passed; it is no suspect any more after twice that time. One
- * that fills a store at its start and then keeps it is no suspect, because no buffer arrives any
- * more.
+ * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if the
+ * number of late buffers rises. In the later half of the time since the first buffer became late,
+ * more of the watched arrivals must have become late than late buffers were released, by twice the
+ * standard error of the difference. A program that keeps each buffer for the same time releases as
+ * many late buffers as become late once that time has passed, and is not a suspect after twice that
+ * time. A program that fills a store at its start and then keeps it is not a suspect, because no
+ * further buffer arrives.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest looks at which buffers arrived. */
+  /** The fewest readings at which buffers arrived. */
   private static final int FEWEST = 3;
 
   /** The shortest age of the oldest buffer that arrived. */
@@ -26,10 +27,16 @@ final class HoldTime {
 
   private static final int WINDOW_MINUTES = 60;
 
-  /** The least difference as a multiple of its standard error. */
+  /**
+   * The least difference between the late and the released buffers, as a multiple of its standard
+   * error.
+   */
   private static final double LEAST_ERRORS = 2;
 
-  /** Arrivals ended if none came for this many mean gaps; by chance in 1 of 55 cases. */
+  /**
+   * Arrivals have ended if none came for this many mean gaps. Chance alone causes such a pause in 1
+   * of 55 cases.
+   */
   private static final double LONGEST_GAP = 4;
 
   private final int[] late = new int[WINDOW_MINUTES];
@@ -37,7 +44,9 @@ final class HoldTime {
   private long minute = Long.MIN_VALUE;
   private long firstLate = Long.MAX_VALUE;
 
-  /** Adds what became of buffers since the last look. */
+  /**
+   * Adds the buffers that are live at a reading, and those that were released since the last one.
+   */
   void add(List<TrackedBuffer> live, List<TrackedBuffer> gone, long now) {
     advance(now);
     int slot = (int) Math.floorMod(minute, (long) WINDOW_MINUTES);
@@ -54,7 +63,10 @@ final class HoldTime {
     }
   }
 
-  /** Empties the minutes that are an hour ago. */
+  /**
+   * Clears the counts of the minutes since the last reading, whose slots have counts of an hour
+   * ago.
+   */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);
     long first = Math.max(minute, present - WINDOW_MINUTES);
@@ -66,12 +78,12 @@ final class HoldTime {
     minute = present;
   }
 
-  /** Returns how many buffers became late. */
+  /** Returns the number of buffers that became late. */
   int late() {
     return sum(late, WINDOW_MINUTES);
   }
 
-  /** Returns how many late buffers were released. */
+  /** Returns the number of late buffers that were released. */
   int releasedLate() {
     return sum(released, WINDOW_MINUTES);
   }
@@ -84,7 +96,10 @@ final class HoldTime {
     return sum;
   }
 
-  /** Returns whether more buffers became late than were released, in the later half of the time. */
+  /**
+   * Returns whether more buffers became late than late ones were released, in the later half of the
+   * time since the first became late.
+   */
   private boolean rises() {
     if (firstLate > minute) {
       return false;
@@ -111,7 +126,10 @@ final class HoldTime {
     return arriving && rises();
   }
 
-  /** Returns the age of the oldest buffer that arrived; 0 if none did. */
+  /**
+   * Returns the age of the oldest buffer that arrived while it was watched, in nanoseconds; 0
+   * without one.
+   */
   static long oldestArrived(List<TrackedBuffer> live, long now) {
     return live.stream()
         .filter(TrackedBuffer::arrived)
@@ -120,7 +138,10 @@ final class HoldTime {
         .orElse(0);
   }
 
-  /** Returns whether nothing is known of the line any more. */
+  /**
+   * Returns whether no buffer of the line became late, and no late one was released, in the last
+   * hour.
+   */
   boolean isEmpty() {
     return late() == 0 && releasedLate() == 0;
   }

@@ -4,16 +4,16 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * One look at all pools.
+ * A reading of all pools.
  *
- * @param began when it began, in nanoseconds
- * @param longest the longest CPU time in which it reads buffers, or chunks, of one copy of a
- *     library, in nanoseconds
- * @param cpuTime the CPU time of the thread, in nanoseconds
+ * @param began the moment at which the reading began, in nanoseconds
+ * @param longest the most CPU time for reading the buffers of one copy of a library, and again for
+ *     reading its chunks, in nanoseconds
+ * @param cpuTime the CPU time of the reading thread, in nanoseconds
  */
 record Look(long began, long longest, LongSupplier cpuTime) {
 
-  /** Returns whether the time is used up, which begins with this call. */
+  /** Returns a test whether the CPU time is used up. The time begins with this call. */
   BooleanSupplier time() {
     long end = cpuTime.getAsLong() + longest;
     return () -> cpuTime.getAsLong() - end >= 0;

@@ -28,20 +28,23 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One copy of Netty in the process.
+ * Reads the pools of one copy of Netty in the process.
  *
- * <p>Allocators are found by their classes' defaults and by the chunks of tracked buffers. Sizes
- * are those of Netty's own metrics, which lock an arena for microseconds. A tracked buffer is read
- * once, at the first look that finds it. So a garbage collection is not kept from finding a buffer
- * that was forgotten: later looks only ask whether the weak reference was cleared.
+ * <p>Finds allocators by the defaults of their classes and by the chunks of tracked buffers. Takes
+ * sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked buffer
+ * once, when it is first found. Later readings only check whether the weak reference to the buffer
+ * was cleared, so that they do not keep a garbage collection from freeing a forgotten buffer.
  *
- * <p>To read a stack costs the application's heap some kilobytes, because a {@code Throwable} keeps
- * the frames that it was asked for. So only {@value #MOST_KNOWN} buffers are known: if there are
- * more, one in two, then one in four is drawn, and stands for the rest.
+ * <p>Reading a stack takes some kilobytes of the application's heap, because a {@code Throwable}
+ * keeps the frames that were read from it. So at most {@value #MOST_KNOWN} buffers are known. If
+ * there are more, one tracked buffer in two is read, then one in four, and each stands for those
+ * that are not read.
  */
 final class NettyCopy {
 
-  /** The names of classes behind the package of a copy. */
+  /**
+   * The names of Netty's classes, without the part of the package name that differs between copies.
+   */
   static final class Names {
     static final String BUFFER = ".buffer.AbstractByteBuf";
     static final String DEFAULTS = ".buffer.ByteBufUtil";
@@ -78,34 +81,37 @@ final class NettyCopy {
   private static final String POOLED = "pooled";
   private static final String ADAPTIVE = "adaptive";
 
-  /** The most records of one buffer that are followed to that of its allocation. */
+  /** The most records of a buffer that are read to find the record of its allocation. */
   private static final int MOST_RECORDS = 1_000;
 
   /** The most buffers that are known. */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The clock is read once for so many trackers that are not read. */
+  /** The number of trackers after which the CPU time is checked, if none of them is read. */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer without a native part of a chunk. */
   private static final String NONE = "none";
 
-  /** What a buffer without a native part has. */
+  /** The part of a buffer without native memory. */
   private static final Part NO_PART = new Part(NONE, null, null, 0);
 
-  /** The line of a buffer without one. */
+  /** The line of a buffer whose allocation has no known line. */
   private static final String UNKNOWN_LINE = "[unknown]";
 
   private final WeakReference<Class<?>> root;
   private final String packageName;
 
-  /** Chooses the line of a stack, innermost first, that stands for an allocation. */
+  /**
+   * The function that chooses the line of code by which an allocation is named, from a stack whose
+   * innermost frame is first.
+   */
   private final Function<List<StackTraceElement>, String> lines;
 
   /** The known buffers by the identity of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
 
-  /** One text for each line of known buffers. */
+  /** The lines of known buffers, each stored once. */
   private final Map<String, String> texts = new HashMap<>();
 
   /** The buffers that were dropped without release. */
@@ -114,13 +120,16 @@ final class NettyCopy {
   private final List<WeakReference<Object>> pooledAllocators = new ArrayList<>();
   private final List<WeakReference<Object>> adaptivePools = new ArrayList<>();
 
-  /** The handles, which refer to classes of the application. A collection takes them away. */
+  /**
+   * The method handles, which refer to classes of the application. The weak reference lets a
+   * garbage collection free them.
+   */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** One tracker in so many is read: a power of two. */
+  /** The number of trackers of which one is read. It is a power of two. */
   private int oneIn = 1;
 
-  /** Whether the look before saw all buffers, so that a new one has arrived since. */
+  /** Whether the previous reading saw all buffers, so that a new buffer has arrived since. */
   private boolean sawAll;
 
   NettyCopy(Class<?> root, Function<List<StackTraceElement>, String> lines) {
@@ -135,9 +144,10 @@ final class NettyCopy {
   }
 
   /**
-   * Reads both kinds of pools; those that the program does not use are left out.
+   * Reads both kinds of pools. Omits pools that the program does not use.
    *
-   * @param wanted the detector tracks one buffer in so many from now on; 0 changes nothing
+   * @param wanted the number of buffers of which Netty's leak detector tracks one from now on; 0
+   *     leaves it unchanged
    */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);
@@ -151,7 +161,7 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // What was tracked until now has been read with the interval of its time.
+        // All buffers that were tracked so far have been read with the present interval.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -174,7 +184,9 @@ final class NettyCopy {
     return readings;
   }
 
-  /** Sets the interval of the detector. Returns why that failed; empty if it did not. */
+  /**
+   * Sets the interval of Netty's leak detector. Returns the reason of a failure; empty on success.
+   */
   private static String failureToTrack(Members members, int interval) {
     try {
       members.track(interval);
@@ -194,7 +206,7 @@ final class NettyCopy {
     return members;
   }
 
-  /** Names the member or the module that prevents the reading. */
+  /** Returns the reason why pools cannot be read, with the member or module that prevents it. */
   private String reason(Throwable failure) {
     String text = String.valueOf(failure.getMessage());
     if (failure instanceof TimeoutException) {
@@ -240,7 +252,7 @@ final class NettyCopy {
 
   // ---- Tracked buffers
 
-  /** Sorts out the known buffers, and reads new ones. */
+  /** Updates the known buffers, and reads new ones. */
   private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
     Set<?> trackers = members.trackers();
     List<TrackedBuffer> released = takeGone(trackers, look);
@@ -252,9 +264,10 @@ final class NettyCopy {
   }
 
   /**
-   * Removes the known buffers that are live no more, and returns those that were released. Netty
-   * first takes the tracker of a released buffer out of its set, then clears it; the garbage
-   * collection only clears it.
+   * Removes the known buffers that are not live, and returns those that were released. When a
+   * buffer is released, Netty removes its tracker from the set of trackers and then clears the
+   * tracker. When a buffer is dropped without release, a garbage collection only clears the
+   * tracker.
    */
   private List<TrackedBuffer> takeGone(Set<?> trackers, Look look) {
     List<TrackedBuffer> released = new ArrayList<>();
@@ -287,7 +300,7 @@ final class NettyCopy {
     }
   }
 
-  /** Reads new buffers. Returns whether the time sufficed for all. */
+  /** Reads new buffers. Returns whether the time was enough for all of them. */
   private boolean readNew(Members members, Set<?> trackers, int interval, Look look)
       throws Throwable {
     MethodHandle head = members.headOfTracker();
@@ -307,7 +320,7 @@ final class NettyCopy {
     return true;
   }
 
-  /** Returns whether a tracker is drawn and not known. */
+  /** Returns whether a tracker is among those that are read, and its buffer is not known yet. */
   private boolean isNew(Object tracker) {
     int identity = System.identityHashCode(tracker);
     if (!isDrawn(identity)) {
@@ -361,8 +374,9 @@ final class NettyCopy {
   }
 
   /**
-   * Returns the frames that may name an allocation: those outside of Netty, or the first of Netty
-   * that is no part of its buffers if all others are the JDK's, as in an event loop.
+   * Returns the frames by which an allocation may be named: those outside of Netty. If all of these
+   * are frames of the JDK, as in an event loop, returns Netty's first frame outside of its packages
+   * for buffers and utilities.
    */
   static List<StackTraceElement> callers(String packageName, List<StackTraceElement> stack) {
     List<StackTraceElement> callers =
@@ -468,7 +482,7 @@ final class NettyCopy {
       this.buffer = buffer;
     }
 
-    /** Adds classes that were initialized since. */
+    /** Adds the classes of this copy among classes that were initialized. */
     void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =
@@ -485,7 +499,7 @@ final class NettyCopy {
       detector = staticField(buffer, "leakDetector", needed(Names.DETECTOR)).invoke();
     }
 
-    /** Returns how many buffers stand for a tracked one; 0 if none is tracked. */
+    /** Returns the number of buffers of which one is tracked; 0 if none is tracked. */
     int interval() throws Throwable {
       Class<?> type = needed(Names.DETECTOR);
       Class<?> level = needed(Names.LEVEL);
@@ -498,7 +512,10 @@ final class NettyCopy {
       };
     }
 
-    /** Sets the interval, which is final for Netty itself. No handle may write a final field. */
+    /**
+     * Sets the interval of Netty's leak detector. Uses reflection, because the field is final and a
+     * method handle cannot write it.
+     */
     void track(int interval) throws ReflectiveOperationException {
       Field field = needed(Names.DETECTOR).getDeclaredField("samplingInterval");
       field.setAccessible(true);
@@ -509,7 +526,7 @@ final class NettyCopy {
       return (Set<?>) field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
     }
 
-    /** Returns null while no buffer was ever tracked. */
+    /** Returns a handle of the latest record of a tracker; null until a buffer is tracked. */
     @Nullable MethodHandle headOfTracker() throws ReflectiveOperationException {
       Class<?> tracker = found.get(Names.TRACKER);
       return tracker == null ? null : field(tracker, "head", needed(Names.RECORD));
@@ -523,7 +540,7 @@ final class NettyCopy {
       }
     }
 
-    /** Returns the native part of a chunk that a buffer has; empty for all other buffers. */
+    /** Returns the part of a native chunk that a buffer uses; empty for a buffer that uses none. */
     Optional<Part> partOf(Object buffer) throws Throwable {
       for (Class<?> type = buffer.getClass(); type != null; type = type.getSuperclass()) {
         String name = type.getName();
@@ -577,7 +594,7 @@ final class NettyCopy {
           : Optional.ofNullable(staticField(pooled, "DEFAULT", pooled).invoke());
     }
 
-    /** Returns the pool of native memory of the default allocator if that is an adaptive one. */
+    /** Returns the pool of native memory of the default allocator if this allocator is adaptive. */
     Optional<Object> defaultAdaptive() throws Throwable {
       Class<?> adaptive = found.get(Names.ADAPTIVE);
       Class<?> defaults = found.get(Names.DEFAULTS);
@@ -609,7 +626,9 @@ final class NettyCopy {
       return (int) field(needed(Names.CHUNK), "chunkSize", int.class).invoke(chunk);
     }
 
-    /** Reads the field, because Netty's method locks the arena. */
+    /**
+     * Returns the free bytes of a chunk. Reads the field, because Netty's method locks the arena.
+     */
     double freeBytes(Object chunk) throws Throwable {
       return (int) field(needed(Names.CHUNK), "freeBytes", int.class).invoke(chunk);
     }
@@ -635,7 +654,7 @@ final class NettyCopy {
       return type;
     }
 
-    /** Returns a superclass or an interface of a class; none is loaded for that. */
+    /** Returns a superclass or an interface of a class by its name, without loading a class. */
     private Class<?> superOf(Class<?> type, String name) throws ClassNotFoundException {
       Class<?> known = superOrNull(type, packageName + name);
       if (known == null) {
@@ -686,7 +705,10 @@ final class NettyCopy {
       return handle;
     }
 
-    /** Takes and returns any object: the types of an application stay out of the calls. */
+    /**
+     * Returns a handle that takes and returns {@code Object}, so that calls do not mention types of
+     * the application.
+     */
     private static MethodHandle generic(MethodHandle handle) {
       return handle.asType(MethodType.methodType(Object.class, Object.class));
     }

@@ -9,28 +9,34 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Reads the pools of Netty 4.1 and 4.2: those of {@code PooledByteBufAllocator} and of {@code
- * AdaptiveByteBufAllocator}, of every copy in the process. A copy in another package is recognized
- * by the ends of its class names.
+ * Reads the pools of Netty 4.1 and 4.2, which are those of {@code PooledByteBufAllocator} and
+ * {@code AdaptiveByteBufAllocator}. Reads every copy of Netty in the process. A copy in another
+ * package is recognized by the ends of its class names.
  *
- * <p>Buffers are those that Netty's leak detector tracks. It is on by default, draws one buffer in
- * 128, and keeps the stack of its allocation until the buffer is released.
+ * <p>Reads the buffers that Netty's leak detector tracks. The detector is on by default, tracks one
+ * buffer in 128, and keeps the stack of its allocation until the buffer is released.
  */
 final class NettyPools implements PoolLibrary {
 
   private final Function<List<StackTraceElement>, String> lines;
 
-  /** The copies of Netty by the identity of the class that was found; each refers weakly to it. */
+  /**
+   * The copies of Netty, by the identity hash code of their buffer class. A copy refers weakly to
+   * the class.
+   */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
-  /** The detector is to track one buffer in so many; 0 to leave it as it is. */
+  /**
+   * The number of buffers of which Netty's leak detector is to track one; 0 leaves the detector as
+   * it is.
+   */
   private volatile int interval;
 
   NettyPools(Function<List<StackTraceElement>, String> lines) {
     this.lines = lines;
   }
 
-  /** Lets the leak detector track one buffer in so many from the next look on. */
+  /** Makes Netty's leak detector track one buffer in {@code oneIn} from the next reading on. */
   void track(int oneIn) {
     interval = oneIn;
   }

@@ -5,15 +5,15 @@ import io.mallometer.model.PoolReport.PoolOrigin;
 import java.util.List;
 
 /**
- * What a library says about its pools of one kind.
+ * The figures of one kind of a library's pools, at one reading.
  *
  * @param origin the library and the kind of the pools
- * @param amounts the sizes
+ * @param amounts the sizes of the pools
  * @param chunkClasses the beginnings of the names of classes that are on the stack when a chunk is
  *     allocated
- * @param interval the library tracks one buffer in so many; 0 if none
- * @param reason why buffers or figures are missing; empty if nothing is missing
- * @param buffers the live tracked buffers, and those released since the last look
+ * @param interval the number of buffers of which the library tracks one; 0 if it tracks none
+ * @param reason the reason why buffers or figures are missing; empty if nothing is missing
+ * @param buffers the live tracked buffers, and those released since the last reading
  */
 record PoolReading(
     PoolOrigin origin,
@@ -24,15 +24,15 @@ record PoolReading(
     Tracked buffers) {
 
   /**
-   * Tracked buffers of one look.
+   * The tracked buffers at one reading.
    *
-   * @param live those that are live
-   * @param released those that were released since the last look
-   * @param forgotten those that were ever dropped without release
-   * @param source names the copy of the library and how its buffers are drawn: only counts of one
-   *     source are compared
-   * @param oneIn one tracked buffer in so many is read
-   * @param complete whether the look read all new ones
+   * @param live the buffers that are live
+   * @param released the buffers that were released since the last reading
+   * @param forgotten the buffers that the application ever dropped without releasing them
+   * @param source the name of the copy of the library and of the choice of its buffers; only counts
+   *     with the same source are compared
+   * @param oneIn the number of tracked buffers of which one is read
+   * @param complete whether all new buffers were read
    */
   record Tracked(
       List<TrackedBuffer> live,

@@ -8,12 +8,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Sentences about pools. */
+/** Writes sentences about pools. */
 final class PoolText {
 
   private PoolText() {}
 
-  /** Returns what a pool has, and the line that keeps most of it. */
+  /**
+   * Returns a sentence on the sizes of a pool and the line of code whose buffers keep most of it.
+   */
   static String sentence(PoolReading reading, List<BufferSite> bufferSites) {
     Amounts amounts = reading.amounts();
     StringBuilder text = new StringBuilder();
@@ -36,7 +38,7 @@ final class PoolText {
     return text.toString();
   }
 
-  /** Returns the first line whose buffers were watched for a minute. */
+  /** Returns the first line of code whose buffers have been held for a minute. */
   private static Optional<BufferSite> mostHeld(List<BufferSite> bufferSites) {
     return bufferSites.stream().filter(BufferSite::isHeld).findFirst();
   }

@@ -27,33 +27,42 @@ import java.util.function.LongSupplier;
 import java.util.stream.DoubleStream;
 
 /**
- * Looks at the pools of all known libraries: once a minute, and every ten seconds while somebody
- * asks, later if a look was expensive. A look lists the loaded classes, and reads new buffers for
- * 20 ms of CPU time at most; what is left is read ten seconds later. Used by the poller's thread;
- * only {@link #ask} and {@link #latest} are for any thread.
+ * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
+ * requests figures. The pause is longer after an expensive reading. A reading lists the loaded
+ * classes, and reads new buffers for at most 20 ms of CPU time; it reads the remaining ones ten
+ * seconds later. The poller's thread uses this class; other threads may call only {@link #ask} and
+ * {@link #latest}.
  */
 public final class PoolWatch {
 
-  /** The pause between two looks. */
+  /** The pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
-  /** The pause while somebody asks. */
+  /** The pause between two readings while a caller requests figures, in nanoseconds. */
   static final long ASKED_NANOS = 10_000_000_000L;
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;
 
-  /** The pause after a look as a multiple of its time: at most 0.5 % of a processor. */
+  /**
+   * The pause after a reading as a multiple of its CPU time, so that readings take at most 0.5 % of
+   * a processor.
+   */
   private static final long REST = 200;
 
-  /** The longest pause: the first look is expensive, because its code is new to the JVM. */
+  /**
+   * The longest pause, in nanoseconds. Without it, a long pause would follow the first reading,
+   * which is expensive because the JVM has not compiled its code.
+   */
   private static final long LONGEST_PAUSE_NANOS = 120_000_000_000L;
 
-  /** The most lines of a pool that are shown. */
+  /** The most lines of code of a pool in a report. */
   private static final int MOST_BUFFER_SITES = 10;
 
   private static final int MOST_SITES = 99;
 
-  /** The call sites that allocated chunks: their live bytes, and the numbers of the largest. */
+  /**
+   * The live bytes of the call sites that allocated chunks, and the numbers of the largest ones.
+   */
   private record ChunkSites(double bytes, List<Integer> numbers) {
     static final ChunkSites UNKNOWN = new ChunkSites(Double.NaN, List.of());
 
@@ -75,7 +84,7 @@ public final class PoolWatch {
   private final List<PoolLibrary> libraries = List.of(netty);
   private final Map<String, HoldTime> holdTimes = new HashMap<>();
 
-  /** The call sites of chunks by the classes on their stack, of the last reading. */
+  /** The call sites of chunks at the last reading, by the classes on their stacks. */
   private final Map<List<String>, ChunkSites> chunkSites = new HashMap<>();
 
   private volatile List<String> applicationPackages = List.of();
@@ -86,7 +95,7 @@ public final class PoolWatch {
   private long next;
   private long nextIfAsked;
 
-  /** Creates a watch that has looked at nothing. */
+  /** Creates a watch that has read nothing yet. */
   public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
     this(library, sites, clock, nanoTime, PoolWatch::threadNanos);
   }
@@ -104,7 +113,10 @@ public final class PoolWatch {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns the CPU time of the calling thread; the time where the JVM does not measure it. */
+  /**
+   * Returns the CPU time of the calling thread in nanoseconds, or the elapsed time if the JVM does
+   * not measure CPU time.
+   */
   private static long threadNanos() {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
@@ -112,12 +124,15 @@ public final class PoolWatch {
         : System.nanoTime();
   }
 
-  /** Names lines by the classes of the application's packages from now on. */
+  /**
+   * Sets the packages of the application. Buffers are named by a line of code in these packages if
+   * their stack has one.
+   */
   public void nameBy(List<String> packages) {
     applicationPackages = packages;
   }
 
-  /** Lets Netty's leak detector track one buffer in so many from the next look on. */
+  /** Makes Netty's leak detector track one buffer in {@code interval} from the next reading on. */
   public void trackNetty(int interval) {
     netty.track(interval);
   }
@@ -132,12 +147,12 @@ public final class PoolWatch {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
   }
 
-  /** Makes the next look come sooner. */
+  /** Requests that the next reading comes sooner. */
   public void ask() {
     asked = true;
   }
 
-  /** Looks if a look is due. */
+  /** Reads the pools if a reading is due. */
   public void look() {
     long now = nanoTime.getAsLong();
     if (everLooked && now - (asked ? nextIfAsked : next) < 0) {
@@ -212,7 +227,10 @@ public final class PoolWatch {
         bufferSites);
   }
 
-  /** Returns the call sites with a chunk's allocation on their stack, as last read. */
+  /**
+   * Returns the call sites that allocated chunks, which have a class of {@code chunkClasses} on
+   * their stacks. The result is that of the latest reading.
+   */
   private ChunkSites chunkSites(List<String> chunkClasses) {
     if (library.present() && sites.isAffordable(1)) {
       List<CallSite> found =
@@ -267,7 +285,7 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Forgets lines of which nothing is known any more. */
+  /** Removes lines whose buffers had no late ones in the last hour. */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);
@@ -308,7 +326,7 @@ public final class PoolWatch {
         forgotten.value() > 0 ? PoolText.forgotten(line, forgotten) : "");
   }
 
-  /** Returns the number of chunks that these buffers are parts of. */
+  /** Returns the number of chunks of which buffers use a part. */
   private static int chunks(List<TrackedBuffer> live) {
     return (int)
         live.stream().mapToInt(TrackedBuffer::chunk).filter(chunk -> chunk != 0).distinct().count();

@@ -4,14 +4,18 @@ import io.mallometer.model.Estimate;
 import java.lang.ref.WeakReference;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer that its library tracks, as the first look found it. Refers weakly to the tracker. */
+/**
+ * A buffer that its library tracks, with the figures of the first reading that found it. Refers
+ * weakly to the library's tracker of the buffer.
+ */
 final class TrackedBuffer extends WeakReference<Object> {
 
   /**
-   * The part of a chunk that a buffer has.
+   * The part of a chunk that a buffer uses.
    *
    * @param kind the kind of the pool
-   * @param chunk the chunk, which is only compared; null if it belongs to no pool
+   * @param chunk the chunk, of which only the identity is used; null if the chunk belongs to no
+   *     pool
    * @param allocator the object with the sizes of the pool
    * @param bytes the bytes of the part
    */
@@ -30,12 +34,13 @@ final class TrackedBuffer extends WeakReference<Object> {
   /**
    * Creates a buffer.
    *
-   * @param tracker the library's object that stands for it
-   * @param line the class, method and line that allocated it
-   * @param part its part of a chunk
-   * @param interval one buffer in so many was tracked when it was allocated
-   * @param firstSeen the time of the look, in nanoseconds
-   * @param arrived whether the look before saw all buffers, so that this one is younger
+   * @param tracker the library's object that stands for the buffer
+   * @param line the class, method and line that allocated the buffer
+   * @param part the part of a chunk that the buffer uses
+   * @param interval the number of buffers of which one was tracked when this one was allocated
+   * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
+   * @param arrived whether the previous reading saw all buffers, so that this one was allocated
+   *     since
    */
   TrackedBuffer(
       Object tracker, String line, Part part, int interval, long firstSeen, boolean arrived) {
@@ -58,9 +63,10 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns what it stands for of a figure of one buffer.
+   * Returns the estimate of a figure for all buffers that this one stands for.
    *
-   * @param oneIn one tracked buffer in so many is read
+   * @param ofOne the figure of one buffer
+   * @param oneIn the number of tracked buffers of which one is read
    */
   Estimate estimate(double ofOne, int oneIn) {
     double weight = (double) interval * oneIn;
@@ -68,7 +74,7 @@ final class TrackedBuffer extends WeakReference<Object> {
     return new Estimate(value, weight == 1 ? 0 : value * value, 1);
   }
 
-  /** Returns the identity hash code of its chunk; 0 if that belongs to no pool. */
+  /** Returns the identity hash code of the buffer's chunk; 0 if the chunk belongs to no pool. */
   int chunk() {
     return chunk;
   }
@@ -77,22 +83,26 @@ final class TrackedBuffer extends WeakReference<Object> {
     return kind;
   }
 
-  /** Returns whether it was allocated while the library was watched. */
+  /**
+   * Returns whether the buffer was allocated since the reading before the first one that found it.
+   */
   boolean arrived() {
     return arrived;
   }
 
-  /** Returns for how long it has been seen at a time, in nanoseconds. */
+  /**
+   * Returns the time from the first reading that found the buffer to {@code now}, in nanoseconds.
+   */
   long age(long now) {
     return now - firstSeen;
   }
 
-  /** Returns for how long it was seen, in nanoseconds. */
+  /** Returns the time from the first to the last reading that found the buffer, in nanoseconds. */
   long seenFor() {
     return lastLook - firstSeen;
   }
 
-  /** Returns whether it is asked for the first time whether it was counted as late. */
+  /** Marks the buffer as counted among the late ones. Returns whether it was not marked before. */
   boolean countLate() {
     boolean first = !countedLate;
     countedLate = true;

@@ -1,8 +1,9 @@
 /**
- * Readers of other libraries' pools: which buffers keep a chunk that is one allocation for malloc.
+ * Reads the pools of other libraries. A chunk of a pool is one allocation for malloc, so only the
+ * library knows the buffers that keep the chunk.
  *
- * <p>A reader for another library implements {@link io.mallometer.internal.pool.PoolLibrary} and
- * stands in the list of {@link io.mallometer.internal.pool.PoolWatch}.
+ * <p>To support another library, implement {@link io.mallometer.internal.pool.PoolLibrary} and add
+ * the implementation to the list of {@link io.mallometer.internal.pool.PoolWatch}.
  */
 @NullMarked
 package io.mallometer.internal.pool;

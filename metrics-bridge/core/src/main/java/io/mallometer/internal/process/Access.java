@@ -7,7 +7,7 @@ enum Access {
   WRITABLE,
   OTHER;
 
-  /** Returns the access for the kernel's letters, such as {@code rw-}. */
+  /** Returns the access that the kernel's letters mean, such as {@code rw-}. */
   static Access of(int read, int write, int execute) {
     if (execute == '-' && read == 'r' && write == 'w') {
       return WRITABLE;

@@ -4,10 +4,10 @@ import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** This process' memory, by address. */
+/** Reads the memory of this process by address. */
 interface AddressSpace {
 
-  /** The bytes of a page. */
+  /** The size of a page in bytes. */
   long PAGE = 4096;
 
   /** Returns the word of eight bytes at an address; empty if it cannot be read. */
@@ -19,12 +19,12 @@ interface AddressSpace {
   }
 
   /**
-   * Returns the resident pages between two addresses at page boundaries, by number from the first;
-   * empty if unknown.
+   * Returns the resident pages between two page addresses. Bit i is set if page i, counted from the
+   * first address, is resident. Empty if unknown.
    */
   Optional<BitSet> residentPages(long start, long end);
 
-  /** Returns memory that cannot be read. */
+  /** Returns an address space of which nothing can be read. */
   static AddressSpace unreadable() {
     return new AddressSpace() {
       @Override

@@ -8,12 +8,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Advice on memory that the allocator retains.
+ * Gives advice on memory that the allocator retains.
  *
- * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the reference;
- * larger interventions need more. The reference is the limit that a person set, or else the
- * resident set. There is no advice for a setting that is already in effect. Free memory counts only
- * if it is resident.
+ * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the reference.
+ * Larger interventions need a larger gain. The reference is the limit that a person set, or else
+ * the resident set. There is no advice for a setting that is already in effect. Free memory counts
+ * only if it is resident.
  */
 public final class AllocatorAdvice {
 
@@ -23,11 +23,11 @@ public final class AllocatorAdvice {
    * The figures on which advice depends.
    *
    * @param statistics the allocator's own statistics
-   * @param retainedResidentBytes free memory of the allocator that is resident; {@code NaN} if
+   * @param retainedResidentBytes the free memory of the allocator that is resident; {@code NaN} if
    *     unknown
    * @param residentBytes the resident set of the process
    * @param limitBytes the limit that a person set; {@code NaN} without one
-   * @param processors processors that the process may use, the cgroup's quota considered
+   * @param processors the number of processors that the process may use, within the cgroup's quota
    * @param environment the environment variables
    */
   public record Situation(
@@ -54,7 +54,10 @@ public final class AllocatorAdvice {
     this.statistics = situation.statistics();
   }
 
-  /** Returns the advice, the simplest first; empty if all is well, or too little is known. */
+  /**
+   * Returns the advice, the simplest first; empty if there is nothing to gain, or too little is
+   * known.
+   */
   public static List<Advice> of(Situation situation) {
     AllocatorAdvice advice = new AllocatorAdvice(situation);
     switch (situation.statistics().kind()) {
@@ -66,7 +69,7 @@ public final class AllocatorAdvice {
       }
       case JEMALLOC, TCMALLOC -> advice.aboutDecay();
       default -> {
-        // The allocator reports too little.
+        // The allocator reports too little for advice.
       }
     }
     return List.copyOf(advice.advice);
@@ -149,7 +152,7 @@ public final class AllocatorAdvice {
             100 * statistics.trimmableBytes() / situation.residentBytes());
   }
 
-  /** Returns whether an amount is worth an intervention; false if it is unknown. */
+  /** Returns whether an amount is large enough for an intervention; false for an unknown amount. */
   private boolean matters(double bytes, int leastMebibytes, double leastShare) {
     double reference =
         Double.isNaN(situation.limitBytes()) ? situation.residentBytes() : situation.limitBytes();

@@ -21,8 +21,8 @@ final class ApplicationMappings {
   /**
    * Returns the resident bytes of each call site, most first.
    *
-   * @param unknown mappings that no rule knows, ascending by address
-   * @param ranges what the process mapped, ascending by address
+   * @param unknown the mappings of unknown kind, ascending by address
+   * @param ranges the ranges that the process mapped, ascending by address
    */
   static List<Mapped> in(List<Mapping> unknown, List<MappedRange> ranges, AddressSpace memory) {
     List<MappedRange> known = new ArrayList<>();

@@ -73,7 +73,10 @@ public final class ApplicationVersion {
     return Optional.empty();
   }
 
-  /** Decodes a value; empty if it is invalid. A plus sign is itself, unlike in a form. */
+  /**
+   * Decodes a percent-encoded value; empty if the value is invalid. A plus sign stands for itself,
+   * unlike in a form.
+   */
   private static Optional<String> decoded(String value) {
     try {
       return Optional.of(URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8));
@@ -83,8 +86,9 @@ public final class ApplicationVersion {
   }
 
   /**
-   * Returns the jar that {@code java -jar} runs. It is then the first entry of the class path,
-   * which agents only append to, and the command begins with it instead of a class.
+   * Returns the jar that {@code java -jar} runs; empty if the command runs a class. The jar is the
+   * first entry of the class path, because agents only append entries, and the command begins with
+   * the jar instead of a class.
    */
   static Optional<File> jar(String command, String classPath) {
     String first = classPath.split(File.pathSeparator, 2)[0];

@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Memory that this process may need, item by item.
+ * Lists the memory that this process may need, item by item.
  *
- * <p>An item with a limit that a person set counts with that limit, because it may grow to it
- * without a fault. An item without a limit of its own counts with its present size.
+ * <p>An item with a configured limit counts with that limit, because growth up to the limit is not
+ * a fault. An item without a limit of its own counts with its present size.
  */
 final class BudgetTable {
 
@@ -24,25 +24,25 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * An item that may grow.
+   * The figures of an item that may grow.
    *
    * @param limit the limit that a person set; empty without one
    * @param now the present size
-   * @param most the bound of the JVM without a set limit; empty if nothing bounds the item
+   * @param most the bound of the JVM if no limit is set; empty if nothing bounds the item
    */
   record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
 
   /**
-   * The configured limits, and the present sizes of items that may have none.
+   * The configured limits, and the present sizes of items that may have no limit.
    *
    * @param maximumHeapBytes the largest heap, set or chosen by the JVM
    * @param heapSetting the setting or default that determines it
    * @param sharedHeapBytes the heap that is charged as shared memory: 0 except with ZGC
-   * @param metaspace MaxMetaspaceSize, and what is committed, class space included
-   * @param codeCache ReservedCodeCacheSize, and what is committed
-   * @param direct MaxDirectMemorySize, and the buffers' capacity
-   * @param threads threads of the process
-   * @param stackBytes size of a Java thread's stack
+   * @param metaspace {@code MaxMetaspaceSize}, and the committed bytes, class space included
+   * @param codeCache {@code ReservedCodeCacheSize}, and the committed bytes
+   * @param direct {@code MaxDirectMemorySize}, and the capacity of the direct buffers
+   * @param threads the number of threads of the process
+   * @param stackBytes the size of a Java thread's stack
    */
   record Configuration(
       OptionalLong maximumHeapBytes,
@@ -81,16 +81,16 @@ final class BudgetTable {
         verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
   }
 
-  /** Returns the memory that native code holds and that may be a leak. */
+  /** Returns the live bytes of malloc, which may include a leak. */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
         + resident.of(ResidentPart.MALLOC).orElse(0L);
   }
 
   /**
-   * Returns the result of the sums in one sentence.
+   * Returns a sentence that compares the total with the limit.
    *
-   * @param heldBytes the part of the total that would be less without a leak, if there is one
+   * @param heldBytes the part of the total that a leak may have increased
    */
   static String verdict(
       double totalBytes, double heldBytes, double limitBytes, double machineBytes) {
@@ -196,7 +196,10 @@ final class BudgetTable {
                         Double.NaN)));
   }
 
-  /** Adds charged memory beside this process. A heap in shared memory is in the table already. */
+  /**
+   * Adds the memory that is charged to the cgroup for other users than this process. A heap in
+   * shared memory is already in the table.
+   */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
     long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);
     for (ChargedPart part :

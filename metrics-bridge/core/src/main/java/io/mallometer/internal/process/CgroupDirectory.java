@@ -10,7 +10,7 @@ import java.util.Optional;
 /**
  * The directory with the files of this process' memory cgroup.
  *
- * @param version 1 or 2
+ * @param version the version of cgroups, 1 or 2
  * @param path the directory
  * @param mount the mount point above it, the highest directory that this process can see
  */
@@ -22,7 +22,7 @@ record CgroupDirectory(int version, Path path, Path mount) {
 
   /**
    * Finds the directory as cgroups(7) describes. A machine may have both versions mounted; {@code
-   * /proc/self/cgroup} tells which one controls memory.
+   * /proc/self/cgroup} shows which one controls memory.
    *
    * @param cgroups the text of {@code /proc/self/cgroup}
    * @param mountinfo the text of {@code /proc/self/mountinfo}
@@ -43,7 +43,7 @@ record CgroupDirectory(int version, Path path, Path mount) {
         : ofVersion2.flatMap(cgroup -> mounted(2, cgroup, mountinfo));
   }
 
-  /** Returns this directory and those above it up to the mount point, innermost first. */
+  /** Returns this directory and its parents up to the mount point, innermost first. */
   List<Path> upwards() {
     List<Path> all = new ArrayList<>();
     for (Path at = path; at != null && at.startsWith(mount); at = at.getParent()) {
@@ -81,8 +81,9 @@ record CgroupDirectory(int version, Path path, Path mount) {
   }
 
   /**
-   * Returns the path of the cgroup relative to the mounted one. A container without a namespace of
-   * its own sees the host's path in one file and has only its own part mounted.
+   * Returns the path of the cgroup relative to the mounted one. In a container without a cgroup
+   * namespace of its own, {@code /proc/self/cgroup} has the host's path, of which only the
+   * container's part is mounted.
    */
   private static String below(String cgroup, String root) {
     String relative = cgroup;

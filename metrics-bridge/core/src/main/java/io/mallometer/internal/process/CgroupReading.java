@@ -16,13 +16,17 @@ import java.util.regex.Pattern;
 /**
  * Reads the files of a memory cgroup.
  *
- * <p>The kernel updates the items a little later than the exact total, so their sum may be higher
- * or lower. A missing amount becomes {@link ChargedPart#OTHER}. An excess is subtracted from the
- * page cache, which changes most, then from the parts in their order.
+ * <p>The kernel updates the parts of the charge a little later than the exact total, so their sum
+ * may differ from the total. If the sum is lower, the difference becomes {@link ChargedPart#OTHER}.
+ * If the sum is higher, the difference is subtracted from the page cache, which changes most, and
+ * then from the other parts in their order.
  */
 final class CgroupReading {
 
-  /** The smallest number that means "no limit": version 1 writes the largest multiple of a page. */
+  /**
+   * The smallest number that means "no limit". Version 1 of cgroups writes the largest multiple of
+   * the page size.
+   */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 
   private static final Pattern PRESSURE =
@@ -40,8 +44,8 @@ final class CgroupReading {
   /**
    * Reads the cgroup; empty if the kernel does not report the charge, as in the root cgroup.
    *
-   * @param text reads a file; empty if it cannot
-   * @param anonymousBytes resident anonymous memory of this process
+   * @param text the function that reads a file; empty if the file cannot be read
+   * @param anonymousBytes the resident anonymous memory of this process
    */
   static Optional<CgroupMemory> of(
       CgroupDirectory directory,
@@ -138,7 +142,10 @@ final class CgroupReading {
     }
   }
 
-  /** Returns the kernel's memory. Linux before 5.18 has no sum, so its known items are added. */
+  /**
+   * Returns the kernel memory of the cgroup. Linux before 5.18 reports no sum, so the items that it
+   * reports are added.
+   */
   private static OptionalLong kernel(Map<String, String> stat) {
     OptionalLong sum = value(stat, "kernel");
     if (sum.isPresent() || value(stat, "slab").isEmpty()) {
@@ -177,7 +184,10 @@ final class CgroupReading {
     putIfKnown(parts, part, bytes);
   }
 
-  /** Returns the lowest limit of this cgroup and those above; "max" is none. */
+  /**
+   * Returns the lowest limit of this cgroup and its parents; empty if all are "max", which means no
+   * limit.
+   */
   private OptionalLong lowest(String file) {
     OptionalLong lowest = OptionalLong.empty();
     for (Path cgroup : directory.upwards()) {
@@ -237,7 +247,10 @@ final class CgroupReading {
     return read.isPresent() ? TextNumbers.decimal(read.get()) : OptionalLong.empty();
   }
 
-  /** Returns lines of a name and a number. The numbers are text, because few of them are needed. */
+  /**
+   * Returns the lines of a file that each have a name and a number. The numbers stay text, because
+   * few of them are needed.
+   */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();
     for (String line : text.apply(directory.path().resolve(file)).orElse("").split("\n")) {

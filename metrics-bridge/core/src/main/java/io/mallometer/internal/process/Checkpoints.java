@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies parts of mallometer of the checkpoints of a JVM with CRaC, which takes none while the
- * process has files or sockets open that the JVM cannot restore.
+ * Calls functions of mallometer before and after each checkpoint of a JVM with CRaC. Such a JVM
+ * refuses a checkpoint while the process has open files or sockets that the JVM cannot restore.
  *
- * <p>Such a JVM has the package {@code jdk.crac}, which is used by reflection, without a
- * dependency. On another JVM only one class is looked up, once for each class loader.
+ * <p>A JVM with CRaC has the package {@code jdk.crac}. It is used by reflection, so there is no
+ * dependency on it. On another JVM this class only looks up one class, once for each class loader.
  */
 public final class Checkpoints {
 
@@ -32,9 +32,9 @@ public final class Checkpoints {
   }
 
   /**
-   * Registers a function to call before each checkpoint and one to call after it: after the
-   * restore, and also if the checkpoint failed. Does nothing on a JVM without CRaC. An exception of
-   * a function is logged as a warning and does not prevent the checkpoint.
+   * Registers a function that is called before each checkpoint, and one that is called after it,
+   * whether the JVM was restored or the checkpoint failed. Does nothing on a JVM without CRaC. An
+   * exception of a function is logged as a warning and does not prevent the checkpoint.
    */
   public static void around(Runnable before, Runnable after) {
     if (CORE.isPresent()) {
@@ -42,7 +42,10 @@ public final class Checkpoints {
     }
   }
 
-  /** Looks the class up in the platform's class loader: a library may have one of this name. */
+  /**
+   * Looks up the class {@code jdk.crac.Core} in the platform's class loader, because a library may
+   * have a class of the same name.
+   */
   private static Optional<Class<?>> core() {
     try {
       return Optional.of(

@@ -5,31 +5,35 @@ import java.lang.management.ManagementFactory;
 import java.util.Optional;
 
 /**
- * Garbage collectors, with the options by which they collect more often, and the size of those of
- * their tables that cannot be recognised: when all of the heap is committed, they are plain
- * anonymous memory.
+ * The garbage collectors of HotSpot, with the options by which they collect more often, and the
+ * sizes of their tables. The size is needed because tables are plain anonymous memory when all of
+ * the heap is committed, so no rule recognises them.
  *
- * <p>A mark bitmap has one bit for 8 bytes of the heap, 1/64; a card or offset table one byte for
- * 512, 1/512. The numbers of tables are from HotSpot's sources, the larger of JDK 17 and 25.
+ * <p>A mark bitmap has one bit for 8 bytes of the heap, which is 1/64 of the heap. A card or offset
+ * table has one byte for 512 bytes of the heap, which is 1/512. The numbers of tables are from
+ * HotSpot's sources: the larger number of JDK 17 and 25.
  */
 public enum Collector {
-  /** G1: two bitmaps; cards, card counts, block offsets, regions. */
+  /** G1 has two bitmaps, and tables of cards, card counts, block offsets and regions. */
   G1(2, 4),
-  /** Parallel: two bitmaps in one; cards, block offsets, data of regions. */
+  /** Parallel has two bitmaps in one structure, and tables of cards, block offsets and regions. */
   PARALLEL(2, 4),
-  /** Shenandoah: one bitmap of two bits; cards when generational, the collection set. */
+  /**
+   * Shenandoah has a bitmap with two bits for each 8 bytes, cards if it is generational, and the
+   * collection set.
+   */
   SHENANDOAH(2, 4),
-  /** Serial: cards and block offsets. */
+  /** Serial has tables of cards and block offsets. */
   SERIAL(0, 2),
-  /** ZGC: its tables are parts of reservations. */
+  /** ZGC has tables that are parts of reservations, by which they are recognised. */
   Z(0, 0),
-  /** An unknown collector, with as many tables as any other. */
+  /** An unknown collector, which is assumed to have as many tables as the known one with most. */
   OTHER(2, 4);
 
   /** The bytes of structures that do not grow with the heap. */
   private static final long FIXED = 4L << 20;
 
-  /** The collector of this JVM, looked up once: a search takes longer than a use. */
+  /** Holds the collector of this JVM. It is looked up once, because the search takes long. */
   private static final class OfThisJvm {
 
     static final Collector FOUND = find();
@@ -45,16 +49,16 @@ public enum Collector {
     this.tables = tables;
   }
 
-  /** Returns the most bytes that such structures take for a heap. */
+  /** Returns the most bytes that the tables of this collector take for a heap. */
   long largestStructures(long heapBytes) {
     return heapBytes / 64 * bitmaps + heapBytes / 512 * tables + FIXED;
   }
 
   /**
-   * Returns how to make the collector collect the old generation each minute; empty if it has no
-   * option for that.
+   * Returns the option or command by which the collector collects the old generation each minute;
+   * empty if there is none.
    *
-   * @param pid the JVM's process, which need not be restarted with G1
+   * @param pid the number of the JVM's process, for a command that changes the running JVM
    */
   public Optional<String> collectsPeriodically(long pid) {
     return switch (this) {

@@ -14,22 +14,23 @@ import javax.management.RuntimeMBeanException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs commands of {@code jcmd} in this JVM. A JVM other than HotSpot, or without module {@code
- * jdk.management}, returns no output.
+ * Runs commands of {@code jcmd} in this JVM. The output is empty on a JVM other than HotSpot, or
+ * without the module {@code jdk.management}.
  *
- * <p>The platform's MBean server offers these commands on every JVM, but its start takes a quarter
- * of a second of CPU time, and starts {@code java.util.logging}. The class behind it is used
- * directly if its package is open to this class, as the agent can open it.
+ * <p>The platform's MBean server has these commands on every JVM. But starting the server takes a
+ * quarter of a second of CPU time, and initializes {@code java.util.logging}. So the class that
+ * implements the commands is called directly if its package is open to this class; the agent opens
+ * the package.
  */
 final class DiagnosticCommands {
 
   private static final String SERVED = "com.sun.management:type=DiagnosticCommand";
   private static final String BEHIND = "com.sun.management.internal.DiagnosticCommandImpl";
 
-  /** Origins of an option that neither the command line nor a file set. */
+  /** The origins of an option that neither the command line nor a file has set. */
   private static final Set<String> NOBODYS = Set.of("DEFAULT", "ERGONOMIC");
 
-  /** The commands in use. */
+  /** The commands that mallometer uses. */
   enum Command {
     HEAP("GC.heap_info", "gcHeapInfo"),
     CODE_CACHE("Compiler.codecache", "compilerCodecache"),
@@ -50,12 +51,15 @@ final class DiagnosticCommands {
   /**
    * An option of the JVM.
    *
-   * @param value as text
+   * @param value the value as text
    * @param byDefault whether the value is the JVM's default or its own choice
    */
   record Option(String value, boolean byDefault) {}
 
-  /** The class behind the server, looked up at the first use: the agent opens the package first. */
+  /**
+   * The class that implements the commands. It is looked up at the first use, after the agent has
+   * opened its package.
+   */
   private static final class Direct {
 
     static final @Nullable Object COMMANDS;
@@ -65,7 +69,7 @@ final class DiagnosticCommands {
       Object commands = null;
       Method execute = null;
       try {
-        // Loads the native methods of the class, too.
+        // This call also loads the native methods of the class.
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         Class<?> type = Class.forName(BEHIND);
         Method instance = type.getDeclaredMethod("getDiagnosticCommandMBean");
@@ -83,7 +87,9 @@ final class DiagnosticCommands {
     private Direct() {}
   }
 
-  /** The diagnostics bean, looked up once: a search takes longer than a use. */
+  /**
+   * Holds the diagnostics bean. It is looked up once, because the search takes longer than a use.
+   */
   private static final class Diagnostics {
 
     static final @Nullable HotSpotDiagnosticMXBean BEAN = bean();
@@ -115,7 +121,7 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // A command that fails otherwise is unknown to the server, too.
+      // A command that fails for another reason would fail on the server, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);

@@ -17,13 +17,13 @@ import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 
 /**
- * Reads the cached pages of the files that this process has open or mapped: of open files by
- * cachestat, of others by mincore, and where the kernel tells neither, the resident pages of their
- * mappings. No file is opened, and nothing waits for a disk or a network.
+ * Reads the number of cached pages of the files that this process has open or mapped. Uses
+ * cachestat for open files and mincore for mapped ones. If the kernel answers neither, uses the
+ * resident pages of the file's mappings. Opens no file, and never waits for a disk or a network.
  *
- * <p>A reading takes 20 ms of processor time: half of it at most for open files, whose descriptors
- * it asks for one after another, and the rest for mapped ones. The next reading, a minute later,
- * continues where this one ended.
+ * <p>A reading takes 20 ms of CPU time: at most half of it for the descriptors of open files, one
+ * after another, and the rest for mapped files. The next reading, a minute later, continues where
+ * this one ended.
  */
 final class FileCache {
 
@@ -33,7 +33,10 @@ final class FileCache {
   private static final String DELETED = " (deleted)";
   private static final int MOST_FILES = 10_000;
 
-  /** The kernel's files, devices and anonymous memory with a name. */
+  /**
+   * Matches names that are no file on a disk: the kernel's files, devices and named anonymous
+   * memory.
+   */
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
 
@@ -43,13 +46,16 @@ final class FileCache {
   private static final Pattern SST = Pattern.compile(".*\\.(?:sst|ldb)");
   private static final Pattern LOG = Pattern.compile(".*\\.(?:log|out|gc)(?:\\.\\d+)?");
 
-  /** Files of Lucene's and Kafka's indexes. */
+  /** Matches files of the indexes of Lucene and Kafka. */
   private static final Pattern INDEX =
       Pattern.compile(
           ".*\\.(?:index|timeindex|cfs|cfe|fdt|fdx|fdm|tim|tip|tmd|doc|pos|pay|dvd|dvm|nvd|nvm"
               + "|kdd|kdi|kdm|vec|vex|si)");
 
-  /** The library's answers for a descriptor that is closed, and for one of no regular file. */
+  /**
+   * The library's answer for a descriptor that is closed. {@link #NO_REGULAR_FILE} is the answer
+   * for a descriptor of something other than a regular file.
+   */
   private static final int CLOSED = -9;
 
   private static final int NO_REGULAR_FILE = -22;
@@ -57,7 +63,7 @@ final class FileCache {
   /** The library's answer for a mapping whose cached pages the kernel hides. */
   private static final int NOT_PERMITTED = -1;
 
-  /** The reasons by the library's answer: it asks for no such file, or the kernel does not tell. */
+  /** The reasons why cached pages are unknown, by the library's answer. */
   private static final Map<Long, String> REFUSALS =
       Map.of(
           DirectCalls.NOT_LINKED,
@@ -71,12 +77,15 @@ final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** What the kernel tells of this process. */
+  /** The kernel's figures of this process. */
   interface Kernel {
-    /** Asks for cached bytes by descriptor, or by the begin and length of a mapping. */
+    /**
+     * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning
+     * and length. A negative result is an error.
+     */
     long cached(int descriptor, long begin, long bytes);
 
-    /** Returns the number above all descriptors. */
+    /** Returns a number that is larger than all descriptors. */
     int descriptors();
 
     /** Returns the path of an open file. */
@@ -84,18 +93,19 @@ final class FileCache {
   }
 
   /**
-   * What was read of a file.
+   * The latest reading of a file.
    *
    * @param bytes the cached bytes, negative if unknown
-   * @param pass the pass over descriptors that saw it open, or 0
-   * @param residentOnly whether the bytes are the resident ones of its mappings
+   * @param pass the number of the latest pass over the descriptors in which the file was open; 0 if
+   *     it is only mapped
+   * @param residentOnly whether the bytes are only the resident bytes of the file's mappings
    */
   private record Known(long bytes, int pass, boolean residentOnly) {}
 
   private final Kernel kernel;
   private final LongSupplier processorNanos;
 
-  /** The cached bytes by path, those that were read longest ago first. */
+  /** The cached bytes by path. The file that was read longest ago comes first. */
   private final Map<String, Known> known = new LinkedHashMap<>();
 
   private PageCache latest = PageCache.NONE;
@@ -111,7 +121,7 @@ final class FileCache {
     this.processorNanos = processorNanos;
   }
 
-  /** Creates a reader of this process. */
+  /** Creates a reader of the files of this process. */
   static FileCache ofThisProcess(ProcessFiles files, LongSupplier processorNanos) {
     return new FileCache(
         new Kernel() {
@@ -165,8 +175,8 @@ final class FileCache {
   }
 
   /**
-   * Measures open files from the next descriptor on, and after the last one again from the first;
-   * returns whether it came from the first to the last.
+   * Measures open files from the next descriptor on, and continues at the first descriptor after
+   * the last. Returns whether all descriptors from the first to the last were measured.
    */
   private boolean measureOpen(long until) {
     boolean whole;
@@ -179,7 +189,7 @@ final class FileCache {
     return true;
   }
 
-  /** Returns whether it came to the last descriptor. */
+  /** Measures the remaining descriptors of a pass. Returns whether it reached the last one. */
   private boolean finishPass(long until) {
     hidden = "";
     try {
@@ -224,7 +234,10 @@ final class FileCache {
     }
   }
 
-  /** Measures mapped files, those read longest ago first; returns whether all were measured. */
+  /**
+   * Measures mapped files, the one that was read longest ago first. Returns whether all were
+   * measured.
+   */
   private boolean measureMapped(Map<String, List<Mapping>> mapped, long until) {
     List<String> order = new ArrayList<>(mapped.keySet());
     order.removeAll(known.keySet());
@@ -241,7 +254,10 @@ final class FileCache {
     return true;
   }
 
-  /** Reads a mapped file, less the pages of which the process has copies: mincore counts them. */
+  /**
+   * Reads the cached bytes of a mapped file. Subtracts the pages that the process copied by
+   * writing, because mincore counts them.
+   */
   private Known mappedFile(List<Mapping> mappings, int seen) {
     long sum = 0;
     boolean residentOnly = false;
@@ -301,7 +317,7 @@ final class FileCache {
         all, all.stream().mapToLong(CachedFile::cachedBytes).sum(), kinds, seconds, gaps);
   }
 
-  /** Returns what a file is, by its name. */
+  /** Returns the kind of a file by its name. */
   static String kind(String path) {
     String name = path.toLowerCase(Locale.ROOT);
     if (LIBRARY.matcher(name).matches()) {

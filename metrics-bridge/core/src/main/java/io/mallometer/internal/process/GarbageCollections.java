@@ -12,13 +12,13 @@ import java.util.stream.Stream;
  *
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
- * @param oldBytes the used bytes of the old generation. They decrease if garbage in it is
- *     reclaimed, which the numbers do not show: G1 counts a mixed collection as a young one. 0 for
- *     a heap without generations
+ * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. They
+ *     decrease if garbage of the old generation is reclaimed, which the numbers of collections do
+ *     not show, because G1 counts a mixed collection as a young one
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 
-  /** The beans, looked up once: a search takes longer than a use. */
+  /** Holds the beans. They are looked up once, because the search takes longer than a use. */
   private static final class Beans {
 
     static final List<GarbageCollectorMXBean> COLLECTING =
@@ -47,7 +47,10 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
     return beans.stream().mapToLong(bean -> Math.max(0, bean.getCollectionCount())).sum();
   }
 
-  /** Returns whether a bean counts after garbage is reclaimed; these two kinds count before. */
+  /**
+   * Returns whether a bean counts a collection after it has reclaimed garbage. The two excluded
+   * kinds of beans count it before.
+   */
   static boolean reclaims(String bean) {
     return !bean.endsWith(" Pauses") && !bean.equals("G1 Concurrent GC");
   }

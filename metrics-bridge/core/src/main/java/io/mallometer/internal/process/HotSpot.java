@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Figures of this JVM from the platform's MBeans. */
+/** Reads figures of this JVM from the platform's MBeans. */
 final class HotSpot {
 
-  /** The beans, looked up once: a search takes longer than a use. */
+  /** Holds the beans. They are looked up once, because the search takes longer than a use. */
   private static final class Beans {
 
     static final @Nullable BufferPoolMXBean DIRECT_BUFFERS = directBuffers();
@@ -32,7 +32,7 @@ final class HotSpot {
 
   private HotSpot() {}
 
-  /** Returns the facts that a split needs. */
+  /** Returns the facts that dividing the resident set needs. */
   static JvmFacts facts() {
     return new JvmFacts(
         JvmRanges.parse(
@@ -53,7 +53,7 @@ final class HotSpot {
         new Growing(ifSet("MaxMetaspaceSize"), committed("Metaspace"), OptionalLong.empty()),
         new Growing(
             ifSet("ReservedCodeCacheSize"), committed("Code"), number("ReservedCodeCacheSize")),
-        // The default is Runtime.maxMemory().
+        // Runtime.maxMemory() limits direct memory if the option is not set.
         new Growing(
             ifSet("MaxDirectMemorySize"),
             directBytes(),
@@ -62,7 +62,10 @@ final class HotSpot {
         kilobytes("ThreadStackSize"));
   }
 
-  /** Returns the setting of the heap's size. A percentage by the JVM's default is no setting. */
+  /**
+   * Returns the setting that determines the largest heap. The default percentage of the JVM is no
+   * setting.
+   */
   private static String heapSetting() {
     if (ifSet("MaxHeapSize").isPresent()) {
       return "-Xmx";
@@ -86,7 +89,10 @@ final class HotSpot {
             : OptionalLong.empty());
   }
 
-  /** Returns the largest heap. The bean is second choice: it may omit a survivor space. */
+  /**
+   * Returns the largest size of the heap. Prefers the option, because the bean may omit a survivor
+   * space.
+   */
   private static OptionalLong maximumHeapBytes() {
     OptionalLong option = number("MaxHeapSize");
     if (option.orElse(0) > 0) {
@@ -96,7 +102,10 @@ final class HotSpot {
     return maximum < 0 ? OptionalLong.empty() : OptionalLong.of(maximum);
   }
 
-  /** Returns the committed heap of ZGC, which is in a memfd, whose pages are all charged. */
+  /**
+   * Returns the committed heap of ZGC; 0 for another collector. The heap of ZGC is in a memfd, all
+   * pages of which are charged as shared memory.
+   */
   private static long sharedHeapBytes() {
     return Collector.ofThisJvm() == Collector.Z
         ? ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted()
@@ -108,7 +117,10 @@ final class HotSpot {
     return pool == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, pool.getMemoryUsed()));
   }
 
-  /** Returns the committed bytes of the pools whose names begin like this. */
+  /**
+   * Returns the committed bytes of the pools whose names have a given beginning; empty without such
+   * a pool.
+   */
   private static OptionalLong committed(String beginning) {
     OptionalLong sum = OptionalLong.empty();
     for (MemoryPoolMXBean pool : Beans.POOLS) {
@@ -119,7 +131,7 @@ final class HotSpot {
     return sum;
   }
 
-  /** Returns the used bytes of class metadata, of the class space too; empty if unknown. */
+  /** Returns the used bytes of class metadata, class space included; empty if unknown. */
   static OptionalLong usedMetaspace() {
     for (MemoryPoolMXBean pool : Beans.POOLS) {
       if (pool.getName().equals("Metaspace")) {

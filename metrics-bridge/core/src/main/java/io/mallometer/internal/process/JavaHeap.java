@@ -3,18 +3,19 @@ package io.mallometer.internal.process;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 
-/** The Java heap of this JVM, by the platform's beans. */
+/** Reads figures of this JVM's heap from the platform's beans. */
 public final class JavaHeap {
 
   private JavaHeap() {}
 
-  /** Returns the used bytes, and the bytes that the JVM has from the system. */
+  /** Returns the used bytes of the heap, and the bytes that it has committed. */
   public static MemoryUsage usage() {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
   }
 
   /**
-   * Returns whether a walk over the heap marks objects that it finds, so that it sees no garbage.
+   * Returns whether a walk over the heap marks the objects that it finds, and so never finds
+   * garbage.
    */
   public static boolean walksMark() {
     Collector collector = Collector.ofThisJvm();

@@ -4,14 +4,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Facts about the JVM that a split needs.
+ * The facts about the JVM that dividing the resident set needs.
  *
  * @param ranges the ranges of heap and code
- * @param metadata its class metadata
- * @param stackBytes size of a Java thread's stack; empty if unknown
- * @param largestStructures the most bytes of the collector's tables and the like for this heap
- * @param directBytes capacity of the direct buffers; empty if unknown
- * @param tracking the JVM's own account, if native memory tracking is on
+ * @param metadata the class metadata
+ * @param stackBytes the size of a Java thread's stack; empty if unknown
+ * @param largestStructures the most bytes of the collector's structures, such as tables, for this
+ *     heap
+ * @param directBytes the capacity of the direct buffers; empty if unknown
+ * @param tracking the JVM's figures of its own memory; empty unless native memory tracking is on
  */
 record JvmFacts(
     JvmRanges ranges,

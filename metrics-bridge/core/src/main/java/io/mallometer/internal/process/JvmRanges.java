@@ -9,15 +9,17 @@ import java.util.regex.Pattern;
 /**
  * Address ranges of the heap and the code, as the JVM reports them.
  *
- * <p>The commands are {@code GC.heap_info} and {@code Compiler.codecache}, which need no safepoint
- * and take some ten microseconds. The only command with addresses of metaspace stops the world.
+ * <p>The ranges are from the commands {@code GC.heap_info} and {@code Compiler.codecache}, which
+ * need no safepoint and take some ten microseconds. The addresses of metaspace are not read,
+ * because the only command that has them stops the program.
  *
- * @param heap ranges of the Java heap; none under ZGC, whose heap has a name of its own
- * @param code ranges of the code heaps
+ * @param heap the ranges of the Java heap; empty with ZGC, whose heap is recognised by the name of
+ *     its mappings
+ * @param code the ranges of the code heaps
  */
 record JvmRanges(List<Range> heap, List<Range> code) {
 
-  /** Matches {@code [start, end)}, also with used and committed bounds between, and with spaces. */
+  /** Matches {@code [start, end)}, also with further bounds or spaces between the two addresses. */
   private static final Pattern BRACKET =
       Pattern.compile(
           "\\[0x([0-9a-fA-F]{1,16})(?:, ?0x[0-9a-fA-F]{1,16}){0,3}, ?0x([0-9a-fA-F]{1,16})[)\\]]");

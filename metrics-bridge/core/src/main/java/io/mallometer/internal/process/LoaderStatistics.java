@@ -22,10 +22,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Class metadata by class loader: the command {@code VM.classloader_stats}, which walks all classes
- * and writes a line for each loader at a safepoint. 10,000 classes took 6 ms on JDK 17 and 8 ms on
- * JDK 25. A command that may take longer than the budget is not run: before the first reading each
- * class counts a microsecond, afterwards each class that is new.
+ * Reads class metadata by class loader with the command {@code VM.classloader_stats}, which walks
+ * all classes and writes a line for each loader at a safepoint. 10,000 classes took 6 ms on JDK 17
+ * and 8 ms on JDK 25. The command is not run if it may take longer than the budget. Its expected
+ * time is that of the previous reading, plus a microsecond for each class that was loaded since;
+ * before the first reading, a microsecond for each class.
  *
  * <p>All callers share a result for 30 s. Thread-safe.
  */
@@ -37,15 +38,18 @@ public final class LoaderStatistics {
   private static final double SECONDS_PER_CLASS = 1e-6;
   private static final long HELD_NANOS = 30_000_000_000L;
 
-  /** After a reading above the budget none follows for so long. */
+  /** The time for which no reading follows one that exceeded the budget. */
   private static final long REFUSED_NANOS = 3_600_000_000_000L;
 
-  /** Matches loader, parent, address, classes, bytes of chunks and of blocks, and the type. */
+  /**
+   * Matches the row of a loader: addresses of the loader, its parent and its data, the number of
+   * classes, the bytes of chunks and of blocks, and the type.
+   */
   private static final Pattern ROW =
       Pattern.compile(
           "(?m)^0x[0-9a-f]+ +0x[0-9a-f]+ +0x[0-9a-f]+ +(\\d{1,9}) +\\d{1,18} +(\\d{1,18}) +(\\S.*?) *$");
 
-  /** Matches hidden classes, a row below that of their loader. */
+  /** Matches the row of hidden classes, which is below the row of their loader. */
   private static final Pattern HIDDEN =
       Pattern.compile("(?m)^ +(\\d{1,9}) +\\d{1,18} +(\\d{1,18}) +\\+ (?:hidden|unsafe).*$");
 
@@ -65,7 +69,10 @@ public final class LoaderStatistics {
   private @Nullable ClassLoaders latest;
   private long latestAt;
 
-  /** The cost of the last reading and the number of classes then; 0 before the first. */
+  /**
+   * The time of the last reading in seconds. {@link #readClasses} is the number of classes at that
+   * reading. Both are 0 before the first reading.
+   */
   private double readSeconds;
 
   private int readClasses;
@@ -74,7 +81,8 @@ public final class LoaderStatistics {
   /**
    * Creates a reader.
    *
-   * @param waitedNanos the time in which the calling thread does not run, as at a safepoint
+   * @param waitedNanos the time for which the calling thread did not run, for example at a
+   *     safepoint
    * @param sites the call sites of the process
    */
   LoaderStatistics(
@@ -92,7 +100,7 @@ public final class LoaderStatistics {
     this.sites = sites;
   }
 
-  /** Creates a reader of this JVM. */
+  /** Creates a reader of the class loaders of this JVM. */
   public static LoaderStatistics ofThisJvm(Clock clock, Supplier<List<CallSite>> sites) {
     return new LoaderStatistics(
         clock,
@@ -103,12 +111,18 @@ public final class LoaderStatistics {
         sites);
   }
 
-  /** Returns the time less the processor time of this thread, which is no pause. */
+  /**
+   * Returns the elapsed time without the CPU time of this thread, in which the program is not
+   * stopped.
+   */
   private static long waited() {
     return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
   }
 
-  /** Returns the latest result, or reads the class loaders unless that may exceed the budget. */
+  /**
+   * Returns the latest result if it is recent. Otherwise reads the class loaders, unless this may
+   * exceed the budget.
+   */
   public synchronized ClassLoaders read() {
     long now = nanoTime.getAsLong();
     ClassLoaders held = latest;
@@ -136,7 +150,8 @@ public final class LoaderStatistics {
                   readSeconds > BUDGET_SECONDS ? " as at the last reading" : "",
                   BUDGET_SECONDS * 1e3));
     }
-    DiagnosticCommands.run(Command.HEAP); // the first command loads classes, which is no pause
+    // The first command loads classes, which would count as a pause of the program.
+    DiagnosticCommands.run(Command.HEAP);
     long start = waitedNanos.getAsLong();
     String text = command.get();
     double seconds = (waitedNanos.getAsLong() - start) / 1e9;
@@ -150,7 +165,9 @@ public final class LoaderStatistics {
     return new ClassLoaders(clock.instant(), seconds, kinds, definer(sites.get()), "");
   }
 
-  /** Returns whether a frame defines or changes classes: the JVM allocates for each. */
+  /**
+   * Returns whether a frame defines or changes classes. The JVM allocates memory for each class.
+   */
   private static boolean definesClasses(StackFrame frame) {
     return frame.kind() == StackFrame.Kind.JAVA
         && (DEFINERS.contains(frame.owner()) && frame.name().startsWith("defineClass")
@@ -161,7 +178,10 @@ public final class LoaderStatistics {
     return new ClassLoaders(clock.instant(), Double.NaN, List.of(), definer(sites.get()), reason);
   }
 
-  /** Returns the line for whose classes most is allocated, lately or without a rate in total. */
+  /**
+   * Returns the line of code for whose classes most memory is allocated: at the highest rate, or if
+   * rates are unknown, the most bytes in total.
+   */
   static String definer(List<CallSite> sites) {
     Map<String, double[]> lines = new LinkedHashMap<>();
     for (CallSite site : sites) {
@@ -180,8 +200,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Reads the command's output. JDK 17 prints words of eight bytes and calls them bytes, so the
-   * unit is the one in which all loaders together are nearer to the metaspace in use.
+   * Reads the command's output. JDK 17 prints numbers of eight-byte words and labels them as bytes.
+   * So the unit is the one in which the sum of all loaders is nearer to the metaspace in use.
    */
   static List<Kind> parse(String text, OptionalLong usedBytes) {
     Map<String, Kind> kinds = new LinkedHashMap<>();

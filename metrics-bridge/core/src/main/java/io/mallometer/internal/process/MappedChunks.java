@@ -14,12 +14,12 @@ import java.util.Map;
  * <p>A singly mapped object begins with a header of two words: 0, and the size with the second
  * lowest bit set. The size is that of all pages, and since glibc 2.43 without the header. The
  * kernel joins neighbours to one mapping, such as an object and a piece of metaspace. So headers
- * are sought at the beginning of a mapping, at the end of another object, and, in memory that no
- * rule knows, at the beginning of every resident page.
+ * are searched for at the beginning of a mapping, at the end of another object, and, in memory of
+ * unknown kind, at the beginning of every resident page.
  *
- * <p>The main arena usually lies in {@code [heap]}. If that cannot grow, or if glibc uses huge
- * pages, glibc maps 1 MiB or more for the main arena. This memory has no header: it begins with a
- * chunk, and the size of each chunk leads to the next.
+ * <p>The main arena usually lies in {@code [heap]}. If {@code [heap]} cannot grow, or if glibc uses
+ * huge pages, glibc maps 1 MiB or more for the main arena. This memory has no header: it begins
+ * with a chunk, and the size of each chunk leads to the next.
  *
  * <p>The more places are read, the more often other memory looks like a header by chance. At the
  * beginning of a resident page, a size below glibc's threshold of 128 KiB therefore counts only if
@@ -34,36 +34,39 @@ final class MappedChunks {
   private static final long SMALLEST_CHUNK = 32;
 
   /**
-   * The size of a fence chunk. Two of them, which are never free, end memory that glibc has stopped
-   * extending.
+   * The size of a fence chunk. Two fence chunks, which are never free, mark the end of memory that
+   * glibc has stopped extending.
    */
   private static final long FENCE = 16;
 
-  /** The flags of a size word: arena, mapped, previous in use. */
+  /**
+   * The bits of a size word that are flags: not in the main arena, mapped, previous chunk in use.
+   */
   private static final long FLAGS = 7;
 
   private static final long MAPPED = 2;
 
-  /** The bytes of a header, which the size leaves out since glibc 2.43. */
+  /** The bytes of a header. Since glibc 2.43 the size does not include them. */
   private static final long HEADER = 2 * Long.BYTES;
 
   private static final long PAGE = AddressSpace.PAGE;
 
   /**
-   * The smallest size that glibc maps singly, unless mallopt(3) sets a smaller M_MMAP_THRESHOLD.
+   * The smallest size to which glibc gives a mapping of its own, unless mallopt(3) sets a smaller
+   * M_MMAP_THRESHOLD.
    */
   private static final long GLIBCS_THRESHOLD = 128L << 10;
 
   /** A size that no process can map. */
   private static final long LARGEST = 1L << 47;
 
-  /** The bytes whose page table entries are read at once: 64 MiB. */
+  /** The bytes whose page table entries are read in one call: 64 MiB. */
   private static final long WINDOW = 16_384 * PAGE;
 
   /**
-   * Mappings without a result, with the address up to which they were searched. A mapping with the
-   * same bounds and resident bytes is not searched again. A mapping that is too large for one
-   * search is searched in several.
+   * The mappings in which no object was found, with the address up to which each was searched. A
+   * mapping with the same bounds and resident bytes is not searched again. A mapping that is too
+   * large for one search is searched in several parts.
    */
   static final class Searched {
     private Map<Mapping, Long> before = new HashMap<>();
@@ -89,9 +92,10 @@ final class MappedChunks {
   private int remaining;
 
   /**
-   * Creates a search that reads a limited number of places, so that a split of very much memory
-   * stays cheap. Objects beyond these places are not found.
+   * Creates a search that reads a limited number of addresses, so that dividing a very large
+   * resident set stays cheap. Objects beyond these addresses are not found.
    *
+   * @param most the largest number of addresses to read
    * @param searched the results of earlier searches
    */
   MappedChunks(AddressSpace memory, int most, Searched searched) {
@@ -100,7 +104,7 @@ final class MappedChunks {
     this.searched = searched;
   }
 
-  /** Adds consecutive objects from the beginning of a mapping on. */
+  /** Adds the consecutive objects at the beginning of a mapping. */
   void addRow(Mapping mapping, List<Range> to) {
     long at = mapping.start();
     long end = endOfObject(at, mapping);
@@ -117,12 +121,13 @@ final class MappedChunks {
   }
 
   /**
-   * Returns objects that begin at any resident page. The same search finds {@link #mainArena()}.
+   * Returns the objects that begin at a resident page of the mappings. The search also finds {@link
+   * #mainArena()}.
    */
   List<Range> within(List<Mapping> mappings) {
     List<Range> found = new ArrayList<>();
-    // Small mappings come first, so that one that is too large for a search does not use up its
-    // places.
+    // Small mappings come first. A mapping that is too large for one search would otherwise take
+    // all the addresses that the search may read.
     List<Mapping> smallFirst = new ArrayList<>(mappings);
     smallFirst.removeIf(mapping -> mapping.bytes() < GLIBCS_THRESHOLD);
     smallFirst.sort(Comparator.comparingLong(Mapping::residentBytes));
@@ -144,7 +149,7 @@ final class MappedChunks {
     }
   }
 
-  /** Returns the address at which the search continues. */
+  /** Searches a part of a mapping. Returns the address at which the search continues. */
   private long searchWindow(Mapping mapping, long start, List<Range> found) {
     long end = Math.min(mapping.end(), start + WINDOW);
     BitSet resident = memory.residentPages(start, end).orElse(new BitSet());
@@ -169,7 +174,10 @@ final class MappedChunks {
     return Math.max(end, next);
   }
 
-  /** Returns whether an object is large, or lies beside another object. */
+  /**
+   * Returns whether an object that was found is credible: it is large, or lies next to another
+   * object.
+   */
   private boolean isBelievable(long start, long end, Mapping mapping, List<Range> found) {
     return end - start >= GLIBCS_THRESHOLD
         || end > start
@@ -182,7 +190,7 @@ final class MappedChunks {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** Returns the second word of a header; 0 if no place is left to read. */
+  /** Returns the second word of a header; 0 if the search has read its most addresses. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -200,9 +208,9 @@ final class MappedChunks {
   }
 
   /**
-   * Returns the end of the main arena's memory that begins at a page; the page itself if none does.
-   * The program allocates and frees chunks during the search, so a long chain that breaks, or is
-   * too long to be followed, counts up to the end of the mapping.
+   * Returns the end of the main arena's memory that begins at a page; the address of the page if
+   * none begins there. The program allocates and frees chunks during the search. So if a long chain
+   * breaks, or is too long to be followed, the memory extends to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -229,8 +237,8 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the chain; its beginning if it is too short. The word before the first
-     * chunk's size is 0.
+     * Returns the end of the chain; its beginning if the chain is too short. The word before the
+     * size of the first chunk must be 0.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {
@@ -240,7 +248,7 @@ final class MappedChunks {
       return length < FEWEST_IN_CHAIN ? begin : ends ? at : limit;
     }
 
-    /** Moves on to the next chunk. Returns false if there is none. */
+    /** Moves to the next chunk. Returns false if there is none. */
     private boolean step() {
       long word = word(at + Long.BYTES);
       long bytes = word & ~FLAGS;
@@ -256,7 +264,10 @@ final class MappedChunks {
       return true;
     }
 
-    /** Returns a word; -1, which is no chunk, if it cannot be read or no place is left to read. */
+    /**
+     * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
+     * search has read its most addresses.
+     */
     private long word(long address) {
       long wanted = address & -PAGE;
       if (wanted != page) {

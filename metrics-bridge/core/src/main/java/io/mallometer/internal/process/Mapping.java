@@ -7,15 +7,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param start first address
  * @param end address after the last
- * @param access what the process may do with it
+ * @param access the access of the process to the memory
  * @param anonymous whether it is private memory without a file; the kernel may have a name for it
  * @param name path or the kernel's name in brackets; empty if there is none
  * @param residentBytes {@code Rss}
- * @param noReserve {@code VmFlags} has nr: reserved without a promise of memory
- * @param copiedBytes {@code Anonymous} of a mapped file: pages that this process has written, of
- *     which it has copies
- * @param hugeBytes {@code AnonHugePages}: resident in transparent huge pages; -1 if the kernel does
- *     not report them. A piece of a mapping has the number of the whole
+ * @param noReserve whether {@code VmFlags} has {@code nr}: the addresses are reserved without a
+ *     promise of memory
+ * @param copiedBytes {@code Anonymous} of a mapped file: the pages that this process copied by
+ *     writing
+ * @param hugeBytes {@code AnonHugePages}: the bytes in transparent huge pages; -1 if the kernel
+ *     does not report them. A piece of a mapping has the number of the whole mapping
  */
 record Mapping(
     long start,
@@ -39,14 +40,14 @@ record Mapping(
     return sharing == 'p' && (name.isEmpty() || isNameOfAnonymous(name));
   }
 
-  /** Returns whether the kernel gives such names to anonymous memory. */
+  /** Returns whether a name is one that the kernel gives to anonymous memory. */
   static boolean isNameOfAnonymous(String name) {
     return name.startsWith(PREFIX_OF_ANONYMOUS);
   }
 
   /**
-   * Returns the hash code. This method and equals are written out because the first call of a
-   * record's own takes the JVM 20 ms each.
+   * Returns the hash code. This method and {@code equals} are written out, because the first call
+   * of each method that the compiler generates for a record takes the JVM 20 ms.
    */
   @Override
   public int hashCode() {
@@ -79,12 +80,18 @@ record Mapping(
     return access == Access.WRITABLE;
   }
 
-  /** Returns whether it is writable memory promised by the kernel, as malloc and the JVM get. */
+  /**
+   * Returns whether this is writable anonymous memory that the kernel has promised, as malloc and
+   * the JVM request it.
+   */
   boolean committed() {
     return anonymous && writable() && !noReserve;
   }
 
-  /** Returns whether the JVM keeps the addresses for later. */
+  /**
+   * Returns whether these are reserved addresses without memory, as the JVM requests them for later
+   * use.
+   */
   boolean reserved() {
     return anonymous && inaccessible() && noReserve;
   }

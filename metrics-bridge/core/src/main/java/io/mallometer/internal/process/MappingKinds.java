@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Finds the kind of a mapping; the first rule that fits decides:
+ * Finds the kind of a mapping. The first of these rules that applies decides:
  *
  * <ol>
- *   <li>The address lies in a range that the JVM names: Java heap, code cache. ZGC's heap has a
- *       name.
- *   <li>The mapping has a file, shared memory, a name by the kernel, or a name from when it was cut
- *       out.
- *   <li>The shape shows the creator. A thread's stack has a guard below it; the guard is no
- *       reservation, or both together are as large as the JVM's stacks.
+ *   <li>The address lies in a range that the JVM reports as Java heap or code cache. The heap of
+ *       ZGC is recognised by the name of its mappings.
+ *   <li>The mapping has a file or shared memory, or a name from the kernel or from {@link
+ *       Pieces#cutOut}.
+ *   <li>The shape of the mapping shows the kind. A thread's stack has a guard below it. The guard
+ *       is no reservation, or guard and stack together are as large as the JVM's stacks.
  *   <li>Memory directly behind a library's file is its zeroed data. Committed parts of a
  *       reservation are a structure of the JVM.
  * </ol>
@@ -31,18 +31,18 @@ final class MappingKinds {
     FILE,
     SHARED_MEMORY,
     MALLOMETER,
-    /** Pages of the library that contain sampled objects of malloc. */
+    /** The native library's pages that contain sampled objects of malloc. */
     SLOTS,
     /** A structure of the JVM in a reservation of its own. */
     STRUCTURE,
-    /** Anonymous memory that no rule knows. */
+    /** Anonymous memory of unknown kind. */
     UNKNOWN
   }
 
   private static final long LARGEST_GUARD = 1L << 20;
   private static final long LARGEST_ZEROED_DATA = 512L << 10;
 
-  /** The library has 1.4 MiB. */
+  /** The largest zeroed data of the native library, which has 1.4 MiB. */
   private static final long LARGEST_OWN_ZEROED_DATA = 2L << 20;
 
   private static final String LIBRARY = "libmallometer";
@@ -50,7 +50,10 @@ final class MappingKinds {
   /** A part of the name of ZGC's heap. */
   static final String JAVA_HEAP = "java_heap";
 
-  /** Names for pieces that were cut out, in the kernel's form. */
+  /**
+   * The name of the class space when it was cut out, in the kernel's form. The names below are
+   * those of other pieces.
+   */
   static final String CLASS_SPACE = "[anon: class space]";
 
   static final String METASPACE = "[anon: metaspace]";
@@ -64,13 +67,13 @@ final class MappingKinds {
   private final OptionalLong stackBytes;
   private final long tableBytes;
 
-  /** Kinds by name: some hundred mappings have some ten names. */
+  /** The kinds by name. They are stored because some hundred mappings have only some ten names. */
   private final Map<String, Kind> byName;
 
   /**
    * Creates the kinds of a process' mappings.
    *
-   * @param mappings all mappings, ascending by address, cut where something else begins
+   * @param mappings all mappings, ascending by address, cut where memory of another kind begins
    * @param jvm facts about the JVM
    * @param tableBytes the size of the library's tables, which are one mapping; 0 if there are none
    * @param byName the kinds of names that are known so far
@@ -103,7 +106,7 @@ final class MappingKinds {
     return named == Kind.UNKNOWN ? Kind.FILE : named;
   }
 
-  /** Returns whether a mapping lies in a range that the JVM names. */
+  /** Returns whether a mapping lies in a range that the JVM reports. */
   boolean namedByJvm(Mapping mapping) {
     return inAny(heap, mapping) || inAny(code, mapping);
   }
@@ -176,7 +179,10 @@ final class MappingKinds {
     return isStructure(index, mapping) ? Kind.STRUCTURE : Kind.UNKNOWN;
   }
 
-  /** Returns whether it is the library's tables: guards around them keep exactly this size. */
+  /**
+   * Returns whether a mapping is the native library's tables. The guards around the tables keep the
+   * kernel from joining them to neighbours, so the mapping has exactly their size.
+   */
   private boolean isTable(Mapping mapping) {
     return mapping.bytes() == tableBytes && mapping.writable();
   }
@@ -193,7 +199,10 @@ final class MappingKinds {
         && (!below.noReserve() || isWholeStack(below, mapping));
   }
 
-  /** Returns whether both are a stack: a guard that the JVM maps anew looks like a reservation. */
+  /**
+   * Returns whether a guard and the mapping above it are together a stack. This is needed for a
+   * guard that the JVM has mapped anew, because it looks like a reservation.
+   */
   private boolean isWholeStack(Mapping guard, Mapping stack) {
     return stack.end() - guard.start() == stackBytes.orElse(0);
   }
@@ -208,8 +217,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping next to another is reserved and not committed, and not the rest of
-   * one of malloc's heaps.
+   * Returns whether a mapping next to another is a reservation, and not the unused rest of a heap
+   * of malloc.
    */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);

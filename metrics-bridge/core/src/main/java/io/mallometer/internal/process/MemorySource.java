@@ -15,35 +15,36 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Source of the memory figures of the operating system. Tests feed the facade through it. Used by
- * one thread at a time.
+ * Reads the memory figures of the operating system. Tests replace it by other sources. Used by one
+ * thread at a time.
  */
 public interface MemorySource {
 
-  /** Returns whether there is anything to read. Never changes. */
+  /** Returns whether this source has figures. The result never changes. */
   boolean present();
 
   /**
-   * Reads the figures that are due, and repeats the others. Never throws if this system lacks some
-   * of them.
+   * Reads the figures that are due, and repeats the others. Figures that this system does not have
+   * are unknown; this is no error.
    *
-   * @param counted reads the native library's counters, which divide malloc's memory; called at the
-   *     moment of the other readings
-   * @param statedLimit the limit that a person stated
-   * @param ranges reads what the process mapped, ascending by address; called at the same moment
+   * @param counted the function that reads the native library's counters, by which malloc's memory
+   *     is divided; called at the moment of the other readings
+   * @param statedLimit the memory limit that the options state; empty without one
+   * @param ranges the function that reads the ranges that the process mapped, ascending by address;
+   *     called at the same moment
    */
   ProcessMemory read(
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
 
-  /** Makes the next {@link #read} read everything anew, unless that was requested just before. */
+  /** Makes the next {@link #read} read all figures anew, unless this was requested just before. */
   default void renew() {}
 
   /**
-   * Reads the resident set by the code that asked for it; empty if the system does not tell. May be
-   * called by any thread, at any time; takes some ten milliseconds.
+   * Reads the resident set by the code that requested the memory; empty if the system does not
+   * report it. May be called by any thread, at any time; takes some ten milliseconds.
    *
-   * @param counted the native library's counters of this moment
-   * @param ranges what the process mapped, ascending by address
+   * @param counted the native library's counters at this moment
+   * @param ranges the ranges that the process mapped, ascending by address
    * @param sites malloc's call sites
    */
   default Optional<ResidentStacks> origins(
@@ -52,8 +53,8 @@ public interface MemorySource {
   }
 
   /**
-   * Returns the resident set now. May be called by any thread, at any time; takes about a
-   * millisecond for each gigabyte. Empty if unknown.
+   * Returns the present resident set in bytes; empty if unknown. May be called by any thread, at
+   * any time; takes about a millisecond for each gigabyte.
    */
   OptionalLong residentBytes();
 

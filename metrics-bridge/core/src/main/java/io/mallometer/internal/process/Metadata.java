@@ -5,9 +5,9 @@ import java.util.OptionalLong;
 /**
  * Class metadata, as the JVM reports it.
  *
- * @param classSpaceReserved size of the compressed class space; empty without one
- * @param classSpaceCommitted committed bytes in it; empty if unknown
- * @param othersCommitted committed bytes outside of it; empty if unknown
+ * @param classSpaceReserved the size of the compressed class space; empty without one
+ * @param classSpaceCommitted the committed bytes of the class space; empty if unknown
+ * @param othersCommitted the committed bytes of other class metadata; empty if unknown
  */
 record Metadata(
     OptionalLong classSpaceReserved,

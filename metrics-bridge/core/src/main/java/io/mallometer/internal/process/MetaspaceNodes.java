@@ -8,11 +8,11 @@ import java.util.OptionalLong;
  * Finds the mappings of class metadata.
  *
  * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
- * as the class space or 64 MiB. They contain only committed granules of 64 KiB and uncommitted
- * rest. Their first granule is always committed (in the class space it may be protected, and then
- * the second is). Other memory has that shape by chance, and the kernel may join a node to its
- * neighbours. But the JVM reports the committed bytes of all nodes together: the nodes are those of
- * the candidates whose committed bytes add up to them.
+ * as the class space or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted
+ * memory. Its first granule is always committed; in the class space the first may be protected, and
+ * then the second is committed. Other memory may have this shape by chance, and the kernel may join
+ * a node to its neighbours. So the nodes are those candidates whose committed bytes add up to the
+ * committed bytes that the JVM reports for all nodes together.
  */
 final class MetaspaceNodes {
 
@@ -26,16 +26,25 @@ final class MetaspaceNodes {
   /** The most combinations that are tried. */
   private static final int MOST_STEPS = 50_000;
 
-  /** The most bytes committed between the readings of the mappings and of the JVM's figures. */
+  /**
+   * The most bytes that the JVM may commit between the reading of the mappings and that of its
+   * figures.
+   */
   private static final long TOLERANCE = 4L << 20;
 
-  /** A place that may be a node; in doubt it is one if a mapping begins there. */
+  /**
+   * A range that may be a node. If the committed bytes do not decide, it is a node if a mapping
+   * begins with it.
+   */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
   private final List<Candidate> candidates;
   private final int most;
 
-  /** The smallest missing amount so far, and the ranges that leave it. */
+  /**
+   * The smallest difference so far between the committed bytes of all nodes and of chosen
+   * candidates. {@link #best} has the ranges with this difference.
+   */
   private long missing = Long.MAX_VALUE;
 
   private List<Range> best = List.of();
@@ -49,7 +58,7 @@ final class MetaspaceNodes {
   /**
    * Returns the compressed class space.
    *
-   * @param mappings without those that are known to be something else
+   * @param mappings the mappings, without those that are known to be other memory
    */
   static List<Range> classSpace(List<Mapping> mappings, Metadata metadata) {
     return metadata.classSpaceReserved().isPresent()
@@ -61,7 +70,7 @@ final class MetaspaceNodes {
   /**
    * Returns the nodes outside of the class space.
    *
-   * @param mappings without those that are known to be something else
+   * @param mappings the mappings, without those that are known to be other memory
    */
   static List<Range> others(List<Mapping> mappings, Metadata metadata) {
     return find(mappings, NODE, metadata.othersCommitted(), MOST);
@@ -76,7 +85,10 @@ final class MetaspaceNodes {
     return nodes.missing <= TOLERANCE ? nodes.best : nodes.inDoubt();
   }
 
-  /** Takes or leaves each candidate from a number on, to minimise the remaining bytes. */
+  /**
+   * Tries to take and to omit each candidate from a number on, and stores the choice with the
+   * smallest difference.
+   */
   private void choose(int number, long remaining, List<Range> taken) {
     if (Math.abs(remaining) < missing) {
       missing = Math.abs(remaining);

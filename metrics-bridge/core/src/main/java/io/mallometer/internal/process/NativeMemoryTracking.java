@@ -6,21 +6,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The JVM's own native memory, from the summary of native memory tracking.
+ * The native memory that the JVM uses itself, from the summary of native memory tracking.
  *
- * <p>The detailed report has addresses, but it resolves symbols for every call site and takes a
- * second of CPU time.
+ * <p>The detailed report, which has addresses, is not used: it resolves symbols for every call site
+ * and takes a second of CPU time.
  *
- * @param mallocBytes the bytes that the JVM's own code has from malloc, without category {@code
- *     Other} of direct buffers and Unsafe, which Java code requests
- * @param structureBytes the bytes that it mapped and committed for itself: all but heap, classes,
- *     code, stacks and class data archives, which are recognised by their addresses
+ * @param mallocBytes the bytes that the JVM's own code has from malloc. They do not include the
+ *     category {@code Other} of direct buffers and Unsafe, which Java code requests
+ * @param structureBytes the bytes that the JVM mapped and committed for its own structures. They do
+ *     not include heap, classes, code, stacks and class data archives, which are recognised by
+ *     their addresses
  */
 record NativeMemoryTracking(long mallocBytes, long structureBytes) {
 
   private static final Pattern CATEGORY = Pattern.compile("^-\\s*(.+?) \\(reserved=");
 
-  /** Matches {@code (malloc=12 #3)} of JDK 17, {@code (malloc=12 tag=GC #3)} of later ones. */
+  /** Matches {@code (malloc=12 #3)} of JDK 17, and {@code (malloc=12 tag=GC #3)} of later JDKs. */
   private static final Pattern MALLOC = Pattern.compile("^\\s*\\((?:malloc|arena)=(\\d+)");
 
   private static final Pattern OVERHEAD = Pattern.compile("^\\s*\\(tracking overhead=(\\d+)");

@@ -9,18 +9,23 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * This process' own memory through {@code /proc/self/mem} and {@code /proc/self/pagemap}: reading
- * an address that is not mapped fails without a crash.
+ * Reads the memory of this process through {@code /proc/self/mem} and {@code /proc/self/pagemap}.
+ * Reading an address that is not mapped fails without a crash.
  */
 final class OwnMemory implements AddressSpace, AutoCloseable {
 
-  /** The most pages of one request, 1 GiB; their entries are 2 MiB. */
+  /** The most pages of one request: 1 GiB, whose page table entries have 2 MiB. */
   private static final long MOST_PAGES = (1L << 30) / PAGE;
 
-  /** The entries of one read, 8 KiB, for which the JDK needs no buffer of its own. */
+  /**
+   * The number of page table entries of one read: 8 KiB, the most for which the JDK allocates no
+   * buffer of its own.
+   */
   private static final int ENTRIES_AT_ONCE = 1_024;
 
-  /** The byte of a page's entry whose sign shows that the page is present. */
+  /**
+   * The index of the highest byte of a page's entry, whose sign bit shows that the page is present.
+   */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 
@@ -32,7 +37,7 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   /**
    * Opens the files.
    *
-   * @throws IOException if they may not be read
+   * @throws IOException if the process may not read them
    */
   OwnMemory() throws IOException {
     memory = new RandomAccessFile("/proc/self/mem", "r");

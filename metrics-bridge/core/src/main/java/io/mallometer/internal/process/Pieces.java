@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Mappings, cut where something else begins.
+ * The mappings of a process, cut where memory of another kind begins.
  *
- * <p>The kernel joins similar neighbours to one mapping, whose ends need not be those of the memory
- * that was mapped. Rules that know the bounds of something cut it out here. Resident bytes are
- * divided by the page table of the smaller side; if that cannot be read, the smaller side counts as
- * resident. The sum does not change.
+ * <p>The kernel joins similar neighbours to one mapping, so a mapping may contain memory of several
+ * kinds. A rule that knows the bounds of such memory cuts it out. At a cut, the page table gives
+ * the resident bytes of the smaller side; if it cannot be read, all of the smaller side counts as
+ * resident. The sum of the resident bytes does not change.
  */
 final class Pieces {
 
@@ -26,12 +26,12 @@ final class Pieces {
     return all;
   }
 
-  /** Cuts at both ends of ranges. */
+  /** Cuts the mappings at both ends of each range. */
   void cut(List<Range> ranges) {
     divide(ranges, "");
   }
 
-  /** Cuts ranges out and names the pieces in them. */
+  /** Cuts ranges out of the mappings, and gives a name to the pieces in them. */
   void cutOut(List<Range> ranges, String name) {
     divide(ranges, name);
   }
@@ -67,7 +67,10 @@ final class Pieces {
     return low;
   }
 
-  /** Adds the pieces in a range; returns the first mapping with a rest above the range. */
+  /**
+   * Adds the pieces of mappings in a range. Returns the index of the first mapping that has memory
+   * above the range.
+   */
   private int divide(List<Mapping> rest, int from, Range range, String name, List<Mapping> to) {
     int next = from;
     for (; next < rest.size() && rest.get(next).start() < range.end(); next++) {
@@ -84,7 +87,7 @@ final class Pieces {
     return next;
   }
 
-  /** Adds the piece below an address and returns the rest. */
+  /** Adds the piece of a mapping below an address, and returns the rest of the mapping. */
   private Mapping cutOff(Mapping mapping, long at, String nameBelow, List<Mapping> to) {
     long below = at - mapping.start();
     long above = mapping.end() - at;
@@ -99,7 +102,7 @@ final class Pieces {
 
   /**
    * Returns the resident bytes of a mapping between two addresses. The page table is not read if
-   * the result follows: each piece of a wholly resident mapping is resident.
+   * the result is certain without it, as for a mapping that is wholly resident.
    *
    * @param beside the size of the rest of the mapping
    */

@@ -8,17 +8,19 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Numbers of threads and classes, which explain memory.
+ * The numbers of threads and classes of this JVM, which explain growth of memory.
  *
- * @param threads live Java threads
- * @param endedThreads threads that ended since the JVM started; {@code NaN} if unknown
- * @param pools live Java threads by name, with {@code #} for each number in it
- * @param classes loaded classes
+ * @param threads the number of live Java threads
+ * @param endedThreads the number of threads that ended since the JVM started; {@code NaN} if
+ *     unknown
+ * @param pools the numbers of live Java threads by their name, in which {@code #} replaces each
+ *     number
+ * @param classes the number of loaded classes
  */
 public record ProcessCounts(
     int threads, double endedThreads, Map<String, Integer> pools, int classes) {
 
-  /** The most pools in a count. A pool that is not in it has an unknown number of threads. */
+  /** The most pools in {@link #pools}. The number of threads of another pool is unknown. */
   private static final int MOST_POOLS = 100;
 
   /** Counts of 0. */
@@ -39,7 +41,9 @@ public record ProcessCounts(
         ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
   }
 
-  /** Returns these counts with the largest pools of several threads, read at the same time. */
+  /**
+   * Returns these counts with the largest pools that have several threads, read at the same time.
+   */
   public ProcessCounts with(ThreadStacks stacks) {
     return new ProcessCounts(
         threads,

@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Files that the kernel writes about this process.
+ * Reads the files that the kernel provides about this process.
  *
- * <p>They are read by streams and not by channels: an interrupt of the reading thread, which code
- * of the application may send to any thread, would close a channel.
+ * <p>Uses streams and not channels, because an interrupt of the reading thread would close a
+ * channel, and code of the application may interrupt any thread.
  */
 class ProcessFiles {
 
   private static final Path SELF = Path.of("/proc/self");
 
-  /** Returns whether this system has the files, and they may be read. */
+  /** Returns whether this system has the files and the process may read them. */
   boolean present() {
     try {
       return Files.isReadable(SELF.resolve("smaps"));
@@ -38,7 +38,10 @@ class ProcessFiles {
     }
   }
 
-  /** Reads a stream. {@code readAllBytes} takes several times as much memory for small files. */
+  /**
+   * Reads a stream to its end. {@code readAllBytes} would take several times as much memory for
+   * small files.
+   */
   private static String text(InputStream in) throws IOException {
     byte[] bytes = new byte[2048];
     int filled = 0;

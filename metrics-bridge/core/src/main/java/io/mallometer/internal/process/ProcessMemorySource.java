@@ -23,18 +23,21 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the memory of this process, expensive figures less often.
+ * Reads the memory figures of this process on Linux, the expensive ones less often.
  *
- * <p>Each reading reads a few small files, at most once a second. The split of resident memory
- * walks all page tables. It is made every 15 s, or less often to stay below a thousandth of one
- * processor by its own CPU time.
+ * <p>Each reading reads a few small files, at most once a second. The resident set is divided (a
+ * "split") every 15 s. A split walks all page tables, so splits are less frequent if they would
+ * take more than a thousandth of one processor.
  */
 final class ProcessMemorySource implements MemorySource {
 
-  /** The shortest time between two splits, 15 s: the usual interval of Prometheus. */
+  /** The shortest time between two splits: 15 s, the usual interval of Prometheus. */
   static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
 
-  /** The longest time between two splits, an hour, even if they then exceed their share. */
+  /**
+   * The longest time between two splits, an hour, even if splits then exceed their share of a
+   * processor.
+   */
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
   static final long SHORTEST_READING_NANOS = 1_000_000_000L;
@@ -83,7 +86,7 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // A split that fails is as expensive, and is not repeated sooner.
+        // A failed split is not repeated sooner, because it is as expensive as another one.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -111,8 +114,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Requests a split. It delays the next ones by as much time, and at most two are ahead of time,
-   * so that figures that swing around a threshold cost no more than others.
+   * Requests a split before it is due. The following splits are delayed by the time that was
+   * gained, and at most two splits may be early. So figures that swing around a threshold do not
+   * cause more splits.
    */
   @Override
   public void renew() {
@@ -120,7 +124,10 @@ final class ProcessMemorySource implements MemorySource {
     renewed = due(nextSplit, nanoTime.getAsLong()) || nextSplit - nanoTime.getAsLong() <= 2 * pause;
   }
 
-  /** Returns the resident set by the page tables: on new kernels status lags by some megabytes. */
+  /**
+   * Returns the resident set by the page tables. The file {@code status} lags behind by some
+   * megabytes on new kernels, so it is the second choice.
+   */
   @Override
   public OptionalLong residentBytes() {
     OptionalLong walked = StatusFile.parse(files.own("smaps_rollup").orElse("")).residentBytes();
@@ -140,8 +147,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the cost of a split; 0 for the first, which loads classes as no later one does, and for
-   * the second, which names the call sites of mappings.
+   * Returns the cost of a split in seconds of CPU time. The first two splits count 0: the first
+   * loads classes and the second names the call sites of mappings, which later splits need not do.
    */
   private double costs(Optional<ResidentMemory> resident) {
     return splits > 1 && resident.isPresent() ? resident.get().costSeconds() : 0;
@@ -156,7 +163,10 @@ final class ProcessMemorySource implements MemorySource {
     return next == Long.MIN_VALUE || now - next >= 0;
   }
 
-  /** Reads the cgroup. If that fails, looks its directory up again: the process may have moved. */
+  /**
+   * Reads the cgroup. If this fails, looks up its directory again, because the process may have
+   * moved to another cgroup.
+   */
   private Optional<CgroupMemory> charged(StatusFile status) {
     Optional<CgroupMemory> read = reading(status);
     if (read.isEmpty()) {
@@ -181,7 +191,7 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    // The first split is made while the program starts, and does not wait for names.
+    // The first split takes place while the program starts, so it does not wait for names.
     List<MappedRange> named = splits > 0 ? ranges.get() : List.of();
     ResidentSplit split = divide(mappings.get(), jvm, counted, named);
     Optional<HugePages> huge = hugePages(split, mappings.get());
@@ -251,7 +261,7 @@ final class ProcessMemorySource implements MemorySource {
             reason(counted.self().remark(), sites)));
   }
 
-  /** Returns why mappings have no call sites, as the library says. */
+  /** Returns the library's reason why mappings have no call sites; empty if they have. */
   private static String reason(String remark, CallSites sites) {
     int begin = remark.indexOf("mappings are not recorded");
     if (begin >= 0) {

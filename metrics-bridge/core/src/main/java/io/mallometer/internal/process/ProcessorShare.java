@@ -6,31 +6,34 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * The share of a processor that one thread of this process would get if all its other threads stood
- * still: the part that the cgroup's quota and other processes leave.
+ * Measures the share of a processor that one thread of this process would get if all other threads
+ * of the process were at rest. The cgroup's quota and other processes reduce this share.
  *
  * <p>The load average does not show this share: it includes this process's own threads, and the
  * kernel divides processors between groups of threads, not between threads. So a thread spins for
  * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
- * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter one would end
- * within the first turn, which a thread that has slept gets at once.
+ * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter measurement would
+ * end within the thread's first turn, which a thread that has slept gets at once.
  */
 public final class ProcessorShare {
 
-  /** The CPU time of a measurement. */
+  /** The CPU time of a measurement, in nanoseconds. */
   static final long PROBE_NANOS = 30_000_000;
 
-  /** The longest time of a measurement, after which the CPU time so far is used. */
+  /**
+   * The longest duration of a measurement, in nanoseconds. If it ends the measurement, the CPU time
+   * up to then is used.
+   */
   private static final long MOST_NANOS = 300_000_000;
 
-  /** The quota of a cgroup of version 1, as a container sees its own. */
+  /** The file with the quota of a container's own cgroup, if cgroups have version 1. */
   private static final Path QUOTA_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
 
   private static final Path PERIOD_1 = Path.of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
 
   /**
-   * The machine's processors. In a cgroup with a quota the JVM states only as many as the quota
-   * allows.
+   * The file with the list of the machine's processors. In a cgroup with a quota, the JVM reports
+   * only as many processors as the quota allows.
    */
   private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
 
@@ -38,13 +41,13 @@ public final class ProcessorShare {
   private final LongSupplier threadNanos;
   private final LongSupplier processNanos;
 
-  /** Creates a measurement by the clocks of this process. */
+  /** Creates a measurement that uses the clocks of this process. */
   public ProcessorShare() {
     this(System::nanoTime, Pause::processorNanos, DiagnosticCommands::processNanos);
   }
 
   /**
-   * Creates a measurement by other clocks.
+   * Creates a measurement that uses other clocks.
    *
    * @param threadNanos the CPU time of the current thread; below 0 if unknown
    * @param processNanos the CPU time of all threads of the process; below 0 if unknown
@@ -56,8 +59,9 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the seconds in which a thread of this process gets one second of CPU time while all its
-   * other threads stand still: 1 or more. Takes {@link #PROBE_NANOS} of CPU time.
+   * Returns the elapsed seconds, 1 or more, in which a thread of this process would get one second
+   * of CPU time if all other threads of the process were at rest. Takes {@link #PROBE_NANOS} of CPU
+   * time.
    */
   public double slowdown() {
     int processors = processors(new ProcessFiles().text(ONLINE).orElse(""));
@@ -65,7 +69,10 @@ public final class ProcessorShare {
         1 / quota(), measured(Math.max(processors, Runtime.getRuntime().availableProcessors())));
   }
 
-  /** Returns the slowdown by other processes, without the quota. */
+  /**
+   * Returns the slowdown that other processes cause, without that of the quota; 1 if it cannot be
+   * measured.
+   */
   double measured(int processors) {
     long begin = nanoTime.getAsLong();
     long ofThread = threadNanos.getAsLong();
@@ -82,13 +89,13 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown of a thread beside which only other processes run. Processors that this
-   * process does not get are assumed to serve other processes, and each of their threads to get as
-   * much as one of this process.
+   * Returns the slowdown of a thread if only threads of other processes run beside it. Assumes that
+   * other processes use all processors that this process does not get, and that each of their
+   * threads gets as much as one thread of this process.
    *
-   * @param thread processors that one thread gets while the others run: 1 or less
-   * @param process processors that all threads of the process get
-   * @param processors processors of the machine
+   * @param thread the share of a processor that one thread gets while all threads run: 1 or less
+   * @param process the number of processors that all threads of the process get together
+   * @param processors the number of processors of the machine
    */
   static double slowdown(double thread, double process, int processors) {
     double others = Math.max(0, processors - Math.max(thread, process)) / thread;
@@ -109,7 +116,10 @@ public final class ProcessorShare {
     return count;
   }
 
-  /** Returns the quota of {@code cpu.max}: {@code 50000 100000}, or {@code max 100000}. */
+  /**
+   * Returns the quota, in processors, of a text such as {@code 50000 100000} or {@code max 100000}
+   * in {@code cpu.max}; infinite without a quota.
+   */
   static double quota(String cpuMax) {
     String[] words = cpuMax.strip().split("\\s+");
     if (words.length < 2 || words[0].equals("max") || words[0].startsWith("-")) {

@@ -21,7 +21,7 @@ record Range(long start, long end) {
     return start <= mapping.start() && mapping.start() < end;
   }
 
-  /** Returns the same addresses, ascending and without overlaps. */
+  /** Returns ranges with the same addresses as the given ones, ascending and without overlaps. */
   static List<Range> withoutOverlaps(List<Range> ranges) {
     List<Range> ascending = new ArrayList<>(ranges);
     ascending.sort(Comparator.comparingLong(Range::start));

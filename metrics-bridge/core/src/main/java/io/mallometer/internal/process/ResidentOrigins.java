@@ -14,19 +14,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Names the code behind each resident byte.
+ * Attributes the resident bytes to the code that requested them.
  *
  * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
- * mapped. A piece in a range with a call site has the stack of that call, below the kind that the
- * split found. Files have their names, and other pieces only their kind.
+ * mapped. A piece in a range with a call site gets the stack of that call, under a frame with the
+ * kind that the split found. A mapped file gets a frame with its name. Another piece only gets the
+ * frame with its kind.
  *
- * <p>Malloc's call sites have their live bytes on resident pages, together all of malloc's resident
- * memory at most. What no sampled site explains, and what the allocator retains, is a stack of its
- * own.
+ * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
+ * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
+ * sampled call site, is a stack of its own.
  */
 final class ResidentOrigins {
 
-  /** The frame of mappings with a call site whose kind no rule knows. */
+  /** The frame of mappings of unknown kind that have a call site. */
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";
@@ -51,10 +52,10 @@ final class ResidentOrigins {
    *
    * @param pieces the mappings, cut at the bounds of the ranges
    * @param kinds the kinds of the pieces
-   * @param ranges what the process mapped, ascending by address
+   * @param ranges the ranges that the process mapped, ascending by address
    * @param sites malloc's call sites
-   * @param facts the facts that the split had
-   * @param attached whether earlier mappings are unknown
+   * @param facts the facts about malloc that the split used
+   * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> of(
       List<Mapping> pieces,
@@ -99,7 +100,7 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      // The C library maps stacks past the hooks, also after an attach.
+      // The C library maps stacks without a call of the hooks, even if the library was preloaded.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (facts.glibc()) {
@@ -125,21 +126,30 @@ final class ResidentOrigins {
     };
   }
 
-  /** The bytes of the objects are malloc's, the rest of their pages the library's. */
+  /**
+   * Divides the pages of sampled objects: the objects belong to malloc, the rest of their pages to
+   * the library.
+   */
   private void divideSlots(long excessBytes) {
     long excess = Math.min(slots, excessBytes);
     add(excess, ResidentPart.MALLOMETER.tag(), List.of());
     malloc += slots - excess;
   }
 
-  /** The library's memory counts at most where it does not tell its ranges. */
+  /**
+   * Divides the memory of unknown kind: as much of it as the library may take belongs to the
+   * library, if the library does not report its ranges.
+   */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);
     add(own, ResidentPart.MALLOMETER.tag(), List.of());
     add(unknown - own, attached ? BEFORE : ResidentPart.UNEXPLAINED.tag(), List.of());
   }
 
-  /** Live bytes stand for resident bytes where these are unknown. */
+  /**
+   * Divides malloc's memory among its call sites. Uses the live bytes of a site if its resident
+   * bytes are unknown.
+   */
   private void divideMalloc(List<CallSite> sites) {
     double all = 0;
     for (CallSite site : sites) {

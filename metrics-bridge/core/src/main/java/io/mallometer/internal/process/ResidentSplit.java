@@ -18,27 +18,32 @@ import java.util.Map;
 /**
  * Divides the resident set into parts that add up to it.
  *
- * <p>First the mappings are cut, because the kernel joins neighbours to one mapping. Cuts are at
- * the bounds of named ranges of the JVM and the library, of malloc's heaps and singly mapped
- * objects, and of metaspace. Each piece then has one kind ({@link MappingKinds}).
+ * <p>First the mappings are cut, because the kernel joins neighbours to one mapping. The cuts are
+ * at the bounds of the ranges that the JVM and the library report, of malloc's heaps, of objects of
+ * malloc that have a mapping of their own, and of metaspace. Each piece then has one kind ({@link
+ * MappingKinds}).
  *
- * <p>The remaining pieces are anonymous memory that no rule knows. The JVM's tables lie in it, so
- * the JVM gets the bytes that tables for this heap may take, or fewer if the JVM states fewer. If
- * another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
+ * <p>The remaining pieces are anonymous memory of unknown kind, which includes the JVM's tables. So
+ * the JVM gets the bytes that the tables for this heap may take, or fewer if the JVM reports fewer.
+ * If another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
  * Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
- * memory, others, and the rest, which the allocator retains. Each byte counts once, and the sum
- * never exceeds the resident bytes. Sampled objects that the library has put on pages of their own
- * are part of malloc's memory. Large objects that were never touched are live and not resident.
- * They are attributed to the JVM, up to its use, because its queues are such objects.
+ * memory, and other code. The allocator retains the rest. Each byte counts once, and the sum never
+ * exceeds the resident bytes. Sampled objects that the library has put on pages of their own are
+ * part of malloc's memory. Large objects that were never touched are live and not resident. They
+ * are attributed to the JVM, up to the bytes that the JVM has from malloc, because its queues are
+ * such objects.
  */
 final class ResidentSplit {
 
-  /** The most places that one split reads to find objects of malloc, at one microsecond each. */
+  /** The most addresses that one split reads to find objects of malloc, at one microsecond each. */
   private static final int MOST_PLACES = 20_000;
 
-  /** The largest guards at the end of a stack: HotSpot's, 20 KiB by default, and glibc's page. */
+  /**
+   * The largest size of the guards at the end of a stack. HotSpot's guards have 20 KiB by default,
+   * and glibc's guard is one page.
+   */
   private static final long LARGEST_GUARDS = 32L << 10;
 
   private final JvmFacts jvm;
@@ -48,18 +53,18 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** Bytes of singly mapped objects, which are live, that are not resident. */
+  /** The bytes that are not resident of objects with a mapping of their own, which are all live. */
   private long untouched;
 
   private long unknownResident;
   private long presumed;
 
-  /** Committed structures of the JVM that were recognised, resident or not. */
+  /** The committed bytes of the JVM's structures that were recognised, resident or not. */
   private long recognisedStructures;
 
   private long copiedFiles;
 
-  /** Pages of files without the copies that the process wrote, by path. */
+  /** The resident bytes of files by path, without pages that the process copied by writing. */
   private final Map<String, Long> files = new HashMap<>();
 
   private List<HugePages.Part> hugePages = List.of();
@@ -74,9 +79,9 @@ final class ResidentSplit {
    * Divides the resident set.
    *
    * @param mappings all mappings of the process, ascending by address
-   * @param memory the memory that they map
+   * @param memory the memory of the process
    * @param searched the results of earlier searches
-   * @param ranges what the process mapped, ascending by address
+   * @param ranges the ranges that the process mapped, ascending by address
    */
   static ResidentSplit of(
       List<Mapping> mappings,
@@ -101,12 +106,12 @@ final class ResidentSplit {
   }
 
   /**
-   * Names the code behind the resident set.
+   * Divides the resident set by the code that requested the memory.
    *
    * @param mappings all mappings of the process, ascending by address
-   * @param ranges what the process mapped, ascending by address
+   * @param ranges the ranges that the process mapped, ascending by address
    * @param sites malloc's call sites
-   * @param attached whether earlier mappings are unknown
+   * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> origins(
       List<Mapping> mappings,
@@ -134,7 +139,9 @@ final class ResidentSplit {
         pieces.all(), kindsOfParts(pieces.all(), kindsByStart), ranges, sites, malloc, attached);
   }
 
-  /** Returns the kind of each piece: that of the larger piece which it was cut from. */
+  /**
+   * Returns the kind of each piece, which is the kind of the larger piece from which it was cut.
+   */
   private static List<Kind> kindsOfParts(List<Mapping> parts, Map<Long, Kind> kindsByStart) {
     List<Kind> kinds = new ArrayList<>(parts.size());
     Kind latest = Kind.UNKNOWN;
@@ -146,9 +153,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Marks reservations if no mapping has the kernel's flag for them, as with {@code
-   * vm.overcommit_memory=2}. Inaccessible memory that is larger than the guards of stacks counts as
-   * a reservation.
+   * Marks reservations if no mapping has the kernel's flag for them. The flag is missing with
+   * {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than the guards of stacks
+   * counts as a reservation.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -163,27 +170,30 @@ final class ResidentSplit {
     return told;
   }
 
-  /** Returns the parts, in bytes. */
+  /** Returns the bytes of each part. */
   Map<ResidentPart, Long> parts() {
     return parts;
   }
 
-  /** Returns the memory that no rule knows and that is attributed to the JVM. */
+  /** Returns the bytes of unknown kind that are attributed to the JVM. */
   long presumedBytes() {
     return presumed;
   }
 
-  /** Returns the pages of mapped files that the process has written. */
+  /** Returns the bytes of pages of mapped files that the process copied by writing. */
   long copiedFileBytes() {
     return copiedFiles;
   }
 
-  /** Returns the resident memory of malloc, in use or not. */
+  /** Returns the resident bytes of malloc, live or retained. */
   long mallocBytes() {
     return mallocTotal;
   }
 
-  /** Returns the pages of mapped files by path, without copies that the process wrote. */
+  /**
+   * Returns the resident bytes of mapped files by path, without pages that the process copied by
+   * writing.
+   */
   Map<String, Long> mappedFiles() {
     return files;
   }
@@ -208,7 +218,9 @@ final class ResidentSplit {
     return unknown;
   }
 
-  /** Divides the huge pages of a mapping among its pieces by their resident bytes. */
+  /**
+   * Divides the huge pages of a mapping among its pieces, in proportion to their resident bytes.
+   */
   private void divideHugePages(List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces) {
     Map<ResidentPart, Long> huge = new EnumMap<>(ResidentPart.class);
     int next = 0;
@@ -229,7 +241,10 @@ final class ResidentSplit {
     hugePages = divided;
   }
 
-  /** Returns the part before malloc's memory and unknown memory are divided. */
+  /**
+   * Returns the part to which memory of a kind belongs before malloc's and unknown memory are
+   * divided.
+   */
   private ResidentPart partOf(Kind kind) {
     return switch (kind) {
       case JAVA_HEAP -> ResidentPart.JAVA_HEAP;
@@ -287,7 +302,10 @@ final class ResidentSplit {
     return rows;
   }
 
-  /** Returns anonymous memory without a name from the kernel, the JVM or mallometer. */
+  /**
+   * Returns the anonymous memory without a name that does not lie in a range of the JVM, and so may
+   * be class metadata.
+   */
   private List<Mapping> maybeMetadata(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
     List<Mapping> maybe = new ArrayList<>();
@@ -299,7 +317,10 @@ final class ResidentSplit {
     return maybe;
   }
 
-  /** Returns pieces that may contain objects of malloc: unknown ones, structures, large stacks. */
+  /**
+   * Returns the pieces that may contain objects of malloc: memory of unknown kind, structures of
+   * the JVM, and large stacks.
+   */
   private List<Mapping> doubtful(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
     List<Mapping> doubtful = new ArrayList<>();
@@ -360,8 +381,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Divides the slots: the bytes of the objects are malloc's, the rest of their pages the
-   * library's.
+   * Divides the pages of sampled objects: the objects belong to malloc, the rest of their pages to
+   * the library.
    */
   private void divideSlots(long resident) {
     long excess = Math.min(resident, malloc.slots().excessBytes());
@@ -419,9 +440,10 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the bytes that unrecognised structures may take: the bound for all less the recognised
-   * ones. The JVM's account is a bound too, but a loose one if it counts committed memory that was
-   * never touched: of G1's 42 MiB for a heap of 256 MiB, 32 are a stack for marking.
+   * Returns the most bytes of structures that were not recognised: the bound for all structures
+   * minus the recognised ones. The bytes that the JVM reports are another bound. It is a loose one
+   * if they include committed memory that was never touched: of the 42 MiB of G1 for a heap of 256
+   * MiB, 32 MiB are a stack for marking.
    */
   private long unrecognisedStructures() {
     long accounted =

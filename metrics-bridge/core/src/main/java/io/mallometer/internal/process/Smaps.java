@@ -10,17 +10,17 @@ import java.util.List;
 /**
  * Reads {@code /proc/<pid>/smaps}, as described in proc(5).
  *
- * <p>A process with 65,000 mappings has 60 MB of it, so the text is read as a stream and only six
+ * <p>The text of a process with 65,000 mappings has 60 MB. So it is read as a stream, and only six
  * lines of a block are parsed: the header, {@code Rss}, {@code Pss}, {@code Anonymous}, {@code
  * AnonHugePages} and {@code VmFlags}. An invalid line is skipped; an incomplete block counts with
  * the lines that it has.
  *
- * <p>The kernel takes 8 ms for it in a process of 250 MB. {@code PAGEMAP_SCAN} finds the same
- * resident pages in 1 ms, but tells neither {@code VmFlags}, by which reservations are recognised,
- * nor copied and huge pages.
+ * <p>The kernel takes 8 ms to write the text for a process of 250 MB. {@code PAGEMAP_SCAN} finds
+ * the same resident pages in 1 ms. It is not used because it reports neither {@code VmFlags}, by
+ * which reservations are recognised, nor copied and huge pages.
  *
- * <p>The first readings are interpreted, byte by byte, so few bytes are read: the other lines of a
- * block have one length, and their end is found without a search.
+ * <p>The JVM interprets this code during the first readings, so the code looks at few bytes. The
+ * other lines of a block have one length, and their end is found without a search.
  */
 final class Smaps {
 
@@ -36,10 +36,13 @@ final class Smaps {
    */
   private static final int PADDED_LINE = 16 + 8 + 3;
 
-  /** The longest line that is read: no path that shows a kind of memory is longer. */
+  /** The most bytes of a line that are read. No path that shows a kind of memory is longer. */
   private static final int LONGEST_LINE = 4096;
 
-  /** The bytes of one read: the kernel gives at most 4 KiB, and the JDK needs no buffer for 8. */
+  /**
+   * The bytes of one read. The kernel returns at most 4 KiB, and the JDK allocates a buffer of its
+   * own for more than 8 KiB.
+   */
   private static final int READ_AT_ONCE = 8192;
 
   /** The value for an invalid number; no mapping begins or ends at this address. */
@@ -50,7 +53,7 @@ final class Smaps {
   /** Whether a page of ZGC's heap counts once, however often the heap is mapped. */
   private final boolean once;
 
-  /** The line, what follows it, and space for more. */
+  /** The bytes of the present line and those read behind it, with space for more. */
   private final byte[] text = new byte[2 * READ_AT_ONCE];
 
   private int filled;
@@ -68,7 +71,10 @@ final class Smaps {
 
   private final List<Mapping> mappings = new ArrayList<>();
 
-  /** The latest name. Mappings of a file lie next to each other, so they share one string. */
+  /**
+   * The name of the latest mapping. Mappings of a file lie next to each other, so they share one
+   * string.
+   */
   private String lastName = "";
 
   private byte[] lastNameBytes = new byte[0];
@@ -99,8 +105,8 @@ final class Smaps {
   }
 
   /**
-   * Returns all mappings. ZGC of JDK 17 maps its heap three times: of a page of it, each mapping
-   * has its share, {@code Pss}.
+   * Returns all mappings, in which each page of the Java heap counts once. ZGC of JDK 17 maps its
+   * heap three times, so the resident bytes of each such mapping are its share, {@code Pss}.
    *
    * @throws IOException if the stream fails
    */
@@ -152,7 +158,7 @@ final class Smaps {
       return;
     }
     finishBlock();
-    // The kernel's half of the addresses is negative here; its [vsyscall] is not the process's.
+    // Addresses of the kernel's half, such as [vsyscall], are negative; they are not the process's.
     if (from < 0 || to <= from) {
       return;
     }
@@ -199,7 +205,7 @@ final class Smaps {
     return lastName;
   }
 
-  /** Moves on behind a number of fields. */
+  /** Moves behind a number of fields. */
   private void skipFields(int fields) {
     int i = at;
     for (int field = 0; field < fields; field++) {
@@ -226,7 +232,7 @@ final class Smaps {
     return number * 1024;
   }
 
-  /** Reads a number of up to 64 bits that ends with a delimiter, and moves behind it. */
+  /** Reads a number of up to 64 bits that ends with a delimiter, and moves behind the delimiter. */
   private long hexadecimal(char delimiter) {
     long number = 0;
     int i = at;
@@ -242,7 +248,7 @@ final class Smaps {
     return digits > 0 && digits <= 16 && i < end && text[i] == delimiter ? number : NO_NUMBER;
   }
 
-  /** Returns the value of a digit in the kernel's lower case; less than 0 for another character. */
+  /** Returns the value of a hexadecimal digit in lower case; negative for another character. */
   private static int digit(byte letter) {
     if (letter <= '9') {
       return letter - '0';
@@ -272,7 +278,7 @@ final class Smaps {
     return true;
   }
 
-  /** Moves on to the next line. Returns false at the end of the text. */
+  /** Moves to the next line. Returns false at the end of the text. */
   private boolean nextLine() throws IOException {
     line = next;
     int padded = line + PADDED_LINE;
@@ -306,7 +312,10 @@ final class Smaps {
     }
   }
 
-  /** Moves the line to the front, cut to the longest, and returns the index behind it. */
+  /**
+   * Moves the line to the front of the buffer, cut to {@link #LONGEST_LINE}, and returns the index
+   * behind it.
+   */
   private int moveToFront() {
     int kept = Math.min(filled - line, LONGEST_LINE);
     System.arraycopy(text, line, text, 0, kept);

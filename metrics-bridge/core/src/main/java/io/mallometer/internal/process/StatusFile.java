@@ -6,10 +6,10 @@ import java.util.OptionalLong;
  * Reads {@code /proc/self/status}, and the resident set from {@code smaps_rollup}, as described in
  * proc(5).
  *
- * @param residentBytes the resident set
- * @param anonymousBytes the part of it that no file backs; since Linux 4.5
- * @param fileBytes the part of it in pages of files; since Linux 4.5
- * @param threads threads of the process
+ * @param residentBytes the bytes of the resident set
+ * @param anonymousBytes the part of the resident set that no file backs; since Linux 4.5
+ * @param fileBytes the part of the resident set in pages of files; since Linux 4.5
+ * @param threads the number of threads of the process
  */
 record StatusFile(
     OptionalLong residentBytes,
@@ -30,12 +30,15 @@ record StatusFile(
         figure("Threads:", "", status));
   }
 
-  /** Returns the number above all descriptors of the process. */
+  /** Returns a number that is larger than all descriptors of the process. */
   static OptionalLong descriptors(String status) {
     return figure("FDSize:", "", status);
   }
 
-  /** Returns the bytes of a line in kilobytes, also of {@code /proc/meminfo}. */
+  /**
+   * Returns the bytes of a line whose unit is kB, in {@code /proc/self/status} or {@code
+   * /proc/meminfo}.
+   */
   static OptionalLong kilobytes(String name, String status) {
     OptionalLong number = figure(name, KILOBYTES, status);
     return number.orElse(LARGEST) < LARGEST

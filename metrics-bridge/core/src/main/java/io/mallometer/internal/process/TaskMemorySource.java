@@ -30,8 +30,8 @@ final class TaskMemorySource implements MemorySource {
   /**
    * Creates a source of given figures.
    *
-   * @param task reads the figures of the process
-   * @param machineBytes reads the machine's memory; {@code NaN} if unknown
+   * @param task the function that reads the figures of the process
+   * @param machineBytes the function that reads the machine's memory; {@code NaN} if unknown
    */
   TaskMemorySource(
       Supplier<Optional<TaskInfo.Figures>> task,
@@ -80,7 +80,10 @@ final class TaskMemorySource implements MemorySource {
         .orElse(OptionalLong.empty());
   }
 
-  /** Returns the machine's memory by the platform's MBean, whose class some runtimes lack. */
+  /**
+   * Returns the machine's memory by the platform's MBean. Reads it as an attribute, because some
+   * runtimes lack the class of the MBean.
+   */
   static double machineBytes() {
     try {
       ObjectName system = new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME);

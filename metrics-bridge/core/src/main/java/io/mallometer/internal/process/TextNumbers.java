@@ -4,7 +4,7 @@ import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Whole numbers in texts that may be corrupt: an invalid number is empty. */
+/** Parses whole numbers in texts that may be corrupt. The result of an invalid number is empty. */
 final class TextNumbers {
 
   private TextNumbers() {}

@@ -13,10 +13,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Groups the threads of this JVM by name. Names are Java's whole ones: the kernel keeps 15
- * characters, in which pools of a library are alike. The resident memory of a stack is that of the
- * mappings in the range that the JVM notes for it, so all pools together never exceed the resident
- * set. Threads that are no Java threads, such as those of the collector, are in no pool.
+ * Groups the threads of this JVM by name. Uses the names of Java, because the kernel keeps only 15
+ * characters, in which pools of one library do not differ. The resident memory of a stack is that
+ * of the mappings in the range that the JVM stores for it, so all pools together never exceed the
+ * resident set. Threads that are no Java threads, such as those of the collector, belong to no
+ * pool.
  */
 final class ThreadPools {
 
@@ -57,7 +58,7 @@ final class ThreadPools {
     return Arrays.copyOf(found, root.enumerate(found, true));
   }
 
-  /** Groups threads by their names, with the range of each stack if that is known. */
+  /** Groups threads by their names, with the range of each stack if the range is known. */
   static ThreadStacks of(List<String> names, Optional<long[]> ranges, List<Mapping> mappings) {
     Map<String, ThreadPool> pools = new HashMap<>();
     int unread = 0;
@@ -83,12 +84,15 @@ final class ThreadPools {
             : unread > 0 ? "stacks that were not found and are not counted: " + unread : "");
   }
 
-  /** Adds known bytes; unknown if both are. */
+  /** Returns the sum of the known figures; {@code NaN} if both are unknown. */
   private static double sum(double one, double other) {
     return Double.isNaN(one) ? other : one + (Double.isNaN(other) ? 0 : other);
   }
 
-  /** Returns the resident bytes of a range: of a mapping that is larger its share. */
+  /**
+   * Returns the resident bytes of a range. A mapping that is only partly in the range counts in
+   * proportion.
+   */
   private static double resident(List<Mapping> mappings, long start, long end) {
     double bytes = 0;
     for (int i = firstEndingAfter(mappings, start);

@@ -40,7 +40,7 @@ class AccountReadingsTest {
     assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
   }
 
-  /** A file may be cached as a whole from an earlier run, and its mapped pages grow. */
+  /** All pages of a file may be cached since an earlier run, while its mapped pages grow. */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {
     long mib = 1 << 20;

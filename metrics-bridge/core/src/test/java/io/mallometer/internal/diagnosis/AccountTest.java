@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.function.LongToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
-/** Diagnoses of programs with known causes of growth, mostly after ten minutes. */
+/** Tests the diagnoses of programs with known causes of growth, mostly after ten minutes. */
 class AccountTest {
 
   private static final Duration TEN_MINUTES = Duration.ofMinutes(10);
@@ -57,7 +57,10 @@ class AccountTest {
     assertThat(account.rows().get(account.rows().size() - 1).kind()).isEqualTo(Kind.RETAINED);
   }
 
-  /** The line that maps has the growth, and the rest of anonymous memory keeps its own row. */
+  /**
+   * The line of code that maps memory has the growth, and other anonymous memory has a row of its
+   * own.
+   */
   @Test
   void memoryThatALineMapsIsNamedWithTheLine() {
     Situation mapper = new Situation(TEN_MINUTES, second -> 300 + second);
@@ -112,7 +115,10 @@ class AccountTest {
     assertThat(growth(account, Kind.ANONYMOUS)).isPositive();
   }
 
-  /** Live bytes are exact and samples are not, so the growth that chance hides is the sites'. */
+  /**
+   * Live bytes are exact and samples are not, so the growth that the samples do not show belongs to
+   * the sites.
+   */
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
     Situation two = new Situation(TEN_MINUTES, second -> 400 + second / 4.0);
@@ -131,7 +137,10 @@ class AccountTest {
     assertThat(pack / minutes - 10).isGreaterThan(4 * (read / minutes - 3.75)).isPositive();
   }
 
-  /** A large difference has a cause, such as memory without samples, and keeps a row of its own. */
+  /**
+   * A large difference has another cause than chance, such as memory without samples, and has a row
+   * of its own.
+   */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
     Situation one = new Situation(TEN_MINUTES, second -> 400 + second / 2.0);
@@ -153,7 +162,10 @@ class AccountTest {
         .sum();
   }
 
-  /** Nine blocks of 60 MiB: their bytes are counted, and no number of samples is needed. */
+  /**
+   * The program allocates nine blocks of 60 MiB. Their bytes are counted exactly, so no number of
+   * samples is needed.
+   */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
     Situation tensors = new Situation(TEN_MINUTES, second -> 300 + 60.0 * (second / 60));
@@ -325,7 +337,7 @@ class AccountTest {
     return situation.diagnosis().findings().stream().map(Diagnosis.Finding::text).toList();
   }
 
-  /** The arenas of many threads retain more than the stacks take. */
+  /** The arenas of many threads retain more memory than the stacks of the threads take. */
   @Test
   void aRowThatIsNotNeededGivesWayToAShortSentence() {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 2.0);
@@ -348,7 +360,7 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).contains("300 threads/min");
   }
 
-  /** The first requests load classes of a service, on a busy machine for minutes. */
+  /** The first requests to a service load classes, which takes minutes on a busy machine. */
   @Test
   void classesThatAreLoadedEverMoreSlowlyAreNoReasonToWatch() {
     Situation service =
@@ -387,7 +399,7 @@ class AccountTest {
         .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
-  /** Two to five scripts a second are compiled since the start. */
+  /** From the start on, the program compiles two to five scripts a second. */
   @Test
   void fiveHundredClassesAreEnoughAtAHundredAMinute() {
     Situation scripts = new Situation(Duration.ofMinutes(5), second -> 200 + 2 * second / 60.0);
@@ -432,7 +444,10 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
-  /** A list that is cut has a pool and a file only while they are large. */
+  /**
+   * A reading has only the largest pools and files, so one of them may be absent from some
+   * readings.
+   */
   @Test
   void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
     Situation cut =
@@ -453,7 +468,10 @@ class AccountTest {
     assertThat(account.files().get(0).growthBytes()).isBetween(10.0 * MIB, 45.0 * MIB);
   }
 
-  /** Every second reading has a pool and two files, and the last one a pool in addition. */
+  /**
+   * Returns a reading with changed pools and files: every second one has a pool and two files, and
+   * the last one has another pool.
+   */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
     Map<String, Long> files = new HashMap<>();
@@ -504,7 +522,8 @@ class AccountTest {
   }
 
   /**
-   * The buffer grows by 100 KiB/s and doubles at 164 and 328 s. The table is loaded in one step.
+   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second,
+   * a table is loaded in one step.
    */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {
@@ -555,7 +574,7 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /** The account is too short for an explanation of the growth, which is mostly the heap's. */
+  /** The account is too short to explain the growth, most of which is the heap's. */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
@@ -577,7 +596,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** The account is too short for rows that ask for a state by themselves. */
+  /** The account is too short for rows that ask for the state watch by themselves. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -597,7 +616,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).startsWith("a.Lost.page");
   }
 
-  /** The heap warms up by 8 MiB a minute, and something else leaks 2 MiB a minute. */
+  /** The heap grows by 8 MiB a minute in its warm-up, and other memory leaks 2 MiB a minute. */
   @Test
   void aHeapOnItsWayToItsMaximumIsNotTheCauseOfAForecast() {
     Situation warming = new Situation(Duration.ofMinutes(15), second -> 110 + second / 6.0);
@@ -617,7 +636,7 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
-  /** The limit has half a GiB of room for memory other than the heap, which does not grow. */
+  /** The limit leaves half a GiB for memory other than the heap, and this memory does not grow. */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
     Situation flink = new Situation(TEN_MINUTES, second -> 500 + second * 0.8 + second % 3);
@@ -631,7 +650,7 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isNaN();
   }
 
-  /** The program keeps one Inflater in three; the heap is flat. */
+  /** The program keeps one Inflater in three, and its heap does not grow. */
   @Test
   void smallUnusedGrowthIsNeverHealthyWhereverTheLimitIs() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 266 + 4.8 * second / 60);
@@ -649,7 +668,10 @@ class AccountTest {
     assertThat(diagnosis.sentence()).contains("Archive.read (Some.java:12) adds 4.8 MiB/min");
   }
 
-  /** Direct buffers wait for a collection: they fall from 104 to 38 MiB again and again. */
+  /**
+   * Direct buffers wait for a garbage collection, so their bytes fall from 104 to 38 MiB again and
+   * again.
+   */
   @Test
   void aSawtoothIsDescribedByItsTroughsAndNotExtrapolated() {
     for (int period : new int[] {60, 120, 200, 300}) {
@@ -670,8 +692,8 @@ class AccountTest {
   }
 
   /**
-   * Memory has fallen once and then rises beyond that, less than twice as far, and cleaners free a
-   * part of it.
+   * Memory has fallen once, and then rises above its earlier maximum, but less than twice as far.
+   * Cleaners free a part of it.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -732,7 +754,7 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // Whatever the verdict is, and no more than the row grows by.
+    // The part is named for any verdict, and is at most the growth of the row.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -780,7 +802,7 @@ class AccountTest {
     assertThat(many.diagnosis().named()).hasSize(3);
   }
 
-  /** The account of growth that began a minute ago is too short to be sure of any row. */
+  /** The account of growth that began a minute ago is too short for any row to be certain. */
   @Test
   void aBurstDoesNotHideTheSiteThatGrewBefore() {
     LongToDoubleFunction site = second -> second / 20.0;
@@ -814,7 +836,7 @@ class AccountTest {
     assertThat(two.diagnosis().named()).containsExactly("a.B.two", "a.B.one");
   }
 
-  /** The start-up takes 200 MiB, and nothing grows after it. */
+  /** Memory grows by 200 MiB during the start-up and does not grow afterwards. */
   @Test
   void anAccountHasThreeReadingsSinceTheStartUp() {
     assertThat(new Situation(Duration.ofSeconds(149), second -> 400).diagnosis().account())
@@ -828,7 +850,10 @@ class AccountTest {
     assertThat(first.total().growthBytes()).isZero();
   }
 
-  /** Objects that were replaced in the window are different samples at its ends. */
+  /**
+   * Objects that were replaced within the window are different samples at its two ends, so both
+   * errors count.
+   */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {
     Situation replaces = new Situation(TEN_MINUTES, second -> 300 + second / 40.0);

@@ -32,8 +32,8 @@ import java.util.function.LongToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
 /**
- * The state and the sentence of each situation. Worked examples in MiB: a process in a cgroup of
- * 1,000 MiB that was started at noon and had started up at 12:02.
+ * Tests the state and the sentence of the diagnosis in many situations, as worked examples in MiB.
+ * The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at 12:02.
  */
 class DiagnosisTest {
 
@@ -137,7 +137,10 @@ class DiagnosisTest {
         .isEqualTo(300, org.assertj.core.api.Assertions.within(5.0));
   }
 
-  /** Pages of files that are read again are active, but the kernel drops them before it kills. */
+  /**
+   * Pages of files that are read again are active, but the kernel drops them before it kills a
+   * process.
+   */
   @Test
   void cachedFilesDoNotCount() {
     Situation reads = new Situation(HALF_AN_HOUR, second -> 400);
@@ -149,7 +152,8 @@ class DiagnosisTest {
   }
 
   /**
-   * A program maps a large file and reads it: the pages are resident, and the kernel can drop them.
+   * The program maps a large file and reads it. The pages are resident, but the kernel can drop
+   * them.
    */
   @Test
   void pagesOfFilesUseUpNoLimitWhoeverSetIt() {
@@ -194,7 +198,7 @@ class DiagnosisTest {
     assertThat(reserves.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** Memory slows down over the whole time, but not over the last 15 minutes. */
+  /** Growth slows down over the whole time, but not over the last 15 minutes. */
   @Test
   void aSlowLeakShowsThroughTheWarmUpBeforeIt() {
     Situation leaks =
@@ -236,7 +240,7 @@ class DiagnosisTest {
         .endsWith("watched for 4 min");
   }
 
-  /** 3 MiB a minute reach the limit in about four hours. */
+  /** Memory grows by 3 MiB a minute and reaches the limit in about four hours. */
   @Test
   void whatGrowsInEveryWarmUpIsNotExtrapolatedFarBeforeHalfAnHour() {
     assertThat(adding(ResidentPart.MALLOC_RETAINED, 14).state()).isEqualTo(State.TOO_EARLY);
@@ -266,7 +270,10 @@ class DiagnosisTest {
         .noneMatch(finding -> finding.topic().equals("unexplained"));
   }
 
-  /** About 20 MiB a minute: at the slowest the limit is more than half an hour away. */
+  /**
+   * Memory grows by about 20 MiB a minute. At the lower end of the interval, it reaches the limit
+   * after more than half an hour.
+   */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
     Situation noisy =
@@ -294,7 +301,10 @@ class DiagnosisTest {
     assertThat(roomy.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** A part that grows by 3 MiB an hour is told apart from noise, and doubles nothing in a day. */
+  /**
+   * A part that grows by 3 MiB an hour can be distinguished from noise, but does not double the
+   * process in a day.
+   */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {
     Situation idle = new Situation(HALF_AN_HOUR, second -> 300 + second / 1_200.0);
@@ -314,7 +324,7 @@ class DiagnosisTest {
     assertThat(slow.diagnosis().state()).isEqualTo(State.TOO_EARLY);
   }
 
-  /** 25 MiB an hour double 300 MiB in half a day, though too slowly for growth to be found. */
+  /** Growth of 25 MiB an hour doubles 300 MiB in half a day, but is too slow to be found. */
   @Test
   void aPartThatWouldDoubleTheProcessKeepsItFromBeingHealthy() {
     Situation slow = new Situation(Duration.ofMinutes(15), second -> 300 + second / 144.0);
@@ -343,7 +353,7 @@ class DiagnosisTest {
     assertThat(fills.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** The heap takes ten KiB a minute of a growth that slows down. */
+  /** The growth slows down, and ten KiB a minute of it are the heap's. */
   @Test
   void whatHardlyGrowsToItsMaximumIsNotMostOfTheGrowth() {
     Situation fills =
@@ -384,7 +394,7 @@ class DiagnosisTest {
     }
   }
 
-  /** Level until 12:06:30, then 100 MiB in a minute, then level again. */
+  /** Memory is constant until 12:06:30, grows by 100 MiB in a minute, and is constant again. */
   @Test
   void aBurstIsNotExtrapolatedOnceItIsOver() {
     LongToDoubleFunction burst = second -> 400 + Math.max(0, Math.min(100, (second - 390) / 0.6));
@@ -401,8 +411,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The process grows by 100 MiB from 12:20 to 12:21, which may be unused. Until that is ten
-   * minutes ago, further growth is not excluded.
+   * The process grows by 100 MiB from 12:20 to 12:21, and this memory may be unused. Further growth
+   * is not excluded until ten minutes later.
    */
   @Test
   void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
@@ -431,7 +441,7 @@ class DiagnosisTest {
     }
   }
 
-  /** A compiler takes and returns memory while the leak goes on. */
+  /** A compiler allocates and frees memory while the leak goes on. */
   @Test
   void growthIsSeenThroughNoise() {
     Situation noisy =
@@ -629,7 +639,7 @@ class DiagnosisTest {
     assertThat(nearly.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** The kernel reclaims at the limit, so growth seems to slow down there. */
+  /** The kernel reclaims memory at the limit, so growth seems to slow down there. */
   @Test
   void aFullLimitDoesNotHideWhatFilledIt() {
     Situation full = new Situation(Duration.ofMinutes(13), second -> Math.min(960, 400 + second));
@@ -661,7 +671,10 @@ class DiagnosisTest {
             "Open the runbook: docs/runbooks/leak-suspected.md");
   }
 
-  /** All lost memory has leaked. Idle memory has leaked only if it is idle for long enough. */
+  /**
+   * All lost memory has leaked, but idle memory has leaked only if it is idle for long enough. So
+   * the sentences differ.
+   */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
     Situation leaks = new Situation(HALF_AN_HOUR, second -> 400);
@@ -725,7 +738,7 @@ class DiagnosisTest {
         .contains("Open the runbook: docs/runbooks/reaches-limit.md");
   }
 
-  /** Several sites that are small each count together, with or without a limit. */
+  /** Several small sites count together, with or without a limit. */
   @Test
   void unusedMemoryThatGrowsIsToWatchFrom8MebibytesOrAMebibyteAMinuteOn() {
     Situation none = new Situation(HALF_AN_HOUR, second -> 400);
@@ -744,7 +757,10 @@ class DiagnosisTest {
     assertThat(fast.diagnosis().state()).isEqualTo(State.WATCH);
   }
 
-  /** The oldest is idle for 5 min: 25 min are left until the longest timeout could free it. */
+  /**
+   * The oldest object is idle for 5 min, so 25 min are left until the longest timeout could free
+   * it.
+   */
   @Test
   void unusedMemoryThatReachesTheLimitBeforeTheLongestTimeoutIsToActOn() {
     Situation soon = new Situation(Duration.ofMinutes(5), second -> 400 + second);
@@ -855,7 +871,7 @@ class DiagnosisTest {
     assertThat(stands.update(act, 341 * SECOND).state()).isEqualTo(State.ACT);
   }
 
-  /** On a busy machine call sites are read late. */
+  /** The call sites are read later than the state changes, as on a busy machine. */
   @Test
   void aHeldSentenceWithoutARowNamesTheRowThatIsKnownNow() {
     HeldDiagnosis held = new HeldDiagnosis(START);
@@ -941,7 +957,7 @@ class DiagnosisTest {
     assertThat(stands.update(fine, 930 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 
-  /** Malloc retains 1 MiB/min more, and the last reading is 4 MiB below that. */
+  /** The memory that malloc retains grows by 1 MiB/min, and the last reading is 4 MiB too low. */
   @Test
   void oneLowReadingMakesNoGrowingRowHealthy() {
     LongToDoubleFunction retained = second -> 50 + second / 60.0 - (second < 600 ? 0 : 4);
@@ -973,7 +989,7 @@ class DiagnosisTest {
     assertThat(stands.update(early, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
   }
 
-  /** A stated limit and the cgroup's take turns as the nearer limit, and neither changes. */
+  /** The stated limit and the cgroup's limit alternate as the nearer one, and neither changes. */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {
     HeldDiagnosis stands = new HeldDiagnosis(START);

@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how often memory that does not grow is said to grow, and the reverse. {@code
- * docs/explanation/leaks.md} states the shares.
+ * Measures the share of processes without growth that are said to grow, and of growing ones that
+ * are not. {@code docs/explanation/leaks.md} states the shares.
  */
 class ProcessGrowthTest {
 
@@ -45,7 +45,7 @@ class ProcessGrowthTest {
         .isLessThan(0.01);
   }
 
-  /** The shares that docs/explanation/leaks.md states. */
+  /** The bounds are the shares that docs/explanation/leaks.md states. */
   @Test
   void whatRisesForMostOfTheTimeMayBeSaidToGrow() {
     assertThat(said("two tables", one -> one.noisy(POINTS, one.tables(2), 0.01, 0)))
@@ -64,7 +64,7 @@ class ProcessGrowthTest {
     assertThat(said("60 MiB, noise of 10 MiB", growing(0.3, 0.05))).isGreaterThan(0.75);
   }
 
-  /** 20 MiB in 28 minutes, while one point of seven has 60 MiB more. */
+  /** Memory grows by 20 MiB in 28 minutes, while one point of seven has 60 MiB more. */
   @Test
   void aFewHighPointsDoNotMoveTheSlope() {
     double[] bytes = new double[POINTS];
@@ -95,7 +95,7 @@ class ProcessGrowthTest {
         });
   }
 
-  /** Returns the slope of a process whose memory is these shares of 200 MiB from minute 2 on. */
+  /** Returns the slope of a process whose memory has given shares of 200 MiB from minute 2 on. */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();
     history.add(point(START, shares[0]));

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Draws the diagnoses of real programs again, from the inputs that {@code
- * benchmarks/diagnosis/run.py --inputs} recorded at minutes 5 and 9. Each file also has the truth:
- * the right states, the texts that the sentence must and must not have, and whether all growth is
- * attributed.
+ * Computes the diagnoses of real programs again, from the inputs that {@code
+ * benchmarks/diagnosis/run.py --inputs} recorded at minutes 5 and 9. Each file also has the
+ * expected result: the right states, the texts that the sentence must and must not have, and
+ * whether all growth is attributed.
  */
 class RecordedDiagnosisTest {
 
@@ -32,7 +32,10 @@ class RecordedDiagnosisTest {
   /** The largest share of the growth that may have no cause. */
   private static final double UNKNOWN_SHARE = 0.1;
 
-  /** The bytes that may always lack a cause: samples of 60 MiB have a standard error of 5 MiB. */
+  /**
+   * The bytes that may always have no cause, because samples of 60 MiB have a standard error of 5
+   * MiB.
+   */
   private static final double LEAST_BYTES = 8 * MIB;
 
   @TestFactory

@@ -124,7 +124,7 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      // A file has the components of the run beside those of the input.
+      // In a file, the components of the run are at the same level as those of the input.
       JsonNode part =
           types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
       values[i] = value(part, components[i].getGenericType());

@@ -41,14 +41,14 @@ import java.util.function.LongToDoubleFunction;
 
 /**
  * The figures of a process up to a certain age, in MiB by second. The process was started at noon
- * in a cgroup of 1,000 MiB and had started up at 12:02.
+ * in a cgroup of 1,000 MiB, and its start-up ended at 12:02.
  */
 class Situation {
 
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
 
-  /** The most words of a drawn sentence. */
+  /** The most words of the sentence of a diagnosis. */
   private static final int MOST_WORDS = 25;
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -56,9 +56,9 @@ class Situation {
   /**
    * A call site.
    *
-   * @param live its live bytes
-   * @param samples the number of samples; 0 if its bytes are exact
-   * @param frames its stack
+   * @param live the live MiB of the site, by second
+   * @param samples the number of samples; 0 if the bytes are exact
+   * @param frames the stack of the site
    */
   record Site(LongToDoubleFunction live, int samples, List<StackFrame> frames) {}
 
@@ -84,7 +84,7 @@ class Situation {
   /** Whether the resident set is divided. */
   boolean divided = true;
 
-  /** The MiB that each call site allocated; NaN for as many as its live bytes. */
+  /** The MiB that each call site has allocated; NaN if they equal its live bytes. */
   double allocated = Double.NaN;
 
   Status status = Status.counting();
@@ -122,7 +122,7 @@ class Situation {
     return Diagnosis.none(START).held(Diagnosis.State.WATCH, START, "", List.of(), List.of(row));
   }
 
-  /** Returns the diagnosis, whose sentence is short. */
+  /** Returns the diagnosis, and asserts that its sentence is short. */
   Diagnosis diagnosis() {
     Diagnosis diagnosis = DiagnosisRules.diagnosis(input());
     assertThat(diagnosis.sentence().split(" ")).hasSizeLessThanOrEqualTo(MOST_WORDS);

@@ -11,19 +11,25 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
-/** A process that warms up is healthy after ten minutes unless it also leaks. */
+/** Tests that a process that warms up is healthy after ten minutes, unless it also leaks. */
 class WarmUpTest {
 
   private static final double A_DAY = Duration.ofDays(1).toSeconds();
   private static final int PROCESSES = 400;
 
-  /** The number of processes whose diagnoses are drawn. */
+  /** The number of processes whose diagnoses are computed. */
   private static final int DRAWN = 12;
 
-  /** The share of its deviation that a reading takes from the one before: noise lasts a minute. */
+  /**
+   * The share of its deviation that a reading has from the previous one, so that noise lasts about
+   * a minute.
+   */
   private static final double LASTS = 0.8;
 
-  /** Metaspace and malloc of an idle JVM of 240 MiB: 12 MiB in the first minutes, then less. */
+  /**
+   * Metaspace and malloc of an idle JVM of 240 MiB grow by 12 MiB in the first minutes, and then
+   * more slowly.
+   */
   @Test
   void anIdleProcessThatStillWarmsUpIsHealthyByMinuteTen() {
     Situation idle = warming(second -> 0);
@@ -54,7 +60,7 @@ class WarmUpTest {
     return idle;
   }
 
-  /** A process of 200 MiB is healthy if its possible growth within a day is less than that. */
+  /** A process of 200 MiB is healthy if it can grow by less than 200 MiB within a day. */
   @Test
   void noiseSeldomMakesALineALogarithm() {
     assertThat(healthy(0.3, minute -> 2 * Math.log(minute))).isGreaterThan(0.4);
@@ -66,7 +72,7 @@ class WarmUpTest {
     }
   }
 
-  /** A leak of 1 MiB/min is drawn every 15 s until minute 15. */
+  /** A process that leaks 1 MiB/min is diagnosed every 15 s until minute 15. */
   @Test
   void noiseNeverMakesALeakHealthy() {
     Random random = new Random(7);

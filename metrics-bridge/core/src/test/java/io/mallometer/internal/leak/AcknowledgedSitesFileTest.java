@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Acknowledgements outlive the process, and a bad file has no other effect. */
+/** Tests that acknowledgements outlive the process, and that an invalid file only loses them. */
 class AcknowledgedSitesFileTest {
 
   @TempDir private Path directory;

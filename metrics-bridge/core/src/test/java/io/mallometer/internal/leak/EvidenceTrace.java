@@ -37,8 +37,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Successive evidence of a real process in a file, which tests judge again without waiting: gzipped
- * lines of JSON, one for each moment.
+ * A file with successive evidence of a real process, which tests judge again without waiting. It
+ * has gzipped lines of JSON, one for each moment.
  *
  * <pre>{@code
  * NativeLibrary library = new ProcessLibrary();
@@ -49,8 +49,8 @@ import java.util.zip.GZIPOutputStream;
  * }
  * }</pre>
  *
- * <p>Names and frames of a site are in the first line that has it. A replay uses the times of the
- * trace.
+ * <p>The name and the frames of a site are in the first line that contains the site. A replay uses
+ * the times of the trace.
  */
 public final class EvidenceTrace {
 
@@ -157,7 +157,7 @@ public final class EvidenceTrace {
   }
 
   /**
-   * Judges a trace.
+   * Judges the evidence of a trace.
    *
    * @param listener the receiver of each moment's report
    */

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The verdicts on a recorded trace are those on its process. */
+/** Tests that the verdicts on a recorded trace are the same as those on its process. */
 class EvidenceTraceTest {
 
   private static final double TWENTY_MINUTES = 1_200;

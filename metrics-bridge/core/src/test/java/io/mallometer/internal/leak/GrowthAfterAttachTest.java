@@ -12,10 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Measures the error rates of growth after an attach, in simulated processes that have 0.1, 1 and 4
- * GiB live. They have leaks, a cache that replaces its objects from before the attach, and memory
- * that is allocated and freed all the time. Objects are sampled by size, as the library samples
- * them.
+ * Measures the error rates of the verdict growing after an attach, in simulated processes with 0.1,
+ * 1 and 4 GiB of live memory. The processes have leaks, a cache that replaces its objects from
+ * before the attach, and memory that is allocated and freed all the time. Objects are sampled by
+ * size, as the library samples them.
  */
 class GrowthAfterAttachTest {
 
@@ -77,7 +77,7 @@ class GrowthAfterAttachTest {
     }
   }
 
-  /** A process after its attach. */
+  /** A simulated process after the attach. */
   private final class Process {
     final List<Site> sites = new ArrayList<>();
     final double before;
@@ -90,7 +90,8 @@ class GrowthAfterAttachTest {
      * Creates a process.
      *
      * @param before the live bytes at the attach
-     * @param cache the part of them that is replaced at an even rate within {@link #TURNOVER}
+     * @param cache the part of the live bytes that is replaced at an even rate within {@link
+     *     #TURNOVER}
      */
     Process(double before, double cache) {
       this.before = before;
@@ -132,8 +133,8 @@ class GrowthAfterAttachTest {
 
   /**
    * Returns a process with a leak in objects of 16 KiB. Half of its live bytes are a cache with
-   * entries of 64 KiB, which is replaced within ten minutes; a twentieth lives for half a minute on
-   * average.
+   * entries of 64 KiB, which is replaced within ten minutes; a twentieth of the live bytes is in
+   * objects that live for half a minute on average.
    */
   private Process leakBesideCache(double live, double leak) {
     Process process = new Process(live, live / 2);
@@ -143,7 +144,7 @@ class GrowthAfterAttachTest {
     return process;
   }
 
-  /** Returns a process with the same leak beside short-lived memory only. */
+  /** Returns a process that has only the same leak and short-lived memory. */
   private Process leakAlone(double live) {
     Process process = new Process(live, 0);
     process.add(LEAK, 16 << 10, 1e9, false);
@@ -190,7 +191,7 @@ class GrowthAfterAttachTest {
     assertThat(wrong).isZero();
   }
 
-  /** The error of the other sites' samples does not hide a leak's growth. */
+  /** Tests that the error of the other sites' samples does not hide the growth of a leak. */
   @ParameterizedTest
   @ValueSource(doubles = {0.1, 1, 4})
   void aLeakGrowsWithinFiveMinutes(double gib) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Leaks are remembered for later runs, and forgotten when they are refuted. */
+/** Tests that leaks are recorded for later runs, and forgotten when they are refuted. */
 @Tag("any-jdk")
 class KnownLeaksTest {
 
@@ -115,7 +115,7 @@ class KnownLeaksTest {
     assertThat(known.all()).containsExactly(OF_CART);
   }
 
-  /** A second site in the same functions has the same stack fingerprint. */
+  /** A second site whose frames are in the same functions has the same stack fingerprint. */
   @Test
   void aStackOfWhichOneSiteIsUsedIsNotRemembered() {
     for (long second : new long[] {0, LONG}) {

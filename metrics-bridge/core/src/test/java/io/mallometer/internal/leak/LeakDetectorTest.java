@@ -61,7 +61,10 @@ class LeakDetectorTest {
   private static final double EPOCH = 5;
   private static final long KIB = 1 << 10;
 
-  /** Options by which objects that are idle for five minutes are a leak, if all else holds. */
+  /**
+   * Options with which objects that are idle for five minutes are a leak, if all other conditions
+   * hold.
+   */
   private static final MallometerOptions NO_TIMEOUTS =
       MallometerOptions.defaults().with(Setting.LEAK_LONGEST_TIMEOUT, Duration.ZERO);
 
@@ -181,7 +184,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** The use of objects from before the observation is unknown. */
+  /** The use of objects that were allocated before the observation is unknown. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -200,8 +203,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site has lost 32 MiB, 6 MiB of them for longer than the threshold. Garbage has addresses of
-   * 8 of 128 objects.
+   * The site has lost 32 MiB, of which 6 MiB are idle for longer than the threshold. Garbage
+   * contains the addresses of 8 of the 128 objects.
    */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
@@ -223,7 +226,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
   }
 
-  /** Loses memory; searches find an address of some of its objects. */
+  /** Makes site 1 lose memory. Searches find the addresses of only some of its objects. */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
     live(1, mebibytes * (1 << 20));
@@ -239,8 +242,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Searches twice: finds no address of the lost objects of site 1, and one of each of the others.
-   * All have 256 KiB.
+   * Searches memory twice. The searches find no address of the lost objects of site 1, and an
+   * address of each other object. All objects have 256 KiB.
    */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SearchedObject> sought = new ArrayList<>();
@@ -315,7 +318,7 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** Void time would hide a scan. Its 20 s are more than a hundredth of half an hour. */
+  /** The void time may hide a scan, because its 20 s are more than a hundredth of half an hour. */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -324,7 +327,7 @@ class LeakDetectorTest {
     voidEpochs = 4;
     evaluate(20 * MINUTE);
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
-    // A program that scans every 30 min and did so at minute 20 would have scanned again by now.
+    // A program that scans every 30 min, and scanned at minute 20, would have scanned again by now.
     assertThat(settled(53 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -418,7 +421,7 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count: objects that were idle before are as idle as then.
+    // The void 40 minutes do not count, so idle objects have the same idle time as before them.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
@@ -589,8 +592,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The parser has two stacks with four idle objects each; a third has many objects, and none in a
-   * slot.
+   * The parser has two stacks with four idle objects each. A third stack has many objects, but none
+   * in a slot.
    */
   @Test
   void stacksWithoutAnObservedObjectDoNotCountAsIdle() {
@@ -606,7 +609,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** The third stack is observed, but none of its observed objects could be idle by the end. */
+  /** The third stack is observed, but none of its observed objects is old enough to be idle. */
   @Test
   void stacksWithoutAnObjectThatCouldBeIdleDoNotCountAsIdle() {
     twoStacksOfAParser();
@@ -683,7 +686,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** A stack by itself has three idle objects, and less than 1 MiB. */
+  /** A stack by itself has only three idle objects, which have less than 1 MiB. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -699,14 +702,14 @@ class LeakDetectorTest {
     }
   }
 
-  /** The first stack loses 400 KiB, and the second grows by objects that are used. */
+  /** The first stack loses 400 KiB. The second stack grows, and its objects are used. */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");
     live(1, 10 * 40 * KIB);
     steadily(1, 0, 10, 10, 40 * KIB);
     site(2, "Parser.node");
-    // Memory is searched because of a third.
+    // Memory is searched because a third site is unused.
     site(3, "Tables.load");
     steadily(3, 0, 60, 1, 64 * KIB);
     for (double second = 15; second <= 5 * MINUTE; second += 15) {
@@ -756,7 +759,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The share of unused objects alternates around the threshold. */
+  /** The share of unused objects alternates between values above and below the threshold. */
   @Test
   void ofASiteOfWhichSomeObjectsAreReadTheUnusedPartHasOneVerdict() {
     site(1, "Store.keep");
@@ -786,8 +789,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two stacks leak together; at minute 50 one has leaked enough by itself. Two caches of their
-   * name are filled since minute 33, so that none of their objects outlasted 30 minutes.
+   * Two stacks leak together; at minute 50 one of them has leaked enough by itself. Two caches with
+   * the same name are filled from minute 33 on, so none of their objects is idle for 30 minutes.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -807,7 +810,7 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until then the caches are smaller than the leak, so they are one with it.
+      // Until minute 46 the caches are smaller than the leak, so both are one suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -816,7 +819,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(HOUR), 0).verdict()).isEqualTo(Verdict.LEAK);
     SiteVerdict caches = verdict(evaluate(HOUR + EPOCH), 2);
     assertThat(caches.verdict()).isEqualTo(Verdict.UNUSED);
-    // The latest figures are shown.
+    // The verdict shows the latest figures.
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
@@ -840,7 +843,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** The stacks have three objects each that outlasted the timeout, with less than 1 MiB. */
+  /** The objects that outlasted the timeout, three of each stack, have less than 1 MiB. */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -854,7 +857,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * One stack leaks 12 MiB a minute; five others hold a pool whose objects live for two minutes.
+   * One stack leaks 12 MiB a minute. Five other stacks have the objects of a pool, which live for
+   * two minutes.
    */
   @Test
   void stacksThatDoNotGrowAreNotGrowingBecauseALeakOfTheirNameDoes() {
@@ -888,7 +892,10 @@ class LeakDetectorTest {
     }
   }
 
-  /** Six stacks of the name have freed objects that were idle for 25 minutes, and hold nothing. */
+  /**
+   * Six stacks of the name have freed objects that were idle for 25 minutes, and have no live
+   * memory.
+   */
   @Test
   void whatStacksThatHoldNothingFreedCountsBeforeALeakAsAfterIt() {
     fewOfEach(5, 3);
@@ -903,7 +910,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** 20 stacks have too few objects to grow one by one. Another is unused. */
+  /** Each of 20 stacks has too few objects to be growing by itself. Another stack is unused. */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -928,7 +935,7 @@ class LeakDetectorTest {
     assertThat(unused.suspected().objects().value()).isEqualTo(20);
   }
 
-  /** A stack is unused, and another grows by an object every 5 s, all of which are used. */
+  /** A stack is unused. Another grows by an object every 5 s, and its objects are used. */
   @Test
   void theObservedObjectsOfAStackThatGrowsBesideAnUnusedOneCountOnce() {
     site(1, "Parser.node");
@@ -945,7 +952,7 @@ class LeakDetectorTest {
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
-  /** Five stacks leak 10 MiB within 20 minutes. Then no request comes any more. */
+  /** Five stacks leak 10 MiB within 20 minutes. After that they allocate nothing. */
   @Test
   void unusedMemoryOfSeveralStacksStaysUnusedWhenNoMoreComes() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -962,7 +969,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(71 * MINUTE), 0).sentence()).contains("20 of 20 observed objects");
   }
 
-  /** Inlining and native offsets make several stacks of one leak. */
+  /** Inlining and different native offsets give one leak several stacks. */
   @Test
   void stacksOfOneNameAreOneSuspect() {
     for (int number = 1; number <= 3; number++) {
@@ -985,7 +992,7 @@ class LeakDetectorTest {
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
   }
 
-  /** A verdict shows ten stacks; this suspect has 14. */
+  /** A verdict shows ten stacks, and this suspect has 14. */
   @Test
   void ofASuspectAllStacksAreSearchedFor() {
     for (int number = 1; number <= 14; number++) {
@@ -1045,8 +1052,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * A stack begins each minute and holds its objects for an hour: the memory of those that live at
-   * the end only rises.
+   * A new stack begins each minute, and its objects live for an hour. So the memory of the stacks
+   * that are live at the end has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1068,7 +1075,7 @@ class LeakDetectorTest {
         .containsExactly(Verdict.POOL);
   }
 
-  /** Adds idle objects at stacks of one name, born at different times. */
+  /** Adds idle objects at stacks of one name, which were born at different times. */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
       site(i % stacks, "Parser.node");
@@ -1114,7 +1121,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(36 * MINUTE), 1).verdict()).isEqualTo(Verdict.HEALTHY);
   }
 
-  /** The library has no evidence of the site any more. */
+  /** From minute 31 on, the library has no evidence of the site. */
   @Test
   void aLeakThatCannotBeSeenAnyMoreShowsWhatMadeItOne() {
     site(1, "Cart.zip");
@@ -1196,7 +1203,7 @@ class LeakDetectorTest {
         .containsOnly(Instant.EPOCH.plusSeconds(35 * 60));
   }
 
-  /** A healthy site keeps nothing of earlier assessments. */
+  /** A healthy site shows only its latest assessment. */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {
     site(1, "Cart.zip");
@@ -1260,7 +1267,7 @@ class LeakDetectorTest {
     assertThat(detector.failure()).isPresent();
   }
 
-  /** Returns the use of a site as only a defect would make it. */
+  /** Returns an invalid use of a site, which only a defect could cause. */
   private static SiteUse unreadable() {
     return new SiteUse(1, 0, null, null, null);
   }
@@ -1316,7 +1323,8 @@ class LeakDetectorTest {
   // ---- Estimates
 
   /**
-   * A tenth of the old enough objects is used; objects are sampled and put into slots by chance.
+   * A tenth of the objects that are old enough to be idle is used. Objects are sampled and put into
+   * slots at random.
    */
   @Test
   void theIntervalHoldsTheTruthIn94Of100Cases() {
@@ -1417,7 +1425,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The program uses all objects, as at a timeout. */
+  /** The program uses all objects once, as it does at a timeout. */
   @Test
   void aLeakByAnEarlierRunThatIsUsedIsGivenUpAndForgotten() {
     site(1, "Cart.zip");
@@ -1446,7 +1454,7 @@ class LeakDetectorTest {
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** The leak has several stacks, and each is known by itself. */
+  /** The leak has several stacks, and each stack is known in the next run. */
   @Test
   void aLeakOfSeveralStacksIsKnownInTheNextRun() {
     detector = new LeakDetector(NO_TIMEOUTS, known);
@@ -1602,8 +1610,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns a use in which few of the many gaps exceed the threshold, but more than there are idle
-   * objects.
+   * Returns a use with many gaps. Only a small share of the gaps exceeds the threshold, but these
+   * are more than the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];
@@ -1626,7 +1634,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates for some time, up to minute 29. */
+  /** Evaluates four times a minute for some time, which ends at minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

@@ -13,7 +13,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests each rule of the leak test with a site that would be judged otherwise without it. */
+/**
+ * Tests each rule of the leak test with a site that would have another verdict without the rule.
+ */
 class LeakTestTest {
 
   private static final long START = 77_000_000_000L;
@@ -69,7 +71,7 @@ class LeakTestTest {
     assertThat(judge(two).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** The oldest object is idle for 36 minutes, the next one for 33. */
+  /** The oldest object is idle for 36 minutes, and the next one for 33 minutes. */
   @Test
   void oneObjectOutlastsTheTimeoutSurelyIfAnotherDoesSoAtAll() {
     List<SampledObject> rare = new ArrayList<>();
@@ -91,7 +93,7 @@ class LeakTestTest {
         new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
-  /** When slots run short, an object may get one in spite of a tiny probability. */
+  /** When slots are scarce, an object may get a slot although its probability was very small. */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
@@ -105,7 +107,7 @@ class LeakTestTest {
     assertThat(judge(idle).refutesLeak()).isFalse();
   }
 
-  /** An object in a slot counts, even if its size is counted as larger than a slot. */
+  /** An object in a slot counts, even if the allocator reports a size above that of the slot. */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
   void objectsThatFillASlotAreJudgedAsOthers(long bytes) {

@@ -39,7 +39,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests when sites are judged, and what happens with the verdicts. */
+/** Tests when sites are judged, and how verdicts are published. */
 class LeakWatchTest {
 
   private static final long SECOND = 1_000_000_000L;
@@ -122,7 +122,7 @@ class LeakWatchTest {
           Map.of(1, use));
     }
 
-    /** Begins a search that takes long. */
+    /** Begins a search that does not end. */
     @Override
     public String searchMemory(List<Integer> sites, long mostBytes) {
       return "";
@@ -235,7 +235,7 @@ class LeakWatchTest {
     assertThat(library.readings).isBetween(9, 11);
   }
 
-  /** The test drops the reading after each poll, as the poller does. */
+  /** The test discards the reading of the call sites after each poll, as the poller does. */
   @Test
   void anEvaluationCausesNoReadingOfItsOwn() {
     watch.configure(MallometerOptions.defaults());
@@ -248,8 +248,7 @@ class LeakWatchTest {
       callSites.published(poll);
       library.now += 5 * SECOND;
     }
-    // A reading takes 40 ms, so a thousandth of the time pays for one every 40 s; there is one
-    // every 30 s.
+    // The call sites are read every 30 s in any case, and evaluations use these readings.
     assertThat(library.siteReadings).isBetween(39, 41);
     assertThat(library.readings).isBetween(20, 41);
   }
@@ -367,7 +366,7 @@ class LeakWatchTest {
     assertThat(watch.latest().sites()).hasSize(1);
   }
 
-  /** The health details contain this sentence. */
+  /** The details of the health endpoint contain this sentence. */
   @Test
   void theFirstLeakIsTheWorstInWords() {
     watch.publish(

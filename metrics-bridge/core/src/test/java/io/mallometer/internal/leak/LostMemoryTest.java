@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests when memory is searched, and what two searches must agree on. */
+/** Tests when memory is searched, and which results of two searches show that memory is lost. */
 class LostMemoryTest {
 
   private static final int SITE = 388;
@@ -124,7 +124,7 @@ class LostMemoryTest {
 
   // ---- Collections
 
-  /** Garbage contains the addresses until the collection. */
+  /** Garbage contains the addresses of lost objects until the collection. */
   @Test
   void aCollectionThatUnusedMemoryWaitsForIsFollowedByASearch() {
     library.has(50, 1, 100);
@@ -144,7 +144,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 50));
   }
 
-  /** Garbage since the collection contains addresses of the younger objects. */
+  /** Garbage from after the collection contains addresses of the younger objects. */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
     library.has(20, 0, 100);
@@ -177,7 +177,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /** No search finds anything: the program holds all objects. */
+  /** No search finds lost objects, because the program holds the addresses of all objects. */
   @Test
   void collectionsAreFollowedBySearchesAsUnusedBytesGrow() {
     library.has(50, 1);
@@ -195,7 +195,7 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /** Garbage in the old generation contains addresses of memory that was used for long. */
+  /** Garbage in the old generation contains addresses of memory that was used for a long time. */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);
@@ -212,7 +212,9 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNotNull();
   }
 
-  /** Searches may take a thousandth of one processor, and their initial credit of 6 s. */
+  /**
+   * Searches may take a thousandth of one processor, and in addition their initial credit of 6 s.
+   */
   @Test
   void searchesStayWithinTheirShareOfProcessorTime() {
     library.cpuSeconds = 0.5;
@@ -225,7 +227,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** The hourly search takes place even if it takes more than its share. */
+  /** The hourly search takes place even if it exceeds the share of CPU time. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;
@@ -337,7 +339,9 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /** 8 samples stand for 80 objects, and 20 threads may have as many in registers. */
+  /**
+   * 8 samples stand for 80 objects, and the registers of 20 threads may contain as many addresses.
+   */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
     library.has(8, 0);
@@ -422,7 +426,7 @@ class LostMemoryTest {
     assertThat(library.searches).containsExactly(List.of(7, SITE));
   }
 
-  /** Suspects come first; the others follow, because the next search is an hour later. */
+  /** Suspects come first. The other sites follow, because the next search is an hour later. */
   @Test
   void otherSitesAreSoughtAfterThoseThatAreSuspected() {
     SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 3e6);
@@ -433,7 +437,7 @@ class LostMemoryTest {
     assertThat(library.searches).containsExactly(List.of(7, SITE, 12, 9));
   }
 
-  /** A verdict shows ten stacks; this one has 20. */
+  /** A verdict shows ten stacks, and this verdict has 20. */
   @Test
   void allStacksOfASuspectAreSoughtAndNoneTwice() {
     List<Integer> stacks = IntStream.rangeClosed(SITE, SITE + 19).boxed().toList();
@@ -458,7 +462,7 @@ class LostMemoryTest {
     return new LostObjects(sought, lost, share, share);
   }
 
-  /** Passes time; the poller asks every 15 s. */
+  /** Lets time pass. As in the poller, memory may be searched every 15 s. */
   private void pass(double time) {
     LeakReport report = new LeakReport(Instant.EPOCH, Observation.off("not asked"), sites, "");
     for (double end = seconds + time; seconds < end; seconds += 15) {

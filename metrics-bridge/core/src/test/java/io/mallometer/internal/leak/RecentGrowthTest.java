@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Tests which sites hold more memory than some minutes ago. */
+/** Tests which sites have more live memory than some minutes ago. */
 class RecentGrowthTest {
 
   private static final int SITE = 3;
@@ -105,7 +105,10 @@ class RecentGrowthTest {
         .hasValueSatisfying(more -> assertThat(more).isCloseTo(31 * MIB, within(1.0)));
   }
 
-  /** The sites rose by 60 MiB, of which at least 40 MiB replaced nothing. */
+  /**
+   * The live bytes of the sites rose by 60 MiB. At least 40 MiB of them did not replace older
+   * objects.
+   */
   @Test
   void noMoreIsReplacedThanWasLiveAtTheAttach() {
     counted = new Evidence.Counted(0, 20 * MIB);
@@ -144,7 +147,8 @@ class RecentGrowthTest {
   }
 
   /**
-   * A site that grows six times an hour may leak: ten minutes without a sample do not end growth.
+   * A site that allocates six times an hour may leak, so ten minutes without a sample do not end
+   * its growth.
    */
   @Test
   void whatComesSeldomGrowsOn() {

@@ -19,9 +19,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Judges recorded evidence of real programs: the last six minutes of 40 in which the kernels of
- * {@code benchmarks/leaks} ran side by side, 20 times as fast as the world, on JDK 17 and 25.
- * Twelve of them leak, thirteen only look so, and a JVM with its libraries is around them.
+ * Judges recorded evidence of real programs on JDK 17 and 25: the last six of 40 minutes in which
+ * the kernels of {@code benchmarks/leaks} ran side by side. All times of the kernels were divided
+ * by 20. Twelve kernels leak, and thirteen look like leaks but are none. The evidence also has the
+ * call sites of the JVM and its libraries.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {
@@ -33,7 +34,7 @@ class RecordedKernelsTest {
   private static final double LEAKING = 2 * 12;
   private static final double STATED_LEAKS = 2 * 18;
 
-  /** No object is as old as the default longest timeout. */
+  /** No object is as old as the default of the longest timeout. */
   @Test
   void whatLeaksIsUnusedAndWhatOnlyLooksSoIsNot() throws Exception {
     Found found = new Found(Duration.ofMinutes(30), Verdict.UNUSED);
@@ -83,8 +84,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * The leaking kernels that have a call site with this verdict or a graver one, and all other
-   * sites with one.
+   * The leaking kernels that have a call site with a verdict or a graver one, and all other sites
+   * with such a verdict.
    */
   private static final class Found {
     final Set<String> leaking = new TreeSet<>();

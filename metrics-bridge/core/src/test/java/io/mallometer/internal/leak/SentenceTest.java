@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 /** Tests the numbers and names in verdicts. */
 class SentenceTest {
 
-  /** The JDK's frames of a native call are not the frames that allocate. */
+  /**
+   * A foreign call has frames of the JDK above the method that makes the call. The name is that of
+   * the calling method.
+   */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {
     assertThat(

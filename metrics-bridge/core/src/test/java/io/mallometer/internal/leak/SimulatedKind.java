@@ -9,13 +9,13 @@ import java.util.function.DoubleUnaryOperator;
  *
  * @param name a description
  * @param leaks whether it leaks
- * @param births when samples are born
- * @param life how long an object lives that was born at a time; infinite if it is never freed
- * @param use when an object is used after it was born
+ * @param births the times at which samples are born
+ * @param life the lifetime of an object by the time of its birth; infinite if it is never freed
+ * @param use the times at which an object is used after its birth
  * @param bytes the size of an object
  * @param probability the probability that an object is sampled
  * @param stacks the number of call sites of one name that share its objects
- * @param apart the seconds between the begins of two of them
+ * @param apart the seconds from the beginning of one of these call sites to that of the next
  */
 record SimulatedKind(
     String name,
@@ -68,7 +68,7 @@ record SimulatedKind(
     return new SimulatedKind(name, leaks, births, life, use, bytes, probability, many, seconds);
   }
 
-  /** Returns the births at one of its stacks. */
+  /** Returns the births at one of the kind's stacks. */
   Births births(int stack) {
     double later = stack * apart;
     return (time, random) -> later + births.after(Math.max(0, time - later), random);
@@ -90,7 +90,8 @@ record SimulatedKind(
   }
 
   /**
-   * Returns births with a rate per second, of which a share that depends on the time takes place.
+   * Returns births with a rate per second, of which only a share takes place. The share depends on
+   * the time.
    */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
@@ -111,7 +112,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births with a rate per second for some seconds after each of these times. */
+  /** Returns births with a rate per second for some seconds after each of some times. */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {
@@ -142,17 +143,20 @@ record SimulatedKind(
     return (birth, random) -> seconds * (1 + 0.01 * random.nextDouble());
   }
 
-  /** Returns a life until the next multiple of a period, when all objects are freed. */
+  /** Returns a life that ends at the next multiple of a period, at which all objects are freed. */
   static Life untilRenewed(double period) {
     return (birth, random) -> period - birth % period;
   }
 
-  /** Returns an infinite life for objects of the first seconds, another one for the rest. */
+  /**
+   * Returns an infinite life for objects that are born in the first seconds, and another life for
+   * later objects.
+   */
   static Life foreverIfBornIn(double seconds, Life life) {
     return (birth, random) -> birth < seconds ? NEVER : life.of(birth, random);
   }
 
-  /** Returns one life for a share of the objects, the other for the rest. */
+  /** Returns one life for a share of the objects, and another life for the rest. */
   static Life either(double share, Life one, Life other) {
     return (birth, random) ->
         random.nextDouble() < share ? one.of(birth, random) : other.of(birth, random);
@@ -169,17 +173,17 @@ record SimulatedKind(
     return (time, birth, random) -> time + exponential(mean, random);
   }
 
-  /** Returns a use of each object after each period since its birth. */
+  /** Returns a use of each object at about each period since its birth. */
   static Use eachAfter(double period) {
     return (time, birth, random) -> time + period * (0.9 + 0.2 * random.nextDouble());
   }
 
-  /** Returns a use of all objects at once in each period. */
+  /** Returns a use of all objects at the same time in each period. */
   static Use allTogether(double period) {
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** Returns another use that ends some time after the birth. */
+  /** Returns a use that is like another one, but ends some time after the birth. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

@@ -23,7 +23,7 @@ import static io.mallometer.internal.leak.SimulatedKind.untilRenewed;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The simulated mix of kinds: known leaks, and healthy kinds that look like leaks. */
+/** The kinds of call sites that are simulated: leaks, and healthy kinds that look like leaks. */
 final class SimulatedKinds {
 
   private static final double MINUTE = 60;
@@ -172,7 +172,7 @@ final class SimulatedKinds {
                       .contains(kind.name()))
           .toList();
 
-  /** The minutes for which healthy kinds look like leaks. */
+  /** The minutes until a timeout, swap, scan or use, for which healthy kinds look like leaks. */
   private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
 
   private static final int[] LONG_GAPS = {12, 30};

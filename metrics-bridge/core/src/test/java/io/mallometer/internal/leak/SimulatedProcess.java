@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A process with many call sites, as the library would observe it: samples come into slots with the
- * library's probability, epochs of 16 s show which slots were accessed, and some epochs are void.
- * Seeded; it has a clock of its own.
+ * Simulates a process with many call sites as the library would observe it. Samples are put into
+ * slots with the library's probability, epochs of 16 s show which slots were accessed, and some
+ * epochs are void. A seed makes the simulation repeatable. It has a clock of its own.
  */
 final class SimulatedProcess {
 
@@ -33,8 +33,8 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The samples of a site that the library puts into slots in an epoch, and the live ones that it
-   * wants (leak/placement.h).
+   * The number of samples of a site that the library puts into slots in an epoch. {@link
+   * #LIVE_IN_SLOTS} is the number of live samples in slots at which it aims (leak/placement.h).
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
@@ -43,7 +43,7 @@ final class SimulatedProcess {
   /** The share of the slots that is left for sites without a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /** The age of a site's first sample before any of its samples comes into a slot. */
+  /** The age of a site's first sample from which samples of the site are put into slots. */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
@@ -67,7 +67,7 @@ final class SimulatedProcess {
     this.slots = slots;
   }
 
-  /** A stack of a kind. */
+  /** A call site of a kind. */
   final class Site {
     final SimulatedKind kind;
     final int number;
@@ -242,7 +242,10 @@ final class SimulatedProcess {
       this.death = death;
     }
 
-    /** Returns the sample; the same instance as before unless it was used since. */
+    /**
+     * Returns the sample as the library would report it. Returns the same instance as before unless
+     * the object was used since.
+     */
     SampledObject object(Site site) {
       if (lastAccess != told) {
         told = lastAccess;

@@ -7,8 +7,8 @@ import java.util.function.DoubleUnaryOperator;
 import java.util.function.ToIntFunction;
 
 /**
- * Series of live bytes over a time from 0 to 1 with a known truth, and the share of 1,000 of them
- * that a test calls growing. Seeded.
+ * Simulates series of live bytes with a known truth, over a time from 0 to 1. Measures the share of
+ * 1,000 series that a test calls growing. A seed makes the series repeatable.
  */
 public final class SimulatedSeries {
 
@@ -27,7 +27,8 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Returns a pool that fills and is emptied, with a period of at least a twentieth of the time.
+   * Returns a pool that is filled and emptied again and again, with a period of at least a
+   * twentieth of the time.
    */
   public DoubleUnaryOperator sawtooth(double longest) {
     double period = between(0.05, longest);
@@ -35,7 +36,7 @@ public final class SimulatedSeries {
     return time -> 0.5 + 0.5 * ((time / period + phase) % 1);
   }
 
-  /** Returns tables that are loaded at random times. */
+  /** Returns the sum of tables that are loaded at random times. */
   public DoubleUnaryOperator tables(int count) {
     double[] times = random.doubles(count).toArray();
     return time -> 0.5 + 0.5 * Arrays.stream(times).filter(one -> one <= time).count() / count;
@@ -61,7 +62,7 @@ public final class SimulatedSeries {
     return noise;
   }
 
-  /** Returns a shape with noise; values below 0 are 0. */
+  /** Returns a series with the shape of a function and noise. Values below 0 are replaced by 0. */
   public double[] noisy(int points, DoubleUnaryOperator shape, double deviation, double memory) {
     double[] series = noise(points, memory);
     for (int i = 0; i < points; i++) {
@@ -74,8 +75,8 @@ public final class SimulatedSeries {
   /**
    * Returns the number of live samples over time.
    *
-   * @param life the mean lifetime, as a share of the time; infinite for a leak
-   * @param births the mean number of samples born in the time
+   * @param life the mean lifetime, as a share of the whole time; infinite for a leak
+   * @param births the mean number of samples that are born in the whole time
    */
   public double[] samples(int points, double births, double life) {
     double[] live = new double[points];

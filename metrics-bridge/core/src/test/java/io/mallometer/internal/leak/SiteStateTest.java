@@ -8,7 +8,7 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Tests the effect of lost memory on a verdict, while searches find it and afterwards. */
+/** Tests the effect of lost memory on a verdict while searches find the loss, and afterwards. */
 class SiteStateTest {
 
   private static final Assessment GROWS =

@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how often series without growth are called growing ({@code docs/explanation/leaks.md}).
+ * Measures the share of series without growth that are called growing. {@code
+ * docs/explanation/leaks.md} states these shares.
  */
 class TrendErrorRatesTest {
 
   /**
-   * All orders of figures without a trend are equally likely, and those of 8 figures can be
+   * Without a trend, all orders of figures are equally likely, and the orders of 8 figures can be
    * counted.
    */
   @Test
@@ -33,7 +34,7 @@ class TrendErrorRatesTest {
     assertThat(said).isBetween(0.001, most);
   }
 
-  /** Returns how many orders of figures have at most some number of falling pairs. */
+  /** Returns the number of orders of figures with at most some number of falling pairs. */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];
     orders[0] = 1;

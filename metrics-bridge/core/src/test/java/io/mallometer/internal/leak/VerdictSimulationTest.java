@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Simulates two hours of a process with three sites of each kind, judged together with the default
- * options. Measures how many leaks are found and when, and which stages come before; asserts that
- * hardly any look-alike is called a leak. One of a hundred epochs is void. The simulation runs with
- * ample slots; with scarce slots, so that some objects stand for thousands of others; and as a
- * second run, which knows the leaks of the first. The mix is invented: it shows what the test can
- * distinguish, not how frequent such programs are.
+ * options. Measures how many leaks are found, when they are found, and which verdicts they have
+ * before. Asserts that hardly any look-alike is called a leak. One of a hundred epochs is void. The
+ * simulation runs with ample slots; with scarce slots, so that some objects stand for thousands of
+ * others; and as a second run, which knows the leaks of the first. The mix of kinds is invented. It
+ * shows which kinds the leak test can distinguish, not how frequent such programs are.
  */
 @Tag("any-jdk")
 @Tag("long")
@@ -92,7 +92,8 @@ class VerdictSimulationTest {
     }
 
     /**
-     * Simulates names with two kinds of sites: one allocates once and keeps all, the other waits.
+     * Simulates names with two kinds of sites. One site allocates once and keeps all objects; the
+     * objects of the other look like leaks for some minutes.
      */
     void liveWithTwoKindsOfEachName() {
       for (SimulatedKind once : SimulatedKinds.MADE_ONCE) {
@@ -235,7 +236,7 @@ class VerdictSimulationTest {
     }
   }
 
-  /** The stacks of a name together have old idle objects and others that keep arriving. */
+  /** One stack of a name has old idle objects, and another has objects that keep arriving. */
   @Test
   void noNameIsCalledALeakBecauseOneOfItsStacksIsOldAndAnotherGrows() {
     assertThat(TWO.outcomes.values())
@@ -245,7 +246,7 @@ class VerdictSimulationTest {
         .isEmpty();
   }
 
-  /** Tables that grow like a logarithm never stop, so they may be called a leak. */
+  /** Tables that grow like a logarithm never stop growing, so they may be called a leak. */
   @Test
   void ofAllThatOnlyLooksLikeALeakOneInAHundredIsCalledOneAtMost() {
     for (Simulation simulation : ALL) {
@@ -269,7 +270,9 @@ class VerdictSimulationTest {
     return outcomes.stream().filter(outcome -> outcome.was(Verdict.LEAK)).count();
   }
 
-  /** Leaks of many stacks are not known, because each stack has few samples. */
+  /**
+   * Leaks with many stacks are not known in the next run, because each stack has too few samples.
+   */
   @Test
   void leaksOfTheRunBeforeAreToldWithinMinutes() {
     assertThat(AGAIN.that(true))

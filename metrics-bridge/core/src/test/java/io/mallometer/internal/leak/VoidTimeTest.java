@@ -49,7 +49,7 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // If each span were kept, those from 100 s on would have 4,950 s.
+    // If all spans were stored, the spans from 100 s on would have 4,950 s.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
@@ -78,8 +78,8 @@ class VoidTimeTest {
   }
 
   /**
-   * A program reads all objects every 30 minutes, and has a longest timeout of 30 minutes. A
-   * twentieth of the epochs is void, and evidence is read three epochs apart.
+   * The program reads all objects every 30 minutes, and its longest timeout is 30 minutes. A
+   * twentieth of the epochs is void, and evidence is read once in three epochs.
    */
   @Test
   void ofProgramsWhoseFirstScanWasHiddenOneIn100IsTakenForOneWithoutScans() {
@@ -129,7 +129,7 @@ class VoidTimeTest {
   }
 
   /**
-   * The time of a call does not grow with the time that the process runs: it has run for 30 days.
+   * The process has run for 30 days. The time of a call does not grow with the age of the process.
    */
   @Test
   void ofManyUsesOnlyTheLatestCost() throws Exception {

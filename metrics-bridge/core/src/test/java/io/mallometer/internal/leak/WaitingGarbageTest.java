@@ -30,7 +30,7 @@ class WaitingGarbageTest {
   private static final double MIB = 1 << 20;
   private static final long OBJECT = 1 << 20;
 
-  /** The seconds in which cleaners have freed what a collection found. */
+  /** The seconds that cleaners take to free the objects that a collection found. */
   private static final int CLEANING = 2;
 
   private final WaitingGarbage garbage = new WaitingGarbage();
@@ -45,10 +45,12 @@ class WaitingGarbageTest {
     Outlived latest = Outlived.NONE;
     Outlived before = Outlived.NONE;
 
-    /** Old collections are counted after they have marked. */
+    /** Whether old collections are counted after they have marked. */
     boolean marksFirst;
 
-    /** A cleaner has freed before. */
+    /**
+     * The number of samples that cleaners freed; it begins at 1, as if a cleaner had freed before.
+     */
     long cleaned = 1;
 
     long afterFirstYoung;
@@ -117,7 +119,10 @@ class WaitingGarbageTest {
     return garbage.waits(List.of(SITE), true, false);
   }
 
-  /** Runs two cycles of 100 s; a collection frees each object with the probability. */
+  /**
+   * Runs two cycles of 100 s. The collection at the end of each frees each object with a
+   * probability.
+   */
   private void collectTwice(double probability) {
     program.collect(0);
     read();
@@ -160,7 +165,8 @@ class WaitingGarbageTest {
     read();
     for (int i = 0; i < 3; i++) {
       program.allocate(100);
-      // Owners are kept for a cycle: each collection frees what the one before met first.
+      // Owners are live for a cycle, so each collection frees the objects that the previous one met
+      // first.
       List<SampledObject> young =
           program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
       program.live.removeAll(young);
@@ -189,7 +195,9 @@ class WaitingGarbageTest {
     assertThat(waits()).isFalse();
   }
 
-  /** The first collection after which a cleaner is recognized is known in part. */
+  /**
+   * A part of the frees is unknown for the first collection after which a cleaner is recognized.
+   */
   @Test
   void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
     program.cleaned = 0;
@@ -197,7 +205,7 @@ class WaitingGarbageTest {
     read();
     program.allocate(100);
     program.collect(1);
-    // Frees before the cleaner was recognized.
+    // The next frees took place before the cleaner was recognized.
     program.latest = program.latest.plus(new Outlived(0, 20, 0, 0, 0, 20 * MIB));
     read();
     program.allocate(100);
@@ -227,7 +235,10 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.OLD);
   }
 
-  /** Runs three cycles of a collection that leaves thirty objects, allocated while it marked. */
+  /**
+   * Runs three cycles. The collection of each leaves thirty objects, which were allocated while it
+   * marked.
+   */
   private void collectWhileThirtyAreAllocated() {
     program.collect(0);
     read();
@@ -253,7 +264,10 @@ class WaitingGarbageTest {
     }
   }
 
-  /** A concurrent collection leaves what is allocated in its last second, a tenth and more. */
+  /**
+   * A concurrent collection leaves the objects that are allocated while it marks, here more than a
+   * tenth of all.
+   */
   @Test
   void whatIsAllocatedWhileACollectionMarksIsGarbageForTheNextOne() {
     program.marksFirst = true;
@@ -299,7 +313,10 @@ class WaitingGarbageTest {
     assertThat(answer().bytes().value()).isCloseTo(10 * MIB, within(MIB));
   }
 
-  /** Cleaners have not freed yet what a collection found, which looks as if it were held. */
+  /**
+   * The cleaners have not yet freed the objects that the collection found, so these objects look as
+   * if they were held.
+   */
   @Test
   void aReadingJustAfterACollectionChangesNothing() {
     collectTwice(1);
@@ -311,12 +328,13 @@ class WaitingGarbageTest {
     read();
     assertThat(answer()).isEqualTo(before);
     assertThat(waits()).isTrue();
-    // Another one just after it counts, so that frequent collections do not prevent an answer.
+    // The next reading just after a collection counts, so frequent collections do not prevent an
+    // answer.
     read();
     assertThat(answer().answer()).isNotEqualTo(GarbageAnswer.OLD);
   }
 
-  /** A second observer in a JVM finds counts of the time before it. */
+  /** A second observer in a JVM reads counts from before its own beginning. */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {
     collectTwice(1);
@@ -327,7 +345,7 @@ class WaitingGarbageTest {
     assertThat(later.of(List.of(SITE)).bytes().value()).isCloseTo(50 * MIB, within(MIB));
   }
 
-  /** The share of leaks in one site, many collections and phases, without a false verdict. */
+  /** A part of the objects of a site leaks, with several shares of leaks and many collections. */
   @Test
   void aLeakAmongGarbageNeverWaits() {
     for (double leaks : new double[] {0.1, 0.2, 0.5, 0.9}) {
@@ -473,7 +491,7 @@ class WaitingGarbageTest {
     assertThat(waits()).isTrue();
     assertThat(garbage.waits(List.of(SITE), false, true)).isFalse();
 
-    // A leak of objects that died young before, a hundred in each collection: none has met it yet.
+    // The site then leaks its next hundred objects, which no collection has met yet.
     program.allocate(100);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);

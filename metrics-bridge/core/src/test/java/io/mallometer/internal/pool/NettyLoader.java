@@ -14,10 +14,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** A class loader with one copy of Netty, which knows what it has defined. */
+/** A class loader with one copy of Netty, which records the classes that it has defined. */
 final class NettyLoader extends URLClassLoader {
 
-  /** The jars that the build copies: each version of Netty in a directory of its name. */
+  /**
+   * The directory with the jars that the build copies. Each version of Netty has a directory with
+   * its name.
+   */
   private static final Path VERSIONS = Path.of("target", "netty");
 
   private final Set<String> defined = ConcurrentHashMap.newKeySet();
@@ -28,7 +31,9 @@ final class NettyLoader extends URLClassLoader {
         ClassLoader.getPlatformClassLoader());
   }
 
-  /** Returns a loader of a version; of the one in the class path for an empty text. */
+  /**
+   * Returns a loader of a version of Netty; for an empty text, of the version in the class path.
+   */
   static NettyLoader of(String version) throws IOException {
     List<Path> places = new ArrayList<>();
     for (String place : System.getProperty("java.class.path").split(File.pathSeparator)) {
@@ -65,7 +70,7 @@ final class NettyLoader extends URLClassLoader {
     return found;
   }
 
-  /** Returns the names of all classes that it has defined. */
+  /** Returns the names of all classes that this loader has defined. */
   Set<String> defined() {
     return Set.copyOf(defined);
   }
@@ -79,7 +84,7 @@ final class NettyLoader extends URLClassLoader {
         .toList();
   }
 
-  /** Runs a program in it. */
+  /** Creates a program that uses this copy of Netty. */
   Use use(String packageName, String kind) throws ReflectiveOperationException {
     Object program =
         loadClass(NettyUse.class.getName())
@@ -88,7 +93,7 @@ final class NettyLoader extends URLClassLoader {
     return new Use(program);
   }
 
-  /** The program, called by reflection because its class is another than the test's. */
+  /** The program. It is called by reflection, because this loader defines its class anew. */
   record Use(Object program) {
 
     Use level(String name) throws ReflectiveOperationException {

@@ -92,7 +92,7 @@ class NettyPoolsTest {
       Watched watched = new Watched(loader);
       Pool pool = watched.pool();
 
-      // 156 are expected to be tracked, with a standard error of 12.5.
+      // 156 buffers are expected to be tracked, with a standard error of 12.5.
       Estimate buffers = pool.bufferSites().get(0).buffers();
       assertThat(pool.samplingInterval()).isEqualTo(128);
       assertThat(watched.pool().samplingInterval()).as("nothing is changed").isEqualTo(128);
@@ -122,7 +122,7 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      // 156 and 1,250 are expected to be tracked, with standard errors of 12.5 and 35.
+      // 156 and then 1,250 buffers are expected to be tracked, with standard errors of 12.5 and 35.
       assertThat(pool.samplingInterval()).isEqualTo(16);
       assertThat(pool.bufferSites().get(0).tracks().tracked()).isBetween(1_406 - 220, 1_406 + 220);
       assertThat(pool.bufferSites().get(0).buffers().value())
@@ -184,7 +184,7 @@ class NettyPoolsTest {
           .matches(
               "50 buffers from NettyUse\\.keep \\(NettyUse\\.java:\\d+\\) were dropped without"
                   + " release; their memory is lost to the pool");
-      // Netty takes the trackers out of its set when it draws a buffer.
+      // Netty removes the trackers of forgotten buffers when it tracks the next buffer.
       use.keep(1, BYTES);
       assertThat(watched.pool().bufferSites().get(0).forgotten().value()).isEqualTo(50);
       Reference.reachabilityFence(use);
@@ -238,7 +238,7 @@ class NettyPoolsTest {
   @Test
   void aLoaderThatTheApplicationDroppedIsCollected() throws Exception {
     Watched watched = new Watched();
-    // Netty leaves values in the thread that allocates, which hold its class loader.
+    // Netty leaves values in the allocating thread that keep the class loader, so that thread ends.
     FutureTask<WeakReference<ClassLoader>> use = new FutureTask<>(() -> usedAndDropped(watched));
     Thread thread = new Thread(use);
     thread.start();
@@ -424,7 +424,7 @@ class NettyPoolsTest {
     try {
       Class.forName(UTIL + ".ResourceLeakDetector$Level", true, loader);
     } catch (ClassNotFoundException e) {
-      // Not every fake has it.
+      // A fake library may lack this class.
     }
   }
 

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that uses one copy of Netty. A {@link NettyLoader} defines it beside that copy,
- * whatever its package, so it calls Netty by reflection.
+ * A program that uses one copy of Netty. The {@link NettyLoader} of the copy defines it. It calls
+ * Netty by reflection, because the package of the copy may have any name.
  */
 public final class NettyUse {
 
@@ -15,7 +15,10 @@ public final class NettyUse {
   private final Object allocator;
   private final List<Object> kept = new ArrayList<>();
 
-  /** Uses the default allocator of a kind, or a new one of a kind without a default. */
+  /**
+   * Creates a program with the default allocator of a kind, or with a new allocator if the kind has
+   * no default.
+   */
   public NettyUse(String packageName, String kind) throws ReflectiveOperationException {
     this.packageName = packageName;
     Class<?> type =
@@ -65,13 +68,13 @@ public final class NettyUse {
     kept.clear();
   }
 
-  /** Returns the native bytes of the allocator's chunks, as its own metric says. */
+  /** Returns the native bytes of the allocator's chunks, by Netty's own metric. */
   public long usedDirectMemory() throws ReflectiveOperationException {
     Object metric = method(allocator, "metric").invoke(allocator);
     return (long) method(metric, "usedDirectMemory").invoke(metric);
   }
 
-  /** Returns the number of native chunks and the bytes used in them, as Netty's metrics say. */
+  /** Returns the number of native chunks and the used bytes in them, by Netty's own metrics. */
   public long[] chunksAndUse() throws ReflectiveOperationException {
     long count = 0;
     long used = 0;
@@ -88,12 +91,12 @@ public final class NettyUse {
     return new long[] {count, used};
   }
 
-  /** Returns the native bytes that buffers have, without those that threads cache. */
+  /** Returns the native bytes of live buffers, without the bytes that threads cache. */
   public long pinnedDirectMemory() throws ReflectiveOperationException {
     return (long) method(allocator, "pinnedDirectMemory").invoke(allocator);
   }
 
-  /** Returns a public method by a public class or interface that declares it. */
+  /** Returns a public method as a public class or interface declares it. */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {
     Method found = find(target.getClass(), name, parameters);
@@ -114,7 +117,7 @@ public final class NettyUse {
           return method;
         }
       } catch (NoSuchMethodException e) {
-        // A superclass or an interface may have it.
+        // A superclass or an interface may declare the method.
       }
     }
     Method found = find(type.getSuperclass(), name, parameters);

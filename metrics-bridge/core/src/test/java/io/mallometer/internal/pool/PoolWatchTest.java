@@ -9,7 +9,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the pace of looks, and which lines are suspects, with buffers of a real Netty. */
+/**
+ * Tests the interval between readings, and which lines of code are suspects, with buffers of a real
+ * Netty.
+ */
 class PoolWatchTest {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -103,7 +106,7 @@ class PoolWatchTest {
 
     BufferSite site = site();
 
-    // At most 2,000 stay, at least half of that less 6 standard errors.
+    // At most 2,000 buffers stay known, and at least half of these, minus 6 standard errors.
     assertThat(site.tracks().tracked()).isBetween(800, 2_000);
     assertThat(site.buffers().value()).isBetween(16_000.0, 24_000.0);
     assertThat(site.buffers().low()).isLessThan(site.buffers().value());

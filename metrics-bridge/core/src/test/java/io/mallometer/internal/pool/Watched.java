@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** A watch over the classes of a loader, at times that the test sets. */
+/** A pool watch over the classes of given loaders, at times that the test sets. */
 final class Watched implements SiteReadings {
 
   private final List<NettyLoader> loaders = new ArrayList<>();
@@ -66,7 +66,7 @@ final class Watched implements SiteReadings {
     return watch.latest();
   }
 
-  /** Returns the only pool at a look a minute after the last. */
+  /** Reads the pools a minute after the last reading. Returns the only pool. */
   Pool pool() {
     List<Pool> pools = lookAfter(Duration.ofMinutes(1)).orElseThrow().pools();
     if (pools.size() != 1) {
@@ -75,12 +75,12 @@ final class Watched implements SiteReadings {
     return pools.get(0);
   }
 
-  /** Lets each reading of the CPU time find it so much later. */
+  /** Makes the CPU time advance by a step at each reading of it. */
   void slow(Duration step) {
     cpuStep = step.toNanos();
   }
 
-  /** Sets whether a reading of the call sites costs little. */
+  /** Sets whether a reading of the call sites is affordable. */
   void affordable(boolean little) {
     affordable = little;
   }

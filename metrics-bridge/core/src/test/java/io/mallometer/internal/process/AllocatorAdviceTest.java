@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Worked examples, in MiB. No advice is given if it would gain nothing. */
+/** Tests advice in worked examples, in MiB. No advice is given if it would gain nothing. */
 class AllocatorAdviceTest {
 
   private static final double UNKNOWN = Double.NaN;

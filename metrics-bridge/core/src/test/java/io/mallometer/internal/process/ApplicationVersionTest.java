@@ -73,7 +73,7 @@ class ApplicationVersionTest {
     assertThat(ApplicationVersion.clean(" \u0000 ")).isEmpty();
   }
 
-  /** HotSpot's launcher sets the two properties like this; an agent's jar is appended. */
+  /** These are the two properties as HotSpot's launcher sets them. An agent's jar is appended. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -64,7 +64,10 @@ class BudgetTableTest {
           100,
           0.01);
 
-  /** The sum is 512 heap, 128 metaspace, 30 code, 10 direct, 50 stacks, 70 native and 22 beside. */
+  /**
+   * The sum in MiB is 512 of heap, 128 of metaspace, 30 of code, 10 of direct buffers, 50 of
+   * stacks, 70 of native memory and 22 beside the process.
+   */
   @Test
   void whatIsBoundedCountsWithItsBoundAndTheRestWithItsUse() {
     MemoryBudget budget = BudgetTable.of(CONFIGURATION, RESIDENT, charged(642 * MIB));
@@ -92,7 +95,10 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 180 MiB for this configuration even without a leak");
   }
 
-  /** The kernel can drop pages that it can read again from the file, but not written pages. */
+  /**
+   * The kernel can drop pages that it can read again from the file, but not pages that the process
+   * copied by writing.
+   */
   @Test
   void ofMappedFilesOnlyWhatWasWrittenCounts() {
     assertThat(BudgetTable.of(CONFIGURATION, RESIDENT, ProcessMemory.unknown()).lines())
@@ -111,7 +117,9 @@ class BudgetTableTest {
         .isEqualTo("limit leaves 178 MiB above this configuration");
   }
 
-  /** Native code holds 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB. */
+  /**
+   * Native code has allocated 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB.
+   */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {
     assertThat(verdict(760))
@@ -141,7 +149,7 @@ class BudgetTableTest {
         .isEqualTo("limit too small by 3382 MiB for this configuration even without a leak");
   }
 
-  /** Shared memory of 10 MiB includes 8 MiB of heap, whose maximum counts already. */
+  /** The 10 MiB of shared memory include 8 MiB of the heap, whose maximum already counts. */
   @Test
   void aHeapThatIsChargedAsSharedMemoryCountsOnce() {
     assertThat(totalWithSharedHeap(8 * MIB)).isEqualTo((822 - 8) * MIB);

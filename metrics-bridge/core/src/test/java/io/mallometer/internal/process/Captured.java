@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Texts that a kernel or a JVM wrote. */
+/** Reads captured texts that a kernel or a JVM wrote. */
 final class Captured {
 
   private Captured() {}

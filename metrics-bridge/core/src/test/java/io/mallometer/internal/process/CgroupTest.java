@@ -12,9 +12,10 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests texts of version 1, captured, and of version 2, captured on Debian's Linux 6.1 and 6.12: a
- * shell and a JVM in a group of their own, after they had exceeded its limit. Other texts of
- * version 2 follow the kernel's documentation, with figures that can be added up by hand.
+ * Tests the reading of captured texts of cgroups. Those of version 2 were captured on Debian's
+ * Linux 6.1 and 6.12, for a shell and a JVM in a cgroup of their own after they had exceeded its
+ * limit. Other texts of version 2 follow the kernel's documentation, with figures that can be added
+ * up by hand.
  */
 class CgroupTest {
 
@@ -48,7 +49,10 @@ class CgroupTest {
         .contains(directory(1, "/sys/fs/cgroup/memory/docker/abc", "/sys/fs/cgroup/memory"));
   }
 
-  /** In Docker on version 1 the path is the host's, and only the container's part is mounted. */
+  /**
+   * In Docker with version 1 of cgroups, the path is that of the host, and only the container's
+   * part is mounted.
+   */
   @Test
   void findsAPartThatIsMountedAlone() {
     String part =
@@ -138,7 +142,7 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /** The kernel's items run ahead of its total by some pages. */
+  /** The sum of the kernel's items exceeds its total by some pages. */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();
@@ -262,7 +266,10 @@ class CgroupTest {
     return files;
   }
 
-  /** Returns the files in one text, each after a line {@code == name}. */
+  /**
+   * Returns the texts of several files from one text, in which each file follows a line {@code ==
+   * name}.
+   */
   private static Map<String, String> captured(String name) {
     Map<String, String> files = new HashMap<>();
     for (String file : Captured.text(name).split("(?m)^== ")) {

@@ -46,7 +46,7 @@ class DiagnosticCommandsTest {
         .contains("MaxHeapSize=none", "NoSuchOption=none", "facts known");
   }
 
-  /** Prints whether each of the JVM's answers can be parsed. */
+  /** Prints for each command whether the JVM's answer can be parsed. */
   static final class AskAll {
 
     private AskAll() {}

@@ -99,7 +99,7 @@ class FileCacheTest {
     assertThat(last.cachedFiles()).extracting(CachedFile::path).doesNotContain("/file0");
   }
 
-  /** Files that are opened while a reading waits for its next minute may have low descriptors. */
+  /** Files that are opened between two readings may have low descriptors. */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {
     kernel.nanosPerFile = 4_000_000;
@@ -116,7 +116,7 @@ class FileCacheTest {
     assertThat(read.gaps()).isEmpty();
   }
 
-  /** Sockets use the share of open files only, and every file is reached. */
+  /** Sockets take only the CPU time that is reserved for open files, and every file is read. */
   @Test
   void manySocketsLeaveTimeForFiles() {
     kernel.nanosPerFile = 1_000;
@@ -162,7 +162,7 @@ class FileCacheTest {
     assertThat(read.gaps()).isEqualTo("a security manager hides open files");
   }
 
-  /** The kernel reports all pages of a file that the process may not write. */
+  /** For a file that the process may not write, the kernel reports all pages as cached. */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {
     kernel.mapped = -1;
@@ -176,7 +176,7 @@ class FileCacheTest {
                 + " pages of files only to those who may write them");
   }
 
-  /** mincore counts a copied page as present, though it is no page of the file any more. */
+  /** mincore counts a copied page as cached, although it is not a page of the file. */
   @Test
   void copiedPagesAreNoCachedPages() {
     kernel.mapped = 16_384;
@@ -190,7 +190,7 @@ class FileCacheTest {
     return new Mapping(0x1000, 0x9000, Access.OTHER, false, path, 8192, false, 0, 0);
   }
 
-  /** Files of 4 KiB, among closed descriptors. */
+  /** A kernel with files of 4 KiB, among closed descriptors. */
   private final class Planted implements FileCache.Kernel {
 
     private final Map<Integer, String> open = new HashMap<>();
@@ -236,7 +236,8 @@ class FileCacheTest {
       assertThat(output)
           .contains("open.sst sst %d false".formatted(32 * MEBIBYTE))
           .contains("deleted.log log %d true".formatted(8 * MEBIBYTE))
-          // In a root directory of another Debian standard output is a file of a mount elsewhere.
+          // In a chroot of another Debian, standard output is a file of a mount outside of the
+          // chroot.
           .containsPattern("gaps=(1 open files are unknown: their file system is unknown)?\n");
       long mapped = Long.parseLong(output.replaceAll("(?s).*mapped.cfs index (\\d+).*", "$1"));
       assertThat(mapped).isBetween(16L * MEBIBYTE, 17L * MEBIBYTE);
@@ -251,7 +252,10 @@ class FileCacheTest {
     }
   }
 
-  /** Writes three files, of which one stays open, one mapped and one deleted, and prints them. */
+  /**
+   * Writes three files, one that stays open, one that is mapped and one that is deleted, and prints
+   * their figures.
+   */
   static final class Caches {
 
     private Caches() {}
@@ -266,11 +270,11 @@ class FileCacheTest {
         channel.write(ByteBuffer.allocate(1), 20L * MEBIBYTE - 1);
         mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
       }
-      mapped.get(0); // the written pages are cached, and hardly any of them is resident
+      mapped.get(0); // written pages are cached, but few of them are resident
       Files.delete(data.resolve("deleted.log"));
       FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;
-      // The first readings are interpreted, and may not reach all files.
+      // The JVM interprets the first readings, so they may not reach all files.
       for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {
         read =
             cache.read(new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Texts that are cut off or changed anywhere raise no exception. */
+/** Tests that texts that are cut off or changed at any place cause no exception. */
 @Tag("any-jdk")
 class GarbledTextsTest {
 
@@ -28,7 +28,7 @@ class GarbledTextsTest {
 
   @Test
   void smaps() {
-    // The length suffices for each kind of line.
+    // The text is long enough to contain each kind of line.
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt").substring(0, 20_000);
     mutate(
         smaps,

@@ -28,8 +28,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * A program that allocates known amounts of one kind of memory after the other, and prints the
- * growth of each part of the split: {@code heap: java_heap=67108864 ...}.
+ * A program that allocates a known amount of each kind of memory, one kind after the other. After
+ * each it prints the growth of each part of the split: {@code heap: java_heap=67108864 ...}.
  */
 final class Holdings {
 
@@ -90,7 +90,7 @@ final class Holdings {
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
   }
 
-  /** Prints the JVM's figures of the same memory: {@code code: used=1000000 committed=2000000}. */
+  /** Prints the JVM's own figures of the memory: {@code code: used=1000000 committed=2000000}. */
   private static void printPools(String name, Predicate<String> pool) {
     List<MemoryUsage> usages =
         ManagementFactory.getMemoryPoolMXBeans().stream()
@@ -150,7 +150,10 @@ final class Holdings {
     Neighbours.below(address);
   }
 
-  /** Frees all objects but the last, so that the allocator cannot return the end of its heap. */
+  /**
+   * Frees all objects but the last one, which keeps the allocator from returning the end of its
+   * heap.
+   */
   private void freeSmallObjects() {
     for (int i = 0; i < smallObjects.size() - 1; i++) {
       free(smallObjects.get(i));
@@ -174,7 +177,7 @@ final class Holdings {
     }
   }
 
-  /** Starts threads that each use some hundred kilobytes of stack and stay there. */
+  /** Starts threads that each use some hundred kilobytes of stack and do not end. */
   private static void startThreads() throws InterruptedException {
     CountDownLatch deep = new CountDownLatch(THREADS);
     for (int i = 0; i < THREADS; i++) {

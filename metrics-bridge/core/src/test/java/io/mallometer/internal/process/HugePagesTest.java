@@ -27,7 +27,7 @@ class HugePagesTest {
 
   private final NativeLibrary c = NativeLibrary.getInstance("c");
 
-  /** The bytes are 0 if the kernel has no transparent huge pages. */
+  /** The bytes are 0 on a kernel without transparent huge pages. */
   @Test
   void aReadingOfThisProcessTellsItsHugePages() {
     long large = mapped(64 * MIB);
@@ -53,7 +53,10 @@ class HugePagesTest {
     }
   }
 
-  /** Maps memory for the life of the process, between pages without access that keep it apart. */
+  /**
+   * Maps memory for the life of the process. Pages without access on both sides keep the kernel
+   * from joining it to other mappings.
+   */
   private long mapped(long bytes) {
     long raw =
         c.getFunction("mmap")

@@ -8,10 +8,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A JVM in which a test checks that memory appears in its parts.
+ * A JVM in which a test checks that memory of each kind appears in its part.
  *
- * @param jdk its home
- * @param collector the name in {@code -XX:+Use...GC}
+ * @param jdk the home directory of the JDK
+ * @param collector the collector, by its name in {@code -XX:+Use...GC}
  * @param tracking whether native memory tracking is on
  * @param preload whether the library is preloaded
  * @param more another option; empty if there is none
@@ -29,7 +29,7 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
           "-Xms256m",
           "-XX:+UseCompactObjectHeaders");
 
-  /** Returns the JVMs that differ most, for a test that must be short. */
+  /** Returns the few JVMs that differ most from each other, for a test that must be short. */
   static Stream<Jvm> few(Path jdk) {
     return Stream.of(
         new Jvm(jdk, "G1", false, false, ""),
@@ -38,12 +38,18 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
         new Jvm(jdk, "Serial", false, true, "-XX:+UseTransparentHugePages"));
   }
 
-  /** Returns a number of JVMs of each collector, tracked and preloaded in turns. */
+  /**
+   * Returns a number of JVMs for each collector, alternately with and without tracking and
+   * preloading.
+   */
   static Stream<Jvm> rounds(Path jdk, int rounds) {
     return COLLECTORS.stream().flatMap(collector -> turns(jdk, collector, "", rounds).stream());
   }
 
-  /** Returns each collector with each other option, tracked or not, preloaded or not. */
+  /**
+   * Returns the JVMs of each collector with each other option, with and without tracking and
+   * preloading.
+   */
   static Stream<Jvm> combinations(Path jdk) {
     return COLLECTORS.stream()
         .flatMap(
@@ -51,7 +57,9 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
                 VARIANTS.stream().flatMap(variant -> turns(jdk, collector, variant, 4).stream()));
   }
 
-  /** Returns a number of JVMs; empty if this JDK does not start with the options. */
+  /**
+   * Returns a number of JVMs with the options; an empty list if this JDK does not start with them.
+   */
   private static List<Jvm> turns(Path jdk, String collector, String more, int number) {
     return new Jvm(jdk, collector, false, false, more).exists()
         ? IntStream.range(0, number)
@@ -86,7 +94,10 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
     return !more.equals("-XX:-UseCompressedClassPointers");
   }
 
-  /** Returns the parts with malloc's memory; with tracking the JVM's share is a part of its own. */
+  /**
+   * Returns the parts that contain malloc's memory. With tracking, these include the JVM's own
+   * part.
+   */
   List<String> partsOfMalloc() {
     return tracking
         ? List.of("malloc", "malloc_live", "malloc_retained", "gc_and_jvm")

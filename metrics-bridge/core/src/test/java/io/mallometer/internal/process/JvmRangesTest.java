@@ -65,7 +65,10 @@ class JvmRangesTest {
         .isEqualTo(new JvmRanges(List.of(), List.of()));
   }
 
-  /** Asserts that the addresses of the heap are in ranges, and those around it are not. */
+  /**
+   * Asserts that the addresses of the heap are in the ranges, and that the addresses next to it are
+   * not.
+   */
   private static void assertHeap(String report) {
     JvmRanges ranges = JvmRanges.parse(report, "");
     for (long address = 0xf0000000L; address < 0x100000000L; address += 1 << 20) {

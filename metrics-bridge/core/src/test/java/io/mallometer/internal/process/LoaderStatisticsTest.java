@@ -163,7 +163,7 @@ class LoaderStatisticsTest {
                 + " 30 ms, and the budget is 20 ms; Plugins.load (Some.java:31) defines most.");
   }
 
-  /** A site whose stack leads through the JDK's method that defines a class. */
+  /** Returns a site whose stack contains the JDK's method that defines a class. */
   private static CallSite site(String name, double allocated, double rate) {
     int dot = name.lastIndexOf('.');
     return sized(
@@ -295,7 +295,7 @@ class LoaderStatisticsTest {
           .sum();
     }
 
-    /** Writes a number of five digits over the class's name. */
+    /** Returns the code of the class with a number of five digits in its name. */
     private static byte[] renamed(byte[] code, int number) {
       String text = new String(code, StandardCharsets.ISO_8859_1);
       return text.replace(
@@ -304,7 +304,7 @@ class LoaderStatisticsTest {
     }
   }
 
-  /** A loader that defines what it is told to. */
+  /** A class loader that defines a class from given code. */
   private static final class Planted extends ClassLoader {
 
     Planted() {

@@ -16,7 +16,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Splits a process that has nearly as many mappings as the kernel allows (65,530). */
+/** Tests the split of a process with nearly as many mappings as the kernel allows (65,530). */
 @Tag("process")
 @Tag("any-jdk")
 class ManyMappingsTest {
@@ -31,7 +31,7 @@ class ManyMappingsTest {
     assertThat(output).contains("adds up: true, many: true").doesNotContain("false");
   }
 
-  /** Makes every second page of a mapping unreadable, and splits three times. */
+  /** Makes every second page of a mapping unreadable, and divides the resident set three times. */
   static final class Program {
 
     private static final long PAGE = AddressSpace.PAGE;

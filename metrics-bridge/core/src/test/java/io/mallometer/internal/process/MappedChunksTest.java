@@ -24,7 +24,7 @@ class MappedChunksTest {
         .containsExactly(new Range(AT, AT + 0x40000), new Range(AT + 0x40000, AT + 0x61000));
   }
 
-  /** The words are those of malloc(200000) and malloc(20000) in glibc 2.43. */
+  /** The words are those that glibc 2.43 writes for malloc(200000) and malloc(20000). */
   @Test
   void sizesOfGlibc243LeaveTheHeaderOut() {
     memory.word(AT, 0).word(AT + 8, 0x30ff2).word(AT + 0x31000, 0).word(AT + 0x31008, 0x4ff2);
@@ -42,7 +42,7 @@ class MappedChunksTest {
             new Range(AT + 0x8000, AT + 0x48000), new Range(AT + 0x90000, AT + 0xb0000));
   }
 
-  /** Words that a program wrote at the start of a page of its object are no header. */
+  /** Words that a program wrote at the beginning of a page of its object are no header. */
   @Test
   void objectsWithinObjectsAreNone() {
     memory.object(AT + 0x8000, 0x40000).object(AT + 0x9000, 0x20000);

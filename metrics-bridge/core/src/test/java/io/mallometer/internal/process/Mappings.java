@@ -1,6 +1,6 @@
 package io.mallometer.internal.process;
 
-/** Mappings of tests. */
+/** Creates mappings for tests. */
 final class Mappings {
 
   private Mappings() {}

@@ -2,12 +2,15 @@ package io.mallometer.internal.process;
 
 import java.util.function.LongSupplier;
 
-/** The memory of this process, divided at the pace of a clock that a test sets, at no cost. */
+/**
+ * Provides the memory of this process, divided by a clock that a test sets. The split seems to take
+ * no CPU time.
+ */
 public final class MemoryByClock {
 
   private MemoryByClock() {}
 
-  /** Returns a source by a monotonic clock in nanoseconds. */
+  /** Returns a source that uses a monotonic clock in nanoseconds. */
   public static MemorySource of(LongSupplier nanoTime) {
     return new ProcessMemorySource(new ProcessFiles(), nanoTime, () -> 0);
   }

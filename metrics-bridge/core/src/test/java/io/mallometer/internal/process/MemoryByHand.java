@@ -12,14 +12,14 @@ final class MemoryByHand implements AddressSpace {
   private final Map<Long, Long> words = new HashMap<>();
   private int reads;
 
-  /** Puts the header of an object that glibc mapped singly. */
+  /** Writes the header of an object to which glibc gave a mapping of its own. */
   MemoryByHand object(long address, long bytes) {
     words.put(address, 0L);
     words.put(address + 8, bytes | 2);
     return this;
   }
 
-  /** Writes the header of a heap of one of glibc's arenas. */
+  /** Writes the header of a heap of an arena of glibc. */
   MemoryByHand heap(long address, long arena, long before, long used, long writable) {
     return word(address, arena)
         .word(address + 8, before)
@@ -27,7 +27,7 @@ final class MemoryByHand implements AddressSpace {
         .word(address + 24, writable);
   }
 
-  /** Fills memory with chunks of the main arena; the last chunk takes the rest. */
+  /** Fills memory with chunks of the main arena. The last chunk takes the rest of the memory. */
   MemoryByHand chunks(long start, long end, long bytes) {
     for (long at = start; at < end; at += bytes) {
       word(at + 8, (at + 2 * bytes > end ? end - at : bytes) | 1);
@@ -63,7 +63,7 @@ final class MemoryByHand implements AddressSpace {
     return Optional.of(found);
   }
 
-  /** Returns all pages as resident. */
+  /** Returns that all pages are resident. */
   @Override
   public Optional<BitSet> residentPages(long start, long end) {
     BitSet all = new BitSet();

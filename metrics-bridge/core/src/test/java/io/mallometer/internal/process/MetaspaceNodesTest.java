@@ -30,7 +30,7 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT, 64 * MIB));
   }
 
-  /** Three full nodes appear as one mapping, and a fourth begins in it. */
+  /** Three full nodes appear as one mapping, and a fourth node begins in the same mapping. */
   @Test
   void fullNodesAreOneMapping() {
     mappings.add(committed(AT, AT + 200 * MIB));
@@ -44,7 +44,10 @@ class MetaspaceNodesTest {
             range(AT + 192 * MIB, 64 * MIB));
   }
 
-  /** A table of the collector begins where a node might, but the JVM's account excludes it. */
+  /**
+   * A table of the collector begins at an address at which a node may begin, but the committed
+   * bytes that the JVM reports exclude it.
+   */
   @Test
   void whatOnlyLooksLikeANodeIsNone() {
     node(AT, 20 * MIB);
@@ -53,7 +56,7 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT + 256 * MIB, 64 * MIB));
   }
 
-  /** Classes are loaded between the two readings. */
+  /** The JVM loads classes between the reading of the mappings and that of its figures. */
   @Test
   void theAccountMayBeAheadOfTheMappings() {
     node(AT, 20 * MIB);
@@ -86,7 +89,7 @@ class MetaspaceNodesTest {
         .containsExactly(range(AT, 1024 * MIB));
   }
 
-  /** The search must end although there are more combinations than can be tried. */
+  /** The search must end, although there are more combinations than it can try. */
   @Test
   void manyCandidatesTakeNoTime() {
     for (int i = 0; i < 200; i++) {

@@ -7,7 +7,8 @@ import org.junit.jupiter.api.Test;
 class NativeMemoryTrackingTest {
 
   /**
-   * The report's total is 9706298, including 10240 bytes of category Other, which Java requested.
+   * The total of the report is 9706298, including 10240 bytes of the category Other, which Java
+   * code requested.
    */
   @Test
   void readsJdk17() {
@@ -18,7 +19,7 @@ class NativeMemoryTrackingTest {
     assertThat(tracking.structureBytes()).isEqualTo(43_552_768 + 36_864 + 8_192);
   }
 
-  /** The report's total is 14652488, including 34816 bytes of category Other. */
+  /** The total of the report is 14652488, including 34816 bytes of the category Other. */
   @Test
   void readsJdk25() {
     NativeMemoryTracking tracking =

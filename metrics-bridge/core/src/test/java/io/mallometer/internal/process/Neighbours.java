@@ -10,8 +10,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * Foreign memory. A little of it beside other memory makes the kernel show both as one mapping.
- * Threads, libraries and mallometer itself sometimes cause this by chance.
+ * Maps foreign memory next to other memory, so that the kernel shows both as one mapping. Threads,
+ * libraries and mallometer itself sometimes cause this by chance.
  */
 final class Neighbours {
 
@@ -25,12 +25,14 @@ final class Neighbours {
 
   private Neighbours() {}
 
-  /** Maps memory right below a singly mapped object of malloc if the address is free. */
+  /**
+   * Maps memory directly below an object that has a mapping of its own, if the addresses are free.
+   */
   static void below(long object) {
     map(object / AddressSpace.PAGE * AddressSpace.PAGE - BYTES);
   }
 
-  /** Maps memory below each node of metaspace if the address is free. */
+  /** Maps memory directly below each node of metaspace, if the addresses are free. */
   static void besideMetaspace() {
     Matcher node = NODE.matcher(metaspace());
     while (node.find()) {
@@ -52,7 +54,7 @@ final class Neighbours {
     }
   }
 
-  /** Maps and touches memory like a library that does not use malloc; returns its address. */
+  /** Maps and writes memory, like a library that does not use malloc. Returns its address. */
   static long foreign(long bytes) {
     return map(0, bytes, PRIVATE_ANONYMOUS);
   }

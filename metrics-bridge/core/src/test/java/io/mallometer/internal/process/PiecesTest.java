@@ -93,7 +93,7 @@ class PiecesTest {
     }
   }
 
-  /** Cuts ranges out of memory whose upper half of each 64 KiB is resident. */
+  /** Cuts ranges out of memory in which the upper half of each 64 KiB is resident. */
   private static List<Mapping> cutOut(List<Mapping> mappings, Range... ranges) {
     Pieces pieces = new Pieces(new UpperHalves(), mappings);
     pieces.cutOut(List.of(ranges), NAME);

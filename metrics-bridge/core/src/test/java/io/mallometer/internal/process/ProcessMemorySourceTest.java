@@ -56,7 +56,8 @@ class ProcessMemorySourceTest {
       nanos += Duration.ofMillis(100).toNanos();
     }
 
-    // The cached files ask it once a minute how large the table of descriptors is.
+    // The reader of cached files also reads the status once a minute, for the size of the table of
+    // descriptors.
     assertThat(files.statusRead).isEqualTo(60 + 1);
     assertThat(files.mappingsRead).isEqualTo(4);
   }
@@ -91,7 +92,10 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(2);
   }
 
-  /** The capture has 11,448 KiB of written file pages, 948 of them archived objects in the heap. */
+  /**
+   * The captured text has 11,448 KiB of copied pages of files, 948 KiB of which are archived
+   * objects in the heap.
+   */
   @Test
   void whatWasWrittenOfMappedFilesIsKnown() {
     assertThat(read().resident().orElseThrow().copiedFileBytes())
@@ -110,7 +114,9 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(1);
   }
 
-  /** The status is that of a JVM on Linux 6.18 that mapped a file of 600 MiB and read it. */
+  /**
+   * The status was captured from a JVM on Linux 6.18 that had mapped a file of 600 MiB and read it.
+   */
   @Test
   void pagesOfFilesDoNotCountTowardALimit() {
     files.status =
@@ -161,7 +167,7 @@ class ProcessMemorySourceTest {
     assertThat(memory).isEqualTo(ProcessMemory.unknown());
   }
 
-  /** The cost is that of the third and later splits: the first two load classes and read names. */
+  /** Splits have a cost from the third on, because the first two load classes and read names. */
   @ParameterizedTest
   @CsvSource({"12, 240", "100, 38", "10000000, 3"})
   void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor(int costMillis, int splits) {

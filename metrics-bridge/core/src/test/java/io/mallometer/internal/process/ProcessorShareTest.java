@@ -24,13 +24,13 @@ class ProcessorShareTest {
     assertThat(ProcessorShare.slowdown(0.9, 0.9, 64)).isCloseTo(1 / 0.9, within(0.001));
   }
 
-  /** Eight threads share two processors. */
+  /** Eight threads of this process share two processors. */
   @Test
   void threadsOfTheSameProcessDoNotSlowItDown() {
     assertThat(ProcessorShare.slowdown(0.25, 2, 2)).isEqualTo(1);
   }
 
-  /** Two processors are shared by four threads of this process and four of another. */
+  /** Four threads of this process and four of another share two processors. */
   @Test
   void threadsOfOtherProcessesDo() {
     assertThat(ProcessorShare.slowdown(0.25, 1, 2)).isEqualTo(2.5);
@@ -45,7 +45,7 @@ class ProcessorShareTest {
     assertThat(nanos).isLessThan(5 * ProcessorShare.PROBE_NANOS);
   }
 
-  /** CPU times are unavailable, or do not advance. */
+  /** The CPU times are unavailable in the first measurement, and do not advance in the second. */
   @Test
   void aMeasurementEndsInAnyCase() {
     assertThat(new ProcessorShare(() -> nanos += 300_000, () -> -1, () -> -1).measured(2))

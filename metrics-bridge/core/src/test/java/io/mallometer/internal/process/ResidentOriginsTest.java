@@ -57,7 +57,7 @@ class ResidentOriginsTest {
             "[mapped_files];[libz.so] " + 64 * KIB);
   }
 
-  /** The ranges cut the mapping; without a page table the smaller side counts as resident. */
+  /** The mapping is cut at the ranges. Without a page table the smaller side counts as resident. */
   @Test
   void aRangeMayBePartOfAMapping() {
     assertThat(
@@ -90,7 +90,7 @@ class ResidentOriginsTest {
         .noneMatch(line -> line.contains("unsampled"));
   }
 
-  /** A slot is a mapping of its own; the excess is that of all together. */
+  /** Each slot is a mapping of its own, but the excess is the sum of all slots. */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
     String smaps =
@@ -128,7 +128,10 @@ class ResidentOriginsTest {
         .noneMatch(line -> line.startsWith("[unexplained]"));
   }
 
-  /** The rest is then no memory of the library's, whatever its footprint may be. */
+  /**
+   * If the library reports its ranges, other memory is not the library's, whatever its footprint
+   * is.
+   */
   @Test
   void theLibraryTellsItsOwnRanges() {
     List<MappedRange> own =

@@ -20,7 +20,7 @@ class ResidentSplitTest {
 
   private static final long MIB = 1 << 20;
 
-  /** The size of {@code [stack]} in the capture on Linux 6.1, in KiB. */
+  /** The size of {@code [stack]} in the text captured on Linux 6.1, in KiB. */
   private static final long STACK_OF_MAIN = 36;
 
   private static final JvmFacts OF_THE_CAPTURE =
@@ -49,12 +49,12 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.MALLOC, (4292 + 116) * 1024L - 8192)
         .doesNotContainKeys(
             ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED, ResidentPart.MALLOMETER);
-    // Includes files, and the zeroed data behind libraries.
+    // The part includes files and the zeroed data behind libraries.
     assertThat(parts.get(ResidentPart.MAPPED_FILES)).isBetween(32_748 * 1024L, 33_400 * 1024L);
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** The library has more of it than others may have. */
+  /** The library's zeroed data is larger than the limit for other libraries. */
   @Test
   void theZeroedDataOfTheLibraryIsTheLibrarys() {
     String behind =
@@ -85,7 +85,7 @@ class ResidentSplitTest {
 
   /**
    * Linux 6.1 shows a thread's stack and the node of metaspace above it as one mapping. The test
-   * has no page table, so all of the stack's megabyte counts as resident.
+   * has no page table, so the whole megabyte of the stack counts as resident.
    */
   @Test
   void aStackAndMetaspaceAreToldApart() {
@@ -143,7 +143,10 @@ class ResidentSplitTest {
     assertThat(parts).containsEntry(ResidentPart.JAVA_HEAP, 3964 * 1024L);
   }
 
-  /** The kernel promises all memory ({@code vm.overcommit_memory=2}). */
+  /**
+   * With {@code vm.overcommit_memory=2}, the kernel marks no mapping as reserved without a promise
+   * of memory.
+   */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {
     String smaps = Captured.text("smaps-linux-6.18-jdk17-g1.txt");
@@ -189,7 +192,10 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** An object of 64 MiB has 1 MiB resident. In addition 40 MiB are live and 20 MiB retained. */
+  /**
+   * An object of 64 MiB has 1 MiB resident. In addition, 40 MiB of other objects are live, and 20
+   * MiB are retained.
+   */
   @Test
   void whatWasNeverTouchedIsNoLiveMemory() {
     long object = 0x7f0000000000L;
@@ -238,7 +244,10 @@ class ResidentSplitTest {
     assertThat(total(with)).isEqualTo(48_880 * 1024L);
   }
 
-  /** Tracking says that the JVM has no tables, so the memory cannot be the JVM's. */
+  /**
+   * Native memory tracking reports no structures of the JVM, so memory of unknown kind is not
+   * attributed to the JVM.
+   */
   @Test
   void whatNobodyOwnsIsUnexplained() {
     Map<ResidentPart, Long> parts =
@@ -269,14 +278,14 @@ class ResidentSplitTest {
             new MappedChunks.Searched(),
             List.of());
 
-    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB for the rest.
+    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB for other structures.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
   }
 
-  /** The bound of the JVM's tables has room for it, yet the JVM did not map it. */
+  /** The JVM's tables may be as large as this memory, but the program mapped it. */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
     List<Mapping> unknown =
@@ -331,7 +340,10 @@ class ResidentSplitTest {
         MappedRange.Owner.PROGRAM);
   }
 
-  /** NMT counts committed memory, touched or not: 42 MiB, of which the tables have 14 MiB. */
+  /**
+   * Native memory tracking counts committed memory, touched or not. It has 42 MiB here, and the
+   * tables take at most 14 MiB.
+   */
   @Test
   void theJvmsAccountMakesItPresumeLessAndNeverMore() {
     assertThat(presumed(new NativeMemoryTracking(0, 42 * MIB))).isEqualTo(14 * MIB);
@@ -454,7 +466,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * A mapping is cut where the heap begins, and its huge pages are divided like its resident bytes.
+   * The mapping is cut at the beginning of the heap, and its huge pages are divided in proportion
+   * to the resident bytes.
    */
   @Test
   void partsOfOneMappingShareItsHugePages() {
@@ -501,7 +514,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** The heap of glibc 2.41 and newer is two mappings because of a huge page. */
+  /** With glibc 2.41 and newer, a huge page can make a heap two mappings. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;
@@ -516,7 +529,7 @@ class ResidentSplitTest {
         .isEqualTo(39 * MIB);
   }
 
-  /** The first word of the second heap leads to an arena that lies in the first. */
+  /** The first word of the second heap is the address of an arena that lies in the first heap. */
   @Test
   void laterHeapsOfAnArenaAreKnownByTheHeapBefore() {
     long first = 0x7f0014000000L;
@@ -534,7 +547,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code glibc.malloc.hugetlb=2} a heap has four huge pages; here it is in foreign memory.
+   * With {@code glibc.malloc.hugetlb=2} a heap has four huge pages. This heap lies within a mapping
+   * of foreign memory.
    */
   @Test
   void smallerHeapsAreFoundInOneMappingWithOtherMemory() {
@@ -547,7 +561,7 @@ class ResidentSplitTest {
         .isEqualTo(8 * MIB);
   }
 
-  /** The mappings are read before the heap's header. */
+  /** The heap grows after the mappings were read, and before its header is read. */
   @Test
   void aHeapMayGrowWhileItIsLookedAt() {
     long heap = 0x7f0014000000L;
@@ -560,7 +574,10 @@ class ResidentSplitTest {
         .isEqualTo(2 * MIB);
   }
 
-  /** A small object lies above foreign memory, as with {@code glibc.malloc.mmap_threshold}. */
+  /**
+   * A small object with a mapping of its own lies above foreign memory. Such objects exist with
+   * {@code glibc.malloc.mmap_threshold}.
+   */
   @Test
   void smallMappedObjectsAreBelievedInRows() {
     long start = 0x7f0014001000L;
@@ -584,7 +601,10 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** The break cannot grow: glibc maps a mebibyte, and later another one below it. */
+  /**
+   * The program break cannot grow, so glibc maps a mebibyte for the main arena, and later another
+   * one below it.
+   */
   @Test
   void theMainArenaIsKnownByItsChunks() {
     long start = 0x7f0014003000L;
@@ -614,7 +634,10 @@ class ResidentSplitTest {
         .get(ResidentPart.MALLOC);
   }
 
-  /** Slots have 30 MiB: 8 MiB lie beyond the objects, and 2 MiB of an object were never touched. */
+  /**
+   * The slots have 30 resident MiB, of which 8 MiB lie beyond the objects. 2 MiB of an object were
+   * never touched.
+   */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {
     long slots = 0x10000000;

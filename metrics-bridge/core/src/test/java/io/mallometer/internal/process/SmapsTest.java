@@ -51,8 +51,8 @@ class SmapsTest {
   }
 
   /**
-   * The copies are the archive's classes and the libraries' relocated data, without anonymous
-   * memory.
+   * The copied pages are classes of the class data archive and relocated data of libraries, without
+   * anonymous memory.
    */
   @Test
   void copiesOfFilePagesAreKnown() {
@@ -63,7 +63,7 @@ class SmapsTest {
         .isEqualTo(11_448 * 1024);
   }
 
-  /** A page that is mapped three times has a third of it in each mapping. */
+  /** Each of three mappings of a page counts a third of the page. */
   @Test
   void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {
     String view =
@@ -79,7 +79,10 @@ class SmapsTest {
         .containsExactly(4_096L, 4_096L, 8_192L);
   }
 
-  /** Linux before 3.8 wrote no flags, and before 4.x fewer lines. Addresses may be short. */
+  /**
+   * Linux before 3.8 wrote no flags, and versions before 4 wrote fewer lines. Addresses may have
+   * fewer digits.
+   */
   @Test
   void readsOldKernels() {
     assertThat(

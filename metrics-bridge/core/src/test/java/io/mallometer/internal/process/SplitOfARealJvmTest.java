@@ -18,21 +18,25 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A program allocates memory of each kind, and the split must show it in its part. By default runs
- * in a few JVMs, with {@code -Dsoak.rounds=N} N times with each JDK and collector, and with {@code
- * -Dsoak.combinations=true} with each option that moves memory as well. The last two print a table.
+ * Tests that memory of each kind that a program allocates appears in its part of the split. By
+ * default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with each
+ * JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that changes
+ * the place of memory. With these properties the test prints a table.
  */
 @Tag("process")
 @Tag("any-jdk")
 class SplitOfARealJvmTest {
 
   /**
-   * The tolerance in bytes: live objects count as resident, but some MiB of the JVM's never are.
-   * While nothing is retained, these MiB are missing in other parts.
+   * The tolerance in bytes. Live objects count as resident, but some MiB of the JVM's objects never
+   * are resident. While nothing is retained, these MiB are missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 
-  /** The bytes of two bitmaps (1/64 of the heap), four tables (1/512), and 4 MiB for the rest. */
+  /**
+   * The bytes of two bitmaps (1/64 of the heap each), four tables (1/512 each), and 4 MiB of other
+   * structures.
+   */
   private static final long TABLES_OF_256_MIB = 14L << 20;
 
   /** The compilers allocate and free up to ten MiB by malloc at any time. */
@@ -80,7 +84,7 @@ class SplitOfARealJvmTest {
   private static void assertEveryKindLandsInItsPart(Jvm jvm, String output) {
     Map<String, Map<String, Long>> growth = parse(output);
 
-    // Pages that garbage made resident may be reused, and the collector may copy.
+    // The heap may reuse pages that garbage made resident, and the collector may copy objects.
     assertThat(growth.get("heap").get("java_heap"))
         .as(output)
         .isBetween(Holdings.HEAP / 2L, Holdings.HEAP * 3L / 2);
@@ -132,7 +136,8 @@ class SplitOfARealJvmTest {
   }
 
   /**
-   * Asserts that foreign memory is unexplained, except for as much as the JVM's tables may take.
+   * Asserts that foreign memory is unexplained, except for the bytes that the JVM's tables may
+   * take.
    */
   private static void assertForeign(Map<String, Map<String, Long>> growth, String output) {
     assertGrowth(growth, "foreign", List.of("unexplained", "gc_and_jvm"), Holdings.FOREIGN, output);

@@ -98,7 +98,7 @@ class ThreadPoolsTest {
     assertThat(stacks.pools()).hasSize(ThreadStacks.MOST_POOLS);
   }
 
-  /** The kernel's 15 characters of these names are the same. */
+  /** The first 15 characters of these names, which the kernel keeps, are the same. */
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   @Tag("process")
@@ -142,7 +142,7 @@ class ThreadPoolsTest {
 
   private static void check(String[] pool, int threads, double touched) {
     assertThat(Integer.parseInt(pool[2])).isEqualTo(threads);
-    // Beside the planted bytes a stack has the frames of the JVM and of the touching method.
+    // A stack also has the frames of the JVM and of the method that touches the bytes.
     assertThat(Double.parseDouble(pool[3]) / threads).isBetween(touched, touched * 3 + (128 << 10));
   }
 
@@ -150,7 +150,10 @@ class ThreadPoolsTest {
     return new Mapping(start, end, Access.WRITABLE, true, "", resident, false, 0, 0);
   }
 
-  /** Starts three pools whose threads touch known amounts of stack, and prints the pools. */
+  /**
+   * Starts three pools whose threads touch known amounts of stack, and prints the figures of the
+   * pools.
+   */
   static final class Pools {
 
     private static final CountDownLatch TOUCHED = new CountDownLatch(60);
@@ -233,7 +236,10 @@ class ThreadPoolsTest {
       }
     }
 
-    /** Each interpreted frame takes at least 64 bytes: recursion goes as deep as the bytes need. */
+    /**
+     * Recurses until a number of bytes of stack is used. Each interpreted frame takes at least 64
+     * bytes.
+     */
     private static int deepen(int left, int number) {
       return left <= 0 ? number : deepen(left - 64, number + 1) + 1;
     }

@@ -11,11 +11,12 @@ import java.util.Map;
  * @param oldBeganNanos when the latest old collections were first noticed, the latest first, by
  *     {@link System#nanoTime()}; 0 if that is unknown
  * @param generationalZgc whether the collector is generational ZGC, with which a cleaner frees an
- *     object only some old collections after its end
- * @param marksFirst whether an old collection is counted after it has marked, and leaves what was
- *     allocated meanwhile to the next one
- * @param reason why nothing is known; empty if it is
- * @param sites what cleaners freed by the number of the call site, for sites with such objects
+ *     object only some old collections after its owner became unreachable
+ * @param marksFirst whether an old collection is counted after it has marked, and leaves objects
+ *     that were allocated while it marked to the next one
+ * @param reason the reason why nothing is known; empty otherwise
+ * @param sites the samples that cleaners freed, by the number of the call site; only sites with
+ *     such samples have an entry
  */
 public record Cleaning(
     long oldCollections,
@@ -26,15 +27,17 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** The old collections of which something is known. */
+  /** The number of latest old collections for which freed samples are counted. */
   public static final int KNOWN = 2;
 
   /**
    * The samples of a call site that cleaners freed.
    *
    * @param samples their number
-   * @param afterFirstYoung those that one young collection had met, and no old one
-   * @param old what became of samples after the latest old collections, the latest first
+   * @param afterFirstYoung the number of these that were live when one young collection began, and
+   *     during no old one
+   * @param old the samples that were freed after each of the latest old collections, the latest
+   *     first
    */
   public record Cleaned(long samples, long afterFirstYoung, List<Outlived> old) {
 
@@ -44,15 +47,17 @@ public record Cleaning(
   }
 
   /**
-   * The samples that were allocated before an old collection, and freed before the next one. "At
-   * once" is by a cleaner, within seconds of the beginning.
+   * The samples that were allocated before an old collection began and freed before the next one
+   * began. "At once" means by a cleaner, within seconds of the beginning of the collection. A
+   * collection has met an object if the object was live when the collection began.
    *
    * @param atOnce the samples that were freed at once
    * @param otherwise the samples that were freed later, or by another thread
-   * @param again those of both that an earlier old collection had met
-   * @param firstBytes the bytes freed at once of objects that no earlier one had met
-   * @param againBytes the bytes freed at once of objects that an earlier one had met
-   * @param otherwiseBytes the bytes freed otherwise of objects that no earlier one had met
+   * @param again the samples of both kinds that an earlier old collection had met
+   * @param firstBytes the bytes freed at once of objects that no earlier old collection had met
+   * @param againBytes the bytes freed at once of objects that an earlier old collection had met
+   * @param otherwiseBytes the bytes freed otherwise of objects that no earlier old collection had
+   *     met
    */
   public record Outlived(
       long atOnce,

@@ -4,8 +4,9 @@ import java.util.Arrays;
 
 /**
  * A bounded sketch of durations: the sum of weights in each bucket. Bucket 0 has durations below
- * 2^-5.5 s, bucket i those from 2^(i/2 - 6) s up to the start of the next, the last all above; so a
- * quantile is known to within a factor of 1.41, and interpolated between. Immutable.
+ * 2^-5.5 s, bucket i has durations from 2^(i/2 - 6) s up to the beginning of the next bucket, and
+ * the last bucket has all longer ones. A quantile is exact to a factor of 1.41, and is interpolated
+ * within its bucket. Immutable.
  */
 public final class DurationSketch {
 
@@ -63,8 +64,8 @@ public final class DurationSketch {
   }
 
   /**
-   * Returns the duration that a share of the weight does not exceed, in seconds; 0 without
-   * durations, so that it never raises a threshold.
+   * Returns a quantile in seconds: the duration that the given share of the weight does not exceed.
+   * Returns 0 for an empty sketch, so that it never raises a threshold.
    */
   public double quantile(double share) {
     double rest = share * weight();

@@ -23,11 +23,11 @@ public record Evidence(
     Cleaning cleaning) {
 
   /**
-   * Exact bytes, in the unit of {@link SampledObject#bytes()}.
+   * The exact counters of the process, in the unit of {@link SampledObject#bytes()}.
    *
-   * @param netBytes allocated less freed bytes since counting began
-   * @param mostBeforeBytes the most that can have been live when counting began; 0 if it began with
-   *     the process
+   * @param netBytes the bytes allocated minus the bytes freed since counting began
+   * @param mostBeforeBytes the most bytes that can have been live when counting began; 0 if
+   *     counting began with the process
    */
   public record Counted(double netBytes, double mostBeforeBytes) {
 
@@ -44,7 +44,7 @@ public record Evidence(
     this(nanos, observation, objects, sites, Counted.FROM_START, Cleaning.none(""));
   }
 
-  /** Creates evidence without collections. */
+  /** Creates evidence without figures of garbage collections. */
   public Evidence(
       long nanos,
       Observation observation,

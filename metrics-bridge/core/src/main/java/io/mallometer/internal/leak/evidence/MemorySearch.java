@@ -7,12 +7,13 @@ import java.util.List;
  * {@link System#nanoTime()}.
  *
  * @param state the state
- * @param reason why it failed; empty otherwise
- * @param number 1 for the process's first; 0 if there was none
- * @param effort its time
+ * @param reason the reason why the search failed; empty otherwise
+ * @param number the number of the search: 1 for the first of the process; 0 without a search
+ * @param effort the time that the search took
  * @param coverage the memory that it read
- * @param unreadThreads the threads whose registers could not be read; they may have addresses
- * @param objects the objects, once the search is done
+ * @param unreadThreads the number of threads whose registers could not be read and may contain
+ *     addresses; negative if unknown
+ * @param objects the objects that were searched for; empty until the search is done
  */
 public record MemorySearch(
     State state,

@@ -4,15 +4,16 @@ package io.mallometer.internal.leak.evidence;
  * A sampled object that is live. Moments are by {@link System#nanoTime()}.
  *
  * @param site the number of its call site
- * @param bytes its size
- * @param probability the probability of the sample, which stands for 1 / probability objects
- * @param placement the probability that the sample was put into a page slot: among objects in slots
- *     it stands for 1 / (probability * placement); 0 if it is in none
+ * @param bytes the size of the object
+ * @param probability the probability with which the object was sampled; the sample stands for 1 /
+ *     probability objects
+ * @param placement the probability with which the sample was put into a page slot; among the
+ *     samples in slots it stands for 1 / (probability * placement) objects. 0 if it is in no slot
  * @param bornNanos the moment of its allocation
- * @param lastAccessNanos the end of the latest epoch with an access, or its birth without one; 0 if
- *     it is in no slot
+ * @param lastAccessNanos the end of the latest epoch in which the object was accessed, or the
+ *     moment of its allocation if there was none; 0 if it is in no slot
  * @param oldCollections the old garbage collections that had begun before its allocation
- * @param collections all that had begun
+ * @param collections the garbage collections of any kind that had begun before its allocation
  */
 public record SampledObject(
     int site,
@@ -24,7 +25,10 @@ public record SampledObject(
     long oldCollections,
     long collections) {
 
-  /** The most sites that the library knows at once. Their numbers differ modulo this one. */
+  /**
+   * The most sites that the library knows at a time. The numbers of sites that it knows at the same
+   * time differ modulo this number.
+   */
   public static final int MOST_SITES = 16_384;
 
   /** Creates an object that was allocated before any collection. */
@@ -39,25 +43,27 @@ public record SampledObject(
   }
 
   /**
-   * Returns the index of a site in an array of all sites. Of the sites with the same index only one
-   * has live samples: the library gives the room of a forgotten site to another site with a larger
-   * number.
+   * Returns the index of a site in an array of all sites. Only one of the sites with the same index
+   * has live samples, because the library reuses the index of a site only after it has forgotten
+   * the site.
    */
   public static int arrayIndex(int site) {
     return Math.floorMod(site, MOST_SITES);
   }
 
-  /** Returns whether accesses to it are seen. */
+  /** Returns whether the object is in a page slot, in which accesses are observed. */
   public boolean inSlot() {
     return placement > 0;
   }
 
-  /** Returns the number of objects that it stands for among all samples. */
+  /** Returns the number of objects that the sample stands for if all samples are summed. */
   public double weight() {
     return 1 / probability;
   }
 
-  /** Returns the number of objects that it stands for among those in slots. */
+  /**
+   * Returns the number of objects that the sample stands for if only samples in slots are summed.
+   */
   public double slotWeight() {
     return 1 / (probability * placement);
   }

@@ -5,8 +5,9 @@ package io.mallometer.internal.leak.evidence;
  *
  * @param id the object's unique number, the same in each search of this process
  * @param site the number of its call site
- * @param bytes its size
- * @param probability the probability of the sample, which stands for 1 / probability objects
+ * @param bytes the size of the object
+ * @param probability the probability with which the object was sampled; the sample stands for 1 /
+ *     probability objects
  * @param bornNanos the moment of its allocation, by {@link System#nanoTime()}
  * @param references the number of words in memory that point into it, without those in the object
  *     itself; 0 if no address of it was found
@@ -21,7 +22,9 @@ public record SearchedObject(
     long references,
     boolean freed) {
 
-  /** Returns whether no code can use or free it, as far as this search can tell. */
+  /**
+   * Returns whether the search found no address of the object, so that no code can use or free it.
+   */
   public boolean lost() {
     return references == 0 && !freed;
   }

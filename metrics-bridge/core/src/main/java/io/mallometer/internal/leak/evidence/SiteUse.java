@@ -3,11 +3,12 @@ package io.mallometer.internal.leak.evidence;
 /**
  * The lifetimes and idle times of a call site's objects that were ever in slots.
  *
- * @param placed objects that were ever put into a slot
+ * @param placed the number of objects that were ever put into a slot
  * @param freed the number of these that were freed
- * @param lifetimes from birth to free
- * @param idleBeforeFree from the latest access to free
- * @param gaps from one access to the next, if a whole epoch without access was between
+ * @param lifetimes the times from birth to free
+ * @param idleBeforeFree the times from the latest access to the free
+ * @param gaps the times from one access to the next, if a whole epoch without an access was between
+ *     them
  */
 public record SiteUse(
     long placed,

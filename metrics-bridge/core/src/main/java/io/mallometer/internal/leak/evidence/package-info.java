@@ -1,4 +1,4 @@
-/** The evidence of the use of sampled objects, as the native library hands it out. */
+/** The evidence of the use of sampled objects, as the native library provides it. */
 @NullMarked
 package io.mallometer.internal.leak.evidence;
 
