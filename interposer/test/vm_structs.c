@@ -198,6 +198,10 @@ static jvmtiError JNICALL current_thread(jvmtiEnv *tools, jthread *thread) {
   return JVMTI_ERROR_NONE;
 }
 
+static size_t interval = 512 << 10;
+
+size_t sampler_interval(void) { return interval; }
+
 static const struct jvmtiInterface_1_ tool_functions = {.GetCurrentThread = current_thread};
 static jvmtiEnv tools = &tool_functions;
 
@@ -260,6 +264,20 @@ static void check_samples(void) {
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
   CHECK(names_asked == 1);
+}
+
+/* With a shorter interval a sample stands for less memory, so more samples come before the look-up. */
+static void check_shorter_intervals(void) {
+  static const struct { size_t interval; int before; } cases[] = {{1 << 20, 3}, {8192, 191}, {1, 254}};
+  start_compilations();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    interval = cases[i].interval;
+    set_number_of_task(3000 + (uint32_t)i);
+    CHECK(frame_of_samples(cases[i].before, at(TASK)) == 0);
+    CHECK(frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
+    CHECK(frame_of_samples(300, at(TASK)) == compiled_frame(KNOWN_METHOD));
+  }
+  interval = 512 << 10;
 }
 
 /* Uses a task's address again for the next compilation. */
@@ -369,6 +387,7 @@ static void check_numbers(void) {
 
 static void check_compilations(const uint64_t *damage, size_t count, void *unreadable) {
   check_samples();
+  check_shorter_intervals();
   check_reused_task();
   check_other_threads();
   check_environment_elsewhere(unreadable);

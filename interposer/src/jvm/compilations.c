@@ -11,10 +11,11 @@
 #include "platform/own_stack.h"
 #include "platform/readable_memory.h"
 #include "platform/thread.h"
+#include "sample/sampler.h"
 #include "sample/stack_tree.h"
 
 /* Powers of two. Compiler threads come and go, so there are more places than a JVM has compiler threads at a time. */
-enum { PLACES = 64, OTHER_THREADS = 1024, SAMPLES_BEFORE = 3 };
+enum { PLACES = 64, OTHER_THREADS = 1024 };
 
 static struct {
   uint64_t environment; /* the offset of the JNIEnv in a thread's structure */
@@ -32,6 +33,7 @@ static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
+#define FEWEST_BEFORE 3 /* the number of samples before the look-up at the default interval, 512 KiB, and at longer ones */
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
 
@@ -170,13 +172,20 @@ static struct place *place_of(uint64_t thread) {
   return NULL;
 }
 
+/* Returns how many samples of a compilation come before its method is looked up. With a shorter interval each sample
+ * stands for less memory, so there are more. */
+static uint64_t samples_before(void) {
+  uint64_t samples = FEWEST_BEFORE * UINT64_C(524288) / (sampler_interval() | 1);
+  return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;
+}
+
 /* Counts a sample of the thread's compilation, and looks up the method once. Returns the word of the place. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;
-  uint64_t before = known / SAMPLE & MOST_SAMPLES;
-  if (before > SAMPLES_BEFORE) return known;
-  if (before == SAMPLES_BEFORE) known |= method_of(task);
+  uint64_t before = known / SAMPLE & MOST_SAMPLES, needed = samples_before();
+  if (before > needed) return known;
+  if (before == needed) known |= method_of(task);
   known += SAMPLE;
   __atomic_store_n(&place->compilation, known, __ATOMIC_RELAXED);
   return known;
