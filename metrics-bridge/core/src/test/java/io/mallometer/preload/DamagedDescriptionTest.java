@@ -33,7 +33,6 @@ class DamagedDescriptionTest {
           new ChildJvm()
               .java(home)
               .timeout(Duration.ofMinutes(5))
-              .environment("MALLOMETER_SAMPLE_INTERVAL", "1")
               .environment("MALLOMETER_OVERHEAD_TARGET", "off")
               .options("-Xbatch", "-XX:+UseSerialGC")
               .run(Damages.class);
