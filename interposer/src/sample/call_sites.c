@@ -57,9 +57,8 @@ struct sums {
 };
 
 struct site {
-  uint64_t hash; /* the hash of the stack; 0: the record is being written or has no site */
-  uint32_t
-      stack; /* the stack's innermost node; in a record without a site, 1 + the next index in sites_free */
+  uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
+  uint32_t stack; /* the innermost node; in a record without a site, 1 + the next index in sites_free */
   uint16_t frames;
   uint16_t leaving; /* set while the site is being forgotten: new samples do not find it */
   uint32_t number;  /* the record's index plus a multiple of SITES */
@@ -818,8 +817,8 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
-  row.frames = __atomic_load_n(&site->frames,
-                               __ATOMIC_RELAXED); /* The frames are written before the hash, and may become 0 later. */
+  /* The frames are written before the hash, and may become 0 later. */
+  row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);
   return is_unchanged(site, hash, row.number) ? row : none;
