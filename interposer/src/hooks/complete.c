@@ -1,9 +1,9 @@
 /*
  * The complete path. See complete.h.
  *
- * Each function checks for the bootstrap buffer first, then for pure forwarding, then calls the allocator with or
- * without header, then counts. A free is counted before the object is given back, since another thread may get its
- * address at once.
+ * Each function first handles objects of the bootstrap buffer and the time before the allocator is found. It then calls
+ * the allocator, with or without a header, and counts the event if events are counted. A free is counted before the
+ * object is given back, because another thread may get its address at once.
  */
 #include "hooks/complete.h"
 
@@ -63,7 +63,8 @@ __attribute__((noinline)) static void record_with_stack(size_t requested, struct
   record_request(requested, frames, native_stack(origin, frames, MALLOMETER_EVENT_FRAMES, NULL, &work));
 }
 
-/* Records a request above the threshold. Only a stored request gets a stack, which costs a microsecond. */
+/* Records a request above `recorded_above`. Its stack is walked, which costs a microsecond, only if the request is
+ * stored. */
 static void record_large(size_t requested, struct origin origin) {
   if (request_is_kept(requested) && call_sites_may_walk(origin)) return record_with_stack(requested, origin);
   record_request(requested, NULL, 0);
@@ -108,7 +109,7 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
   return object;
 }
 
-/* The alignment of each object that malloc returns. */
+/* The alignment that malloc guarantees for every object. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
 /* Counts a new object whose content is undefined or zero, so that a move need not copy it. */
@@ -201,7 +202,8 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
 }
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
-  /* glibc's memalign rounds an odd alignment up. Such an object gets no header and is not moved. */
+  /* glibc's memalign rounds an alignment that is not a power of two up to the next power. Such an object gets no header
+   * and is not moved. */
   if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
   void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
   return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);
@@ -303,7 +305,7 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
     call_sites_put_back(object, sample);
   }
   if (uses_headers() && !headed) return moved; /* neither the old nor the new object is counted */
-  /* The free is counted first: otherwise the peak includes the old and the new object. */
+  /* The free is counted first: otherwise the peak would include both the old and the new object. */
   if (moved || size == 0) count_pending(pending);
   return moved || size > 0 ? complete_count_allocation(moved, size, origin) : NULL;
 }
@@ -311,7 +313,7 @@ void *complete_realloc(void *object, size_t size, struct origin origin) {
 size_t complete_usable_size(void *object) {
   if (!object) return 0;
   if (is_bootstrap(object)) return bootstrap_size(object);
-  if (!hook_ready()) return object == &hook_state; /* this address is the test of calls_arrive() in start.c */
+  if (!hook_ready()) return object == &hook_state; /* calls_arrive() in start.c asks for the size of this address */
   if (is_in_slots(object)) return slot_usable(object);
   return uses_headers() && has_header(object) ? header_size(object) : next.usable_size(object);
 }

@@ -49,7 +49,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
 /* Counts a new object whose content is undefined or zero, as complete_count_allocation() does. */
 void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
-/* Counts the free of an object of this size; NULL if the object is unknown. */
+/* Counts the free of an object of this size. `object` is NULL if its address is unknown. */
 void complete_count_free(const void *object, size_t unit_size);
 
 /* Counts an object that the allocator handed out without a call of this library. */

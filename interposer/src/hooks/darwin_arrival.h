@@ -6,7 +6,7 @@
 
 #include "platform/visibility.h"
 
-/* True from the first call on. Atomic. Defined in darwin_start.c. */
+/* True after the first call has reached an interposed function. Atomic. Defined in darwin_start.c. */
 extern HIDDEN bool calls_have_arrived;
 
 #endif

@@ -4,8 +4,9 @@
  * the original is called by its name. In a library that is loaded later the pairs have no effect (hooks/darwin_zone.h).
  *
  * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before it is
- * ready. Afterwards malloc's family takes the complete path (hooks/complete.h). Two groups are counted around the
- * original: the functions of zones, and those of types, which clang calls from macOS 14 on and older systems lack.
+ * ready. Afterwards malloc's family takes the complete path (hooks/complete.h). Two groups of functions call the
+ * original and count its result: the functions of zones, and those of types, which clang calls from macOS 14 on and
+ * older systems lack.
  */
 #include <malloc/malloc.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 #include "hooks/darwin_arrival.h"
 #include "hooks/state.h"
 
-/* The program's call of a function with a frame record: the canonical frame address is 16 bytes above the record. */
+/* The program's call. The canonical frame address is 16 bytes above the function's frame record. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 #ifndef INTERPOSE /* tests call the functions themselves */
@@ -26,9 +27,9 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Records that a call came here, and returns whether it is counted or must be forwarded. */
+/* Records that a call reached this library. Returns true if the call is counted, false if it must be forwarded. */
 static inline bool is_counted(void) {
-  /* Stored once only, since threads share the cache line. */
+  /* Stores the flag only once, because all threads share its cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     __atomic_store_n(&calls_have_arrived, true, __ATOMIC_RELAXED);
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
@@ -122,7 +123,7 @@ static void our_malloc_zone_free(malloc_zone_t *zone, void *object) {
   malloc_zone_free(zone, object);
 }
 
-/* Counts the result of a zone's realloc; `begun` was recorded before. */
+/* Counts the result of a zone's realloc; `begun` was recorded before the call. */
 static void *count_move(void *object, struct begun_free begun, void *result, size_t size, struct origin origin) {
   if (!result) { /* a zone's realloc that fails frees nothing */
     if (object) complete_cancel_free(object, begun);
@@ -161,7 +162,7 @@ INTERPOSE(malloc_zone_batch_free)
 
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
-/* Absent from the headers of this SDK; dyld ignores a pair whose original is absent. */
+/* The SDK's headers and older systems lack these functions. dyld ignores a pair whose original is missing. */
 typedef unsigned long long type_id;
 
 #ifndef WEAK

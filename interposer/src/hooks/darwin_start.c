@@ -47,7 +47,8 @@ _Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 
 
 bool calls_have_arrived;
 
-/* Returns whether another library's call of malloc comes here, by the C library's copy of a string. */
+/* Returns whether other libraries' calls of malloc reach this library. The test is the C library's strdup, which calls
+ * malloc. */
 static bool calls_arrive(void) {
   char *copy = strdup("mallometer");
   free(copy); /* a call of this library, which is not redirected */
@@ -114,7 +115,7 @@ bool hook_attach(void) {
   return true;
 }
 
-/* Returns false: the zones would get objects with headers. */
+/* Returns false: headers are not supported, because the system's zones cannot free objects with headers. */
 bool hook_use_headers(void) { return false; }
 
 /* ---- A running process --------------------------------------------------------------------------------- */
@@ -144,10 +145,10 @@ static void unhook_and_count(struct zone *zone, struct redirection *done) {
   }
 }
 
-/* Hooks all zones or none: objects may be freed through another zone than their own. */
+/* Hooks all zones or none, because an object may be freed through another zone than its own. */
 const char *redirection_apply(struct redirection *done) {
   *done = (struct redirection){0};
-  /* Each call would be counted twice, by an interposed function and by a zone. */
+  /* If calls are interposed, each call would be counted twice: by an interposed function and by a zone. */
   if (__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
     return "the program's calls are interposed already; start it without DYLD_INSERT_LIBRARIES to attach";
   visit_zones(hook_and_count, done);

@@ -1,4 +1,5 @@
-/* The hooked functions: each counts around the zone's own, whose calls are not counted. See darwin_zone.h. */
+/* The functions that replace those of a zone. Each calls the zone's own function and counts the event once; calls that
+ * the zone's function makes in turn are not counted. See darwin_zone.h. */
 #include "hooks/darwin_zone.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "hooks/complete.h"
 #include "platform/page_protection.h"
 
-/* The call of the program or of a function of libsystem_malloc, one frame above. */
+/* The call of this function, by the program or by a function of libsystem_malloc. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 /* ---- The zones' own functions -------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static void our_free_definite_size(struct zone *zone, void *object, size_t size)
   thread_block_return(block);
 }
 
-/* Also frees objects of other zones, by the functions of these zones. */
+/* Counts the free of an object of any zone. The zone's own function passes objects of other zones on to those zones. */
 static void our_try_free_default(struct zone *zone, void *object) {
   count_free(object);
   struct thread_block *block = thread_block_leave();
@@ -193,7 +194,7 @@ static size_t bytes_of(unsigned version) {
   return offsetof(struct zone, memalign);
 }
 
-/* Returns the zone's row from an earlier hook, or the first free one. */
+/* Returns the zone's row from an earlier hook, or the first free row; NULL if there is none. */
 static struct hooked *row_for(const struct zone *zone) {
   struct hooked *known = find(zone);
   for (unsigned i = 0; !known && i < MOST_ZONES; i++) {

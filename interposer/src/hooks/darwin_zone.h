@@ -2,9 +2,9 @@
  * The attach on Darwin: this library's functions replace those of a malloc zone, the struct of function pointers
  * through which libsystem_malloc reaches each of its allocators.
  *
- * Each object counts once, whichever functions call each other. A zone may serve a request by another zone (large ones
- * of the "nano" zone, for example), so calls within one of this library's functions are in no sum, and that function
- * counts the event.
+ * Each object counts once, even if zones call each other. A zone may pass a request on to another zone, as the "nano"
+ * zone does with large requests. Calls that are made inside one of this library's functions are therefore not counted;
+ * the function itself counts the event.
  *
  * The struct is declared here, because its versions differ: a version older than the number beside a member lacks that
  * member. The order is that of the public header malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16);
@@ -49,21 +49,21 @@ struct zone {
 };
 
 /*
- * Replaces the zone's functions where it has any. Returns false, without a change, if the version is unknown, the zone
- * is hooked already, there are too many zones, or its memory cannot be opened (platform/page_protection.h). One thread
- * at a time; others may use the zone meanwhile.
+ * Replaces those functions that the zone has. Returns false, without a change, if the version is unknown, the zone is
+ * hooked already, there are too many zones, or its memory cannot be opened (platform/page_protection.h). One thread at
+ * a time; others may use the zone meanwhile.
  */
 bool zone_hook(struct zone *zone);
 
 /*
- * Restores the zone's own functions, except those that another tool has replaced since, which still call this library
- * and are forwarded. Returns false if the memory cannot be opened, or such a function remains.
+ * Restores the zone's own functions, except those that another tool has replaced since. Such a tool still calls this
+ * library, which forwards the calls. Returns false if the memory cannot be opened, or such a function remains.
  */
 bool zone_unhook(struct zone *zone);
 
 bool zone_is_hooked(const struct zone *zone);
 
-/* Returns the number of the zone's words that point to this library, or would after a hook. */
+/* Returns the number of the zone's function pointers that a hook replaces. */
 unsigned zone_words(const struct zone *zone);
 
 #endif

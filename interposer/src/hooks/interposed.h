@@ -1,6 +1,6 @@
 /*
  * The functions that this library takes over from the allocator below it. stdlib.h and malloc.h are not included: they
- * lack the oldest and newest functions, and their attributes would bind the definitions too.
+ * lack the oldest and newest functions, and their attributes would apply to this library's definitions, too.
  */
 #ifndef MALLOMETER_HOOKS_INTERPOSED_H
 #define MALLOMETER_HOOKS_INTERPOSED_H
@@ -22,7 +22,7 @@ EXPORT void *valloc(size_t size);
 EXPORT void *pvalloc(size_t size);
 EXPORT size_t malloc_usable_size(void *object);
 /* Further names of free: glibc's up to 2.25, those of C23, jemalloc's. */
-/* clang-format off */ /* each run would change the layout again */
+/* clang-format off */ /* clang-format would change this layout at each run */
 #define EACH_NAME_OF_FREE(X) \
   X(cfree) \
   X(free_sized) \

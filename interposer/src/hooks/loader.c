@@ -9,7 +9,7 @@
  * From JDK 22 on, Java code calls malloc at the address from its default lookup: the one that dlsym finds in a library
  * of the JDK, libsyslookup.so, which has no functions but depends on the C library. Such a search skips preloaded
  * libraries. Once the JVM opens that library, its calls of dlsym are therefore redirected, and return this library's
- * function of the same name. If the JVM's own word for dlsym cannot be changed, the JVM gets a handle of the program
+ * function of the same name. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a handle of the program
  * instead of the library: it finds all the functions of the library, and more, and this library's malloc.
  *
  * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
@@ -17,7 +17,7 @@
  *
  * The return address of a call of dlopen decides about search path and namespace. The last call must therefore be a
  * jump, so that the return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its
- * return address, and is called.
+ * return address, so a normal call is enough there.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static bool is_jvm(const char *file) {
 
 static void *java_lookup_library;
 
-/* Returns the function that a program gets when it calls this name. */
+/* Returns this library's function of a name; NULL if there is none. */
 static void *own_function(const char *name) {
 #define OWN(function) \
   { #function, (void *)(uintptr_t)function }
@@ -90,7 +90,7 @@ static void *own_function(const char *name) {
              {"mmap64", (void *)(uintptr_t)program_mmap64},
              {"munmap", (void *)(uintptr_t)program_munmap},
              {"mremap", (void *)(uintptr_t)program_mremap},
-             /* Functions that only some C libraries have. */
+             /* Names of free that only some C libraries have. */
              {"cfree", (void *)(uintptr_t)free},
              {"free_sized", (void *)(uintptr_t)free},
              {"free_aligned_sized", (void *)(uintptr_t)free}};
@@ -106,7 +106,8 @@ __attribute__((noinline)) static void *search_java_lookup_library(const char *na
   return own ? own : found;
 }
 
-/* Replaces dlsym in the JVM. The result of dlsym depends on its return address, too. */
+/* Replaces dlsym in the JVM. Other look-ups are passed on by a jump, because the result of dlsym depends on its return
+ * address, too. */
 static void *java_dlsym(void *place, const char *name) {
   if (place == __atomic_load_n(&java_lookup_library, __ATOMIC_ACQUIRE)) return search_java_lookup_library(name);
   return dlsym(place, name);

@@ -36,10 +36,11 @@
 /* Prevents the compiler from keeping, across a call, values that it can compute from `value` after the call. */
 #define keep_only(value) __asm__("" : "+r"(*(value)))
 
-/* The program's call. Only for functions that the call reaches by jumps alone, so that the return address is still the
- * program's. */
+/* The program's call. Use it only in functions that the call reaches by jumps alone, so that the return address is
+ * still the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN in a function that is frameless (FRAMELESS_CALLS) or not, which is a constant at compile time. */
+/* ORIGIN for code that serves functions with and without a frame (FRAMELESS_CALLS). `frameless` is a compile-time
+ * constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
 #define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
 #define OUT_OF_LINE __attribute__((noinline))
@@ -84,7 +85,7 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
  */
 INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
   KEEP_IN_RETURN_REGISTER(object);
-  struct thread_block *block = own_block(); /* read first: after the branch, its alignment takes one more instruction */
+  struct thread_block *block = own_block(); /* read before the branch, which saves an instruction */
   if (unlikely(!object)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN_IN(frameless));
   size_t usable_size = glibc_usable_size(object);
   int64_t left = 0;
@@ -122,7 +123,7 @@ static OUT_OF_LINE void free_possible_sample(void *object) {
   counted_free(object);
 }
 
-/* Frees where call sites are recorded, so the object may be a sample. */
+/* Frees an object that may be a sample, because call sites are recorded. */
 static void tracked_free(void *object) { counted_free_of(object, true); }
 
 static void *counted_calloc(size_t count, size_t size) {
@@ -148,8 +149,8 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* The step accounts for both sizes, so that an object that grows repeatedly takes only the difference from the
-   * headroom. */
+  /* This step accounts for the old and the new size at once. An object that grows repeatedly therefore takes only the
+   * difference from the headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
     return count_move_without_headroom(moved, old_size, doubled, ORIGIN);
@@ -191,9 +192,9 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Returns whether the request is recorded, or is 0 and takes the complete path too. Reads the size without an ordering,
- * so that the processor can compare it in memory. A thread that sees an old size counts as one in the middle of its
- * event.
+ * Returns whether a request must take the complete path: it is above `recorded_above`, or it is 0. Reads
+ * `recorded_above` without an atomic load, so that the comparison can have a memory operand. A thread that reads an
+ * outdated value treats the request as if it came before the change.
  */
 INLINE bool is_recorded(size_t size) { return size - 1 >= recorded_above; }
 
@@ -233,7 +234,7 @@ static OUT_OF_LINE void *large_calloc(size_t bytes, struct origin origin) {
   return count_large_outcome(NEAR_VALUE(next.calloc)(1, bytes), bytes, origin);
 }
 
-/* Moves an object that is no live sample and may be small. */
+/* Serves a realloc to a large size. The object is no live sample, and may be small. */
 static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin origin) {
   if (unlikely(is_recorded(size))) return complete_realloc(object, size, origin);
   size_t old_size = glibc_usable_size(object);
@@ -279,7 +280,7 @@ INLINE void *count_in_scope(struct thread_block *block, void *object, size_t dou
   return scope_allocation(block, object, doubled);
 }
 
-/* Counts an allocation in scopes of which one is matched. */
+/* Counts an allocation while scopes are open and at least one of them is matched. */
 static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
@@ -319,12 +320,14 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  (void)event_mark(block, false); /* event_end() leaves no headroom either */
+  /* Marks the event. count_large_allocation() ends it with NO_HEADROOM, so the thread stays without headroom. */
+  (void)event_mark(block, false);
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Counts a realloc. With matched scopes open, realloc takes the complete route, which knows the old object. */
+/* Counts a realloc. It is not used while matched scopes are open: realloc then takes the complete route, which knows
+ * the old object. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
@@ -376,8 +379,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The forwarded functions of a process with samples. A sample must be followed until it is freed; otherwise the next
- * object at its address would be taken for it. */
+/* The functions that forward calls in a process with samples. A sample must be followed until it is freed; otherwise
+ * the next object at its address would be taken for the sample. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -514,7 +517,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* The operators that serve are unknown before the first event. */
+/* Whether another library's operators serve is unknown before the first event. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
@@ -563,7 +566,7 @@ void *calloc(size_t count, size_t size) { return JUMP_TARGET(entry.calloc)(count
 
 void *realloc(void *object, size_t size) { return JUMP_TARGET(entry.realloc)(object, size); }
 
-/* ---- Rarely called functions, which always take the complete route ------------------------------------ */
+/* ---- Rarely called functions ------------------------------------------------------------------------- */
 
 void *reallocarray(void *object, size_t count, size_t size) {
   size_t bytes;

@@ -48,8 +48,8 @@ static struct {
   void *(*mremap)(void *memory, size_t old_bytes, size_t bytes, int flags, ...);
 } behind = {call_mmap, call_mmap, call_munmap, mremap_by_system};
 
-/* Sets *function to the next definition of a function. Returns false if there is none, or if it is this library's
- * own. */
+/* Sets *function to the definition of `name` that follows this library's. Returns false if there is none, or if it is
+ * this library's own. */
 static bool find_next(void *function, const char *name, const void *ours) {
   const void *address = dlsym(RTLD_NEXT, name);
   bool found = address && address != ours;
@@ -73,11 +73,11 @@ void mappings_find_next(void) {
 
 /* ---- Whether to note ----------------------------------------------------------------------------------- */
 
-/* The number of the process that records its mappings. Children of vfork share this memory but have other numbers;
- * children of fork store theirs. */
+/* The ID of the process that records its mappings. Children of vfork share this memory but have other IDs; children of
+ * fork store theirs. */
 static pid_t noting;
 
-/* Mappings of at least this size may be parts of memory that was reserved before an attach. */
+/* The smallest anonymous mapping, in bytes, that an attach records as reserved before it. */
 #define LARGE_RESERVATION ((uintptr_t)1 << 20)
 
 static void seed(void) {

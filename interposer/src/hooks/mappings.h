@@ -3,8 +3,8 @@
  *
  * Each calls the next function of its name. After a success it records the change in the map. Nothing is recorded
  * before call sites are, while counting is off, and in a child of vfork, which shares the map and may end at any time.
- * mprotect, madvise, shmat and brk are not replaced: they change neither who reserved the addresses nor, but for the
- * last two, which addresses are mapped.
+ * mprotect and madvise are not replaced, because they neither map nor unmap addresses. shmat and brk are not replaced
+ * either, so what they map is not recorded.
  *
  * A new range gets the call site of the call. The walk of the stack takes microseconds, so a budget limits it: 4,000
  * walks at once and 50 a second, of which the last thousand are for mappings of 256 KiB or more. Other ranges have no

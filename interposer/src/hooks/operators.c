@@ -1,5 +1,5 @@
 /*
- * The operators of others, and operator new when memory has run out. See operators.h.
+ * The operators of other libraries, and operator new when memory has run out. See operators.h.
  *
  * When memory has run out, the C++ library must call the new handler, try again, and at last throw std::bad_alloc or
  * return NULL. The next operator is therefore looked up, only at a failure, and called. The C++ library's tries malloc
@@ -28,10 +28,13 @@ static const struct {
 #undef ROW
 };
 
-/* ---- Operators of others ------------------------------------------------------------------------------- */
+/* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
-/* The operators of others, NULL if this library's serves: `in_place` serves calls that reach this library; `resolved`
- * is what the program reaches. They differ where another library comes first, which may pass calls on to this one. */
+/*
+ * The operators of other libraries; NULL for a form that this library's operator serves. `in_place` serves calls that
+ * reach this library. `resolved` is the operator that the program's own calls reach. The two differ if a library before
+ * this one defines the operator, because it may pass calls on to this library.
+ */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 
 operator_function *operator_in_place(enum operator_form form) { return in_place[form]; }
@@ -48,8 +51,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Finds another definition of a form. Definitions of the C++ library, where the search ends, do not count, since this
- * library's do the same. Nor do the allocator's; but a library behind it may need its own.
+ * Finds another library's definition of a form. A definition in the C++ library, where the search ends, does not count,
+ * since this library's does the same. The allocator's definition does not count either; a library behind the allocator
+ * may have one that does.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -61,8 +65,8 @@ static operator_function *other_definition(enum operator_form form, const struct
 }
 
 /*
- * The C++ library's forms that do not throw. Such a form calls one that may throw, and to catch needs C++. Without a
- * C++ library the exception reaches the caller.
+ * The C++ library's nothrow forms. A nothrow form calls a form that may throw, and must catch the exception, which
+ * takes C++. Without a C++ library the exception reaches the caller.
  */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 
@@ -102,7 +106,7 @@ static void *in_place_of_DELETE_ARRAY_SIZED_ALIGNED(uintptr_t object, uintptr_t 
   return resolved[DELETE_ARRAY_ALIGNED](object, alignment, size);
 }
 
-/* Returns the function that calls the form from which this one is derived. */
+/* Returns a function that serves `form` by calling the form from which it is derived. */
 static operator_function *derived(enum operator_form form) {
   switch (form) {
 #define CASE(form) \

@@ -24,9 +24,10 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of others that serve. Called at the start, when the next allocator was found or if malloc is not
- * this library's: linked and preloaded objects are known then. A library that is opened later and replaces operators is
- * unknown: where its own calls do not reach its operators, they reach this library's. A second call does nothing.
+ * Finds the operators of other libraries that serve. Called at the start, after the next allocator was found, or if
+ * malloc is not this library's. Linked and preloaded objects are known then. A library that is opened later and
+ * replaces operators is unknown: where its own calls do not reach its operators, they reach this library's. A second
+ * call does nothing.
  */
 void operators_find(void);
 

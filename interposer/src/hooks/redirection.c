@@ -58,10 +58,10 @@ static void *address_of(uintptr_t function) { return (void *)function; }
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
- * Finds the function that each row replaces. The first eight are those of `next`. Others are redirected if the
- * allocator defines them, such as its own operator new, since these may reach its memory without any word. The C++
- * library's operators call malloc, and so do the C library's copies of texts. The functions of mappings are the C
- * library's.
+ * Finds the function that each row replaces. The first eight are those of `next`. Any other function, such as operator
+ * new, is redirected only if the allocator defines it, because the allocator's own may allocate without a call of
+ * malloc. The C++ library's operators, and the C library's strdup, strndup and realpath, call malloc. The functions of
+ * mappings are the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -82,8 +82,8 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Returns whether a name may be in the list. This must be quick, because hardly any of hundreds of thousands of names
- * is. */
+/* Returns whether a name may be in the list. Hundreds of thousands of names are tested and hardly any is in the list,
+ * so the test must be quick. */
 static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||
@@ -98,10 +98,10 @@ static const struct function *function_named(const char *name) {
   return NULL;
 }
 
-/* ---- Copies of texts ----------------------------------------------------------------------------------- */
+/* ---- strdup, strndup and realpath ---------------------------------------------------------------------- */
 
-/* Copies by an allocator's own functions (mimalloc has some), which do not call its malloc. These functions work after
- * a detach, too. */
+/* Some allocators, such as mimalloc, define strdup, strndup and realpath themselves, and do not call their malloc
+ * there. These functions call the allocator's and count the copy. They work after a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
@@ -131,7 +131,7 @@ struct walk {
   const char *failure;
   bool undoes;
   bool mappings_only;
-  bool binds; /* whether to change words that the loader would never bind */
+  bool binds; /* whether to change unbound words, because the loader would never bind them (calls_are_audited()) */
   const struct walked_object *object;
   struct walked_object executable;
   uintptr_t loader; /* an address in the loader */
@@ -150,8 +150,8 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points elsewhere: unbound, into its own object, to the executable's entry, or to another's
- * hook. */
+/* Handles a word that points neither to the function to replace nor to its replacement. The word may be unbound and
+ * point into its own object, point to the executable's PLT entry, or point to another library's hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
@@ -200,7 +200,8 @@ static void redirect_data_word(uintptr_t *word, void *argument) {
   }
 }
 
-/* Returns whether an object is an allocator apart from the C library: its calls of itself are not counted. */
+/* Returns whether an object is an allocator other than the C library. Its calls of its own functions are not counted.
+ * */
 static bool is_other_allocator(const struct walked_object *object) {
   return object_contains(object, functions[0].real) && !object_contains(object, in_libc());
 }
@@ -213,7 +214,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader's pointers are malloc and three of its family, and a free for its table of unique C++ symbols. */
+  /* The loader stores pointers to malloc and three more functions of its family, and to a free for its table of unique
+   * C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 
@@ -331,7 +333,8 @@ static void begin_walk(struct redirection *result) {
   walk = (struct walk){.result = result, .loader = in_loader};
 }
 
-/* Runs a walk with the loader's lock, between other threads' forks, which take milliseconds in a large process. */
+/* Runs a walk with the loader's lock. Tries again, for a second at most, while other threads fork; a fork takes
+ * milliseconds in a large process. */
 static bool walk_with_lock(void (*run)(void *walk), struct redirection *result) {
   const uint64_t pause_ns = 200000, longest_ns = 1000000000, begin = monotonic_ns();
   begin_walk(result);
@@ -371,8 +374,8 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
   return events_allocations(&block->events) == allocations + 1 && counter_read(&block->events.frees) == frees + 1;
 }
 
-/* Tests a look-up of malloc. One without version skips this library if the allocator's functions have only an old
- * one. */
+/* Returns whether a look-up of malloc finds this library. If the allocator's functions have only an old version, a
+ * look-up without a version skips this library, so one with the version is tested, too. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;
@@ -384,7 +387,7 @@ bool redirection_works(void) {
   if (!look_up_leads_here()) return false;
   struct thread_block *block = thread_block_acquire();
   duplicate_text *duplicate = duplicate_in_libc();
-  if (!block || !duplicate) return true; /* no block: its events cannot be distinguished */
+  if (!block || !duplicate) return true; /* without a block the thread's events cannot be told from others */
   bool counted = false;
   for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a signal handler may allocate meanwhile */
     counted = is_counted_once(duplicate, block);

@@ -22,7 +22,8 @@
 struct redirection {
   uint32_t words;       /* words that point to this library, or were restored */
   uint32_t refused;     /* words that the system does not let change */
-  uint32_t ignored;     /* calls that jump past their word, and are not counted */
+  /* words that calls do not read, because the loader has rewritten the calls; these calls are not counted */
+  uint32_t ignored;
   int error;            /* the errno value of a refused word */
   bool nothing_changed; /* true if nothing was changed: no lock, unreadable mappings, or redirection_met_forks() */
   uint64_t lock_ns;     /* nanoseconds for which the loader's lock was held */

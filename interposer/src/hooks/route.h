@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 enum hook_route {
-  /* Calls complete.h, which is right in every state: until the allocator is found, and if chunks do not tell sizes. */
+  /* Calls complete.h, which works in every state. Open until the allocator is found, while every event is monitored,
+   * and if sizes cannot be read from chunks. */
   ROUTE_COMPLETE,
   /* Counts on the fast path. */
   ROUTE_COUNTED,
@@ -23,8 +24,9 @@ enum hook_route {
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*
- * Finds out which rarely defined functions a malloc in front of this library has, which may pass its calls on.
- * `program_calls` returns whether a program that calls a function by its name reaches this library's.
+ * Finds out which rarely defined functions (valloc, pvalloc, further names of free) the malloc in front of this library
+ * lacks, so that the program's calls come here. `program_calls` returns whether a program that calls a function by its
+ * name reaches this library's.
  */
 void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours));
 

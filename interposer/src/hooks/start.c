@@ -33,8 +33,9 @@ bool program_malloc_is_ours(void) {
 }
 
 /*
- * Returns whether calls of the library's functions reach it. Memory checkers such as Valgrind's replace some functions
- * of malloc's family but not their addresses; they do not know this object.
+ * Returns whether calls of this library's functions reach it. Memory checkers such as Valgrind's intercept some
+ * functions of malloc's family, but leave their addresses as they are. An intercepted malloc_usable_size() does not
+ * know hook_state, and returns 0.
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 

@@ -13,7 +13,8 @@
  */
 bool program_malloc_is_ours(void);
 
-/* Finds C++'s operators for a process whose malloc is another's: this library passes their calls on to them. */
+/* Finds the C++ operators of other libraries in a process whose malloc is not this library's, which then passes calls
+ * on to them. */
 void hook_find_operators(void);
 
 /* Finds the next allocator; the slow part of hook_ready(). Preserves errno. */

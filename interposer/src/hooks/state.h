@@ -43,8 +43,8 @@ extern HIDDEN enum size_source size_source;
 /*
  * Whether the process's malloc is this library's. False for a library that was loaded late or stands behind another
  * allocator in LD_PRELOAD: `next` is then the allocator that serves the process. Stray calls are passed on to `next`,
- * and calls from an allocator in front to the one behind (`after`); nothing is counted. False over a sanitizer too,
- * which is called only where the program calls malloc.
+ * and calls from an allocator in front to the one behind (`after`); nothing is counted. False over a sanitizer's
+ * malloc, too: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
 
@@ -69,7 +69,7 @@ struct hook_owner {
    * thread knows of the hook then, and allocates from the bootstrap buffer.
    */
   void (*configure)(void);
-  /* Called in header mode when the library `file` (NULL: the executable) is opened without its RTLD_DEEPBIND. */
+  /* Called in header mode when RTLD_DEEPBIND is removed from the opening of `file` (NULL: the executable). */
   void (*on_deepbind_removal)(const char *file);
   /*
    * Called in header mode before `file` is loaded, which may free objects without regard to their headers. May change

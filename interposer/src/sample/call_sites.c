@@ -68,13 +68,13 @@ struct site {
   struct sums freed;
 };
 
-/* The number of latest old collections for which a site's frees after that collection are counted, by the collection's
- * number modulo FREED_AFTER. */
+/* A site's frees are counted for each of the latest FREED_AFTER collections of the old generation, in the entry with
+ * the collection's number modulo FREED_AFTER. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* The samples of a site that cleaners freed. They are stored apart from the sites, because few sites have such
- * samples. */
+/* Counts of the samples of one site that cleaner threads (collections.h) freed. They are stored apart from the sites,
+ * because few sites have such samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -92,7 +92,7 @@ static struct memory {
 static bool open_for_samples;
 static uint32_t sites_taken;  /* the number of records that were ever used */
 static uint32_t sites_unused; /* the number of records in the list sites_free */
-static uint64_t sites_free;   /* 1 + the first record without a site; the upper 32 bits count removals */
+static uint64_t sites_free;   /* 1 + the first record without a site; the upper 32 bits count removals, against ABA */
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -271,13 +271,13 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * A thread takes a sample inside of a section. A section belongs to the turn in which it began. One thread at a time
- * forgets sites, in steps. In the first step it marks sites as leaving, so that find_site() does not find them, and
- * begins the next turn. When all sections of the earlier turn have ended, no thread is between finding such a site and
- * adding a sample to it. From then on, no leaving site gets another sample: the second step forgets those without live
- * samples, and releases the stack nodes that only their stacks used. Sections of the second turn may still hold these
- * nodes, so the nodes are reused only after that turn. No thread waits: if sections have not ended, the next call takes
- * the step.
+ * Forgotten sites are reclaimed by epochs, called turns. A thread takes a sample inside of a section. A section belongs
+ * to the turn in which it began. One thread at a time forgets sites, in steps. In the first step it marks sites as
+ * leaving, so that find_site() does not find them, and begins the next turn. When all sections of the earlier turn have
+ * ended, no thread is between finding such a site and adding a sample to it. From then on, no leaving site gets another
+ * sample: the second step forgets those without live samples, and releases the stack nodes that only their stacks used.
+ * Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No thread
+ * waits: if sections have not ended, the next call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -439,8 +439,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns the sums of an old collection; NULL while another thread resets them, or if those of a later collection have
- * replaced them. */
+/* Returns a site's sums for a collection of the old generation; NULL while another thread resets them, or if the sums
+ * of a later collection have replaced them. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -606,8 +606,9 @@ __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32
 }
 
 /*
- * Finds the site of a stack. A known stack keeps the number of frames from its first sample: otherwise one call path
- * would become two sites, of which one would end and the other grow. Sets `count` to the number of stored frames.
+ * Finds the site of a stack. When room is scarce, stacks are cut to fewer frames. A known stack keeps the number of
+ * frames from its first sample: otherwise one call path would become two sites, of which one would end and the other
+ * grow. Sets `count` to the number of stored frames.
  */
 static uint32_t site_of_stack(const uint64_t *frames, uint32_t *count, struct sample *sample) {
   uint32_t taken = room_taken(), kept = kept_frames(frames, *count, taken, sample->samples_all);
@@ -831,7 +832,8 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies the sums of an old collection; zeros if the sums are, or meanwhile became, those of another collection. */
+/* Copies a site's sums for a collection of the old generation; zeros if the sums are, or meanwhile became, those of
+ * another collection. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

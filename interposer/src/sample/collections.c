@@ -16,8 +16,8 @@ bool collections_known(void) { return known() != NULL; }
 static int64_t value_of(const volatile int64_t *word) { return word ? *word : 0; }
 
 /*
- * A full collection aborts a cycle of G1 between its two pauses, and the second pause is then missing. missing_pauses
- * is the number of such pauses since the counters were set; full_seen is the number of full collections at the latest
+ * A full collection may abort a cycle of G1 between its two pauses; the second pause is then missing. missing_pauses is
+ * the number of such pauses since the counters were set; full_seen is the number of full collections at the latest
  * check.
  */
 static int64_t missing_pauses;

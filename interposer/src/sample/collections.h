@@ -1,11 +1,11 @@
 /*
  * The garbage collections of the JVM, and the threads that free native memory of unreachable Java objects (cleaners).
- * For each free of a sample it is recorded whether a cleaner freed the object, and how many collections began during
- * the object's life.
+ * Each free of a sample records whether a cleaner freed the object, and how many collections began during the object's
+ * life.
  *
  * A cleaner is a thread that waits for references of unreachable objects, in ReferenceQueue.remove() or as HotSpot's
- * reference handler. A thread whose samples are freed announces itself at its first such free; later, while the thread
- * waits, src/jvm looks at its stack (jvm/cleaners.h). Frees before that look count as frees of other threads.
+ * reference handler. A thread announces itself when it first frees a sample; later, while the thread waits, src/jvm
+ * looks at its stack (jvm/cleaners.h). Frees before that look count as frees of other threads.
  */
 #ifndef MALLOMETER_SAMPLE_COLLECTIONS_H
 #define MALLOMETER_SAMPLE_COLLECTIONS_H

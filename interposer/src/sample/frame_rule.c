@@ -225,7 +225,7 @@ static void set_cfa(struct machine *m, int64_t number, int64_t offset) {
   m->row.cfa_is_loaded = false;
 }
 
-/* Returns an operand times the unit of data alignment. */
+/* Returns an operand multiplied by DWARF's data alignment factor. */
 static int64_t in_data_units(struct machine *m, struct reader *r, int64_t operand) {
   int64_t product;
   if (!__builtin_mul_overflow(operand, m->data_unit, &product)) return product;

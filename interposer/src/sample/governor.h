@@ -16,9 +16,9 @@
  * become less certain.
  *
  * A thread has a limit of its own, so that one thread's burst of new code (one request of a server, for example) does
- * not spend the credit of the whole process: once it has spent a millisecond within 20 ms, its probabilities are halved
- * for each further eighth of a millisecond, twelve times at most, and those by size three times. If the target is above
- * a tenth of a processor, its share of the 20 ms replaces the two milliseconds. The 20 ms begin with the first sample
+ * not spend the credit of the whole process. Its budget is 2 ms in 20 ms, or the target's share of 20 ms if that is
+ * more. After half of the budget is spent, the thread's probabilities are halved, and halved again for each further
+ * sixteenth of the budget: twelve times at most, and those by size three times. The 20 ms begin with the first sample
  * after the previous 20 ms.
  */
 #ifndef MALLOMETER_SAMPLE_GOVERNOR_H
@@ -56,7 +56,8 @@ struct governor {
  * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* Factors, each 1, 0.5, 0.25, ... */
+/* The factors for the samples of busy call paths, of rare code (by number) and of all samples due by size: 1, 0.5,
+ * 0.25, ... */
 struct governor_shares {
   double of_busy;
   double of_numbers;

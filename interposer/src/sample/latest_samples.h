@@ -22,7 +22,7 @@ struct latest_sample {
   /* The bytes that the sample stands for. */
   uint64_t bytes;
   uint32_t site;
-  /* The system's number of the thread; 0 if a system call would be needed to find it. */
+  /* The kernel's thread ID; 0 if a system call would be needed to find it. */
   uint32_t thread;
 };
 

@@ -28,7 +28,7 @@ static struct table {
   struct live entries[PLACES];
   struct home {
     uint8_t objects; /* the number of live samples whose hash leads to this place; at 255 it does not change any more */
-    uint8_t reach;   /* the highest number of the probe at which one of them was ever stored */
+    uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
   } homes[PLACES];
 } * table;
 

@@ -100,8 +100,8 @@ uint64_t sampler_random(struct thread_block *block) {
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
 /*
- * Returns -log2 of a random number between 0 and 1. For (1 + f) 2^-n that is n - log2(1 + f), of which the polynomial
- * has an error of at most 0.00013.
+ * Returns -log2 of a random number between 0 and 1. For (1 + f) 2^-n that is n - log2(1 + f), which a polynomial
+ * approximates with an error of at most 0.00013.
  */
 static double negative_log2(uint32_t random) {
   unsigned zeros = (unsigned)__builtin_clz(random | 1);

@@ -68,9 +68,10 @@ void sampler_set_target(uint32_t target_ppm);
 uint32_t sampler_target(void);
 
 /*
- * Return the bucket of a call path; return whether an allocation must be visited, after counting the bucket down. The
- * multiplier is 2^32 divided by the golden ratio, or the upper half of that number where this saves an instruction
- * (HASH_FACTOR). The product's highest bits then depend on the lowest 32, or the lowest 16, bits of the sum.
+ * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
+ * returns whether the allocation must be visited. The multiplier is 2^32 divided by the golden ratio, or the upper half
+ * of that number where this saves an instruction (HASH_FACTOR). The product's highest bits then depend on the lowest
+ * 32, or the lowest 16, bits of the sum.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;

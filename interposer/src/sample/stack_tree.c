@@ -99,7 +99,7 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 }
 
 /*
- * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index releases a new node.
+ * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index publishes a new node.
  * This is not inlined, so that a sample without a stack, whose thread may have little room, does not need the stack of
  * this function.
  */

@@ -55,7 +55,7 @@ struct stack_tree {
   uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left */
   uint32_t taken;              /* nodes that were ever used */
   uint32_t unused;             /* nodes in the list `free` */
-  uint64_t free;               /* the first free node; the upper 32 bits count removals */
+  uint64_t free;               /* the first free node; the upper 32 bits count removals, against ABA */
   uint32_t leaving;            /* the first of the nodes that have left and that a thread may still hold */
 };
 
