@@ -140,9 +140,11 @@ struct mallometer_report {
   uint64_t samples;               /* Sampled allocations. */
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
-  /* Allocations that the sampler examined (all at first, later one in up to 128) although its table of 16,384 call
-   * paths had no entry for theirs that was unused for ten seconds. They are sampled by their size alone, as if they had
-   * one call path. */
+  /*
+   * Allocations that the sampler examined (all at first, later one in up to 128), but whose call path found no room in
+   * the table of 16,384, because all places for it were used within ten seconds. They are sampled by their size alone,
+   * as if they had one call path.
+   */
   uint64_t samples_by_size_only;
   /* Samples of call sites that found no room among 16,384 (see mallometer_site.number; from half full on, the first
    * sample of a new call site must stand for 4 KiB, in the last quarter for 64 KiB); and samples that are not followed
@@ -337,21 +339,21 @@ struct mallometer_collection_counts {
   uint64_t old;
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
   uint64_t old_began_ns[3];
-  uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its end. */
+  uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its death. */
   uint32_t marks_first;      /* 1: old collections are counted after they have marked, as with G1. */
   char reason[128]; /* Why there are no counts; empty if there are. */
 };
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" is by a cleaner, in 5 s, and before a second further collection began. An old collection that is counted after
- * it has marked meets no object of the 2 s before it was noticed, because it leaves what is allocated meanwhile.
+ * once" means: by a cleaner, within 5 s, and before a second further collection began. If old collections are counted
+ * after they have marked, objects of the 2 s before one was noticed are left out, because it does not collect them.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that an earlier one had met. */
+  uint32_t again;      /* Those of both that an earlier one had spared. */
   uint32_t reserved;
   double first_bytes;     /* Samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Samples freed at once that had survived an earlier one. */
@@ -818,8 +820,8 @@ MALLOMETER_API int mallometer_objects(struct mallometer_object *objects, uint32_
  * Adds Java frames to stacks recorded after this call. Must be called by a thread of the JVM; takes some 20 ms, since
  * the JVM makes ids for all methods. A second call does nothing. Allocates. Not for signal handlers. -ENODATA: call
  * sites are not recorded; -EPERM: MALLOMETER_STACKS=native; -ESRCH: no JVM in this process, or the calling thread is
- * none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses its tools interface, or there is no memory
- * for its methods; -EBUSY: another thread is in this function.
+ * none of its threads; -ENOTSUP: the JVM has no AsyncGetCallTrace or refuses JVMTI, or there is no memory for its
+ * methods; -EBUSY: another thread is in this function.
  */
 MALLOMETER_API int mallometer_jvm_attach(void);
 
@@ -883,7 +885,7 @@ MALLOMETER_API int mallometer_accesses(struct mallometer_access *accesses, uint3
  * moves during the search, is encoded, not aligned, swapped out, or stored in the kernel alone. Only several objects of
  * a site, lost in two searches, are therefore evidence. Lost objects that point to each other have references. During
  * an observation the search begins when the current epoch ends; that epoch is void only if the search reads the slots
- * for longer than a 32nd of it. Not for signal handlers. -EINVAL also: too few or many sites; -EBUSY: a search runs;
+ * for longer than a 128th of it. Not for signal handlers. -EINVAL also: too few or many sites; -EBUSY: a search runs;
  * -ENODATA: call sites are not recorded; -ECHILD: in the child of a fork; -EAGAIN: no thread could be started, or there
  * is no memory.
  */
@@ -1141,11 +1143,11 @@ MALLOMETER_API int mallometer_threshold_close(uint32_t number);
 /* ---- Owners -------------------------------------------------------------------------------------------- */
 
 /*
- * Begins to search for the Java objects that hold live samples of a call site: makes a tools environment of the JVM
- * that may tag objects, and reserves 10 MiB. The functions of this section are for threads of the JVM, one at a time,
- * not for signal handlers, and allocate. End with mallometer_owners_end(). -EBUSY: a search is under way; -ENODATA:
- * call sites are not recorded, or the site has no live samples; -ESRCH: no JVM in this process, or the calling thread
- * is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM: no memory, or a limit leaves little.
+ * Begins to search for the Java objects that hold live samples of a call site: makes a JVMTI environment that may tag
+ * objects, and reserves 10 MiB. The functions of this section are for threads of the JVM, one at a time, not for signal
+ * handlers, and allocate. End with mallometer_owners_end(). -EBUSY: a search is under way; -ENODATA: call sites are not
+ * recorded, or the site has no live samples; -ESRCH: no JVM in this process, or the calling thread is none of its
+ * threads; -ENOTSUP: the JVM refuses; -ENOMEM: no memory, or a limit leaves too little.
  */
 MALLOMETER_API int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out);
 

@@ -1,5 +1,5 @@
 /*
- * Use mallometer if it is there, run without it if it is not.
+ * Lets a program use mallometer if it is loaded, and run without it otherwise.
  *
  * Include this before mallometer.h, or instead of it, and link against nothing: the functions are weak references that
  * the preloaded library satisfies. Ask mallometer_available() once before calling any of them.
@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-/* Weak wherever the other header came first. */
+/* This function is weak even if the other header came first. */
 uint32_t mallometer_abi_version(void) __attribute__((weak));
 
-/* Whether the library is loaded and speaks the version that this program was compiled for. */
+/* Returns whether the library is loaded and has the version that this program was compiled for. */
 static inline int mallometer_available(void) {
   return mallometer_abi_version != 0 && mallometer_abi_version() == MALLOMETER_ABI_VERSION;
 }

@@ -46,8 +46,8 @@ bool request_is_kept(size_t requested);
  * the stack is unknown. Preserves errno. */
 void record_request(size_t requested, const uint64_t *frames, uint32_t count);
 
-/* Adds a watch for requests above a size by the thread with a number, or by all threads for number 0. Returns the
- * number of the watch, 1 to MOST_WATCHES, or -EAGAIN if all are used. */
+/* Adds a watch for requests of more than `above` bytes by the thread with the kernel's ID `thread`, or by all threads
+ * if it is 0. Returns the number of the watch, 1 to MOST_WATCHES, or -EAGAIN if all are used. */
 #define MOST_WATCHES 8
 int request_watch_add(size_t above, uint32_t thread);
 

@@ -1,14 +1,15 @@
 /*
  * Monitors: functions of the program that are called at every counted event.
  *
- * While one is registered the hook takes the complete route, in which all functions pass their allocations through one
- * function and their frees through another (hooks/complete.c); these two call the monitors. Without monitors the hook
- * takes the counted route, which does not test for them.
+ * While a monitor is registered, the hook takes the complete route, in which all functions pass their allocations
+ * through one function and their frees through another (hooks/complete.c); these two call the monitors. Without
+ * monitors the hook takes the counted route, which does not test for them.
  *
- * A bit of `monitors` says whether a monitor is to be called. A thread that calls one first raises the number of its
- * running calls and then reads the bit again; a thread that unregisters it first clears the bit and then waits until no
- * call is running. Either the calling thread sees the cleared bit, or the unregistering thread waits for it. A thread
- * in a callback has a mark, so that allocations of the callback call no monitor.
+ * A bit of `monitors` says whether a monitor is to be called. A thread that is about to call a monitor first raises the
+ * monitor's number of running calls, and then reads the bit again. A thread that unregisters the monitor first clears
+ * the bit, and then waits until no call is running. Either the calling thread sees the cleared bit, or the
+ * unregistering thread waits for the call. A thread in a callback has a mark, so that allocations of the callback call
+ * no monitor.
  */
 #ifndef MALLOMETER_ACCOUNT_MONITORS_H
 #define MALLOMETER_ACCOUNT_MONITORS_H

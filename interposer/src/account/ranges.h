@@ -36,7 +36,8 @@
 /* The site of a range that the allocator mapped. */
 #define RANGE_OF_ALLOCATOR (UINT32_MAX - 1)
 
-/* The site of addresses from before an attach, which readers do not see: commits inside need no site. */
+/* The site of a range that was mapped before an attach. Readers do not see the range; memory that the program commits
+ * inside the range keeps this site, and needs no stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
 /* Functions that change how many ranges refer to each site. Both are called by the thread that holds the lock, or by
@@ -61,8 +62,8 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Call the first before, and the second after, a system call that may unmap memory and the removal of its ranges. The
- * first returns the number of the latest insertion, for ranges_remove(). */
+/* Call ranges_before_unmapping() before a system call that may unmap memory, and ranges_after_unmapping() after the
+ * removal of the ranges. ranges_before_unmapping() returns the number of the latest insertion, for ranges_remove(). */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 

@@ -41,10 +41,10 @@
 #define LARGE_PATHS 32u
 
 struct event_counters {
-  /* Adjacent, for event_count_free(). */
+  /* The next two are adjacent, for event_count_free(). */
   counter frees;
   counter freed_bytes;
-  /* Adjacent, for event_count_allocation(). */
+  /* The next two are adjacent, for event_count_allocation(). */
   counter allocated_bytes;
   counter requested_doubled; /* sums of doubled_size() of each request */
   counter failed;
@@ -348,8 +348,8 @@ struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Makes each thread call `answer` once at its next event, before its own caches of the allocator change by more than
- * that event; a new thread does so at its first event. May be called from any thread; each call makes all threads
+ * Makes each thread call `answer` once at its next event, before the allocator's cache for this thread changes by more
+ * than that event. A new thread calls it at its first event. May be called from any thread; each call makes all threads
  * answer again. With NULL, threads stop answering. A thread that is in the middle of an event may answer later.
  */
 void thread_blocks_request_answer(void (*answer)(void));
@@ -368,7 +368,8 @@ static inline uint8_t thread_block_answer(struct thread_block *block) {
 
 const struct event_counters *thread_baseline(const struct thread_block *block);
 
-/* Return the number of blocks, and the block with an index below that number; NULL if its slab could not be mapped. */
+/* thread_block_count() returns the number of blocks. thread_block_at() returns the block with an index below that
+ * number; NULL if its slab could not be mapped. */
 uint32_t thread_block_count(void);
 struct thread_block *thread_block_at(uint32_t index);
 

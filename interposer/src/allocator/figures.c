@@ -37,8 +37,8 @@ static int jemalloc_read(struct mallometer_allocator_state *out) {
   out->system_bytes = jemalloc_figure("stats.mapped");
   out->used_bytes = jemalloc_figure("stats.allocated");
   out->resident_bytes = jemalloc_figure("stats.resident");
-  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident; muzzy pages until the kernel takes
-   * them. */
+  /* 4096 is jemalloc's number for "all arenas". Dirty pages are free and resident; muzzy pages are resident until the
+   * kernel takes them. */
   uint64_t page = jemalloc_figure("arenas.page"), dirty = jemalloc_figure("stats.arenas.4096.pdirty");
   if (page != MALLOMETER_UNKNOWN && dirty != MALLOMETER_UNKNOWN) {
     uint64_t muzzy = jemalloc_figure("stats.arenas.4096.pmuzzy");

@@ -47,7 +47,8 @@ static bool chunk_agrees(size_t request) {
   return agrees;
 }
 
-/* The bytes before an object with its own mapping that its size excludes: 0 before glibc 2.43. */
+/* The bytes of an object's own mapping that lie before the object and that its size word does not count: 0 before glibc
+ * 2.43, 16 since. */
 static size_t not_in_size;
 
 static void find_size_of_mapped_chunks(void) {

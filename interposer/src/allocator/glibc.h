@@ -39,9 +39,10 @@ static inline size_t glibc_usable_size(const void *object) {
 #define GLIBC_IS_MAPPED 2u
 
 /*
- * Writes the words that glibc stores before an object with its own mapping: an object at `offset`, a power of two from
- * 16 on, of a mapping with `bytes` in whole pages from `begin` on. glibc's free then unmaps them, and its realloc moves
- * or remaps them; from glibc 2.43 on it moves all but the last 8 bytes. Only if chunks are readable.
+ * Writes the words that glibc stores before an object with its own mapping. The mapping begins at `begin` and has
+ * `bytes`, in whole pages. The object is at `offset` in the mapping, a power of two of at least 16. glibc's free then
+ * unmaps them, and its realloc moves or remaps them; from glibc 2.43 on it moves all but the last 8 bytes. Only if
+ * chunks are readable.
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
@@ -49,9 +50,9 @@ void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
- * Frees an object of this library, or one that has moved. After the free of an object with its own mapping, glibc
- * allocates objects of that size in its heap, where freed memory may stay. Such an object is therefore first shrunk to
- * one page, whose free does not change glibc's threshold.
+ * Frees an object that this library has allocated or moved, without a change of glibc's threshold for mapped objects.
+ * After the free of an object with its own mapping, glibc allocates objects of that size in its heap, where freed
+ * memory may stay. Such an object is therefore first shrunk to one page, whose free does not change glibc's threshold.
  */
 void glibc_free_unnoticed(void *object);
 

@@ -20,7 +20,7 @@ enum {
 };
 
 static uintptr_t libc_begin, libc_end;
-static ptrdiff_t offset_of_pointer; /* distance from the thread's own address; 0: not found */
+static ptrdiff_t offset_of_pointer; /* distance from the thread pointer to the pointer to the cache; 0: not found */
 static unsigned bin_capacity;       /* capacity of a bin if the cache counts free places; 0 if it counts objects */
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
@@ -43,7 +43,8 @@ static bool is_chunk_of_cache(uintptr_t object) {
          is_cache((const void *)object);
 }
 
-/* Returns the change of a bin's number by two frees. Two allocations before make room for them in the bin. */
+/* Returns how much a bin's number changes when two objects are freed. Allocates 18 objects first, so that the bin has
+ * room. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -129,8 +130,8 @@ struct held {
 };
 
 static struct caches {
-  uintptr_t list_at; /* distance of a thread's list of locks from its address, which is behind the list on aarch64 */
-  uintptr_t id_at;   /* distance of the thread's id in front of that list */
+  uintptr_t list_at; /* distance from a thread's thread pointer to its list of robust locks; negative on aarch64 */
+  uintptr_t id_at;   /* distance from the thread's id to that list */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* 0: not found */
@@ -139,7 +140,7 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* Returns the thread's description: one that has its id at the distance where the calling thread's has it. */
+/* Returns the thread pointer of a thread; 0 if the thread's id does not lie where it lies in the calling thread. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;

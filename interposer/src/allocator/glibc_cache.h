@@ -21,9 +21,9 @@ bool glibc_cache_find(void);
 uint64_t glibc_cache_bytes(void);
 
 /*
- * Reads the caches of all threads while they run. The kernel states the address of each thread's list of robust locks,
- * at the same distance from the thread's description as for the calling thread; the cache is found from there. Unmapped
- * memory fails to be read. Only one thread may call this at a time.
+ * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust locks,
+ * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is found from there.
+ * Reading unmapped memory fails without a fault. Only one thread may call this at a time.
  *
  * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there are too
  * many threads. There is nothing to close then.

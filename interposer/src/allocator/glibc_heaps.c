@@ -15,11 +15,11 @@
 
 enum {
   WINDOWS_OF_HEAP = 64, /* for 64 MiB; a larger heap has more in proportion */
-  MOST_WINDOWS = 16384, /* for all heaps; each takes 1.5 us. If more are wanted, each heap gets its share, */
-  LEAST_WINDOWS = 16,   /* but at least this number */
+  MOST_WINDOWS = 16384, /* the most of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
+  LEAST_WINDOWS = 16,   /* the smallest such share */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes eight for each processor by default */
-  MOST_BEGINS = 16384,       /* possible heaps to test: 1 TiB; 1 us each */
+  MOST_BEGINS = 16384,       /* the most addresses at which a heap may begin to test (1 TiB), 1 us each */
   CHUNKS_OF_SWAPPED = 300,   /* free chunks whose walk takes as long as reading a swapped page, 0.1 ms */
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,

@@ -40,7 +40,7 @@ static void finish_arena(struct malloc_info *info) {
   struct mallometer_arena *arena = &info->current;
   arena->retained_bytes = difference_or_zero(arena->retained_bytes, info->flags);
   arena->top_bytes = difference_or_zero(arena->retained_bytes, info->in_bins);
-  /* A trim gives back only the end of the main heap, not those of the others. */
+  /* A trim gives back the end of the main heap only, not the ends of the other heaps. */
   if (arena->number == 0) arena->releasable_bytes += arena->top_bytes / PAGE * PAGE;
   if (info->arenas < info->capacity) info->rows[info->arenas] = *arena;
   info->arenas++;

@@ -38,23 +38,25 @@ extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
 
 /*
- * Fills `next` with the functions that come after this library in the search order. With `ours`, the functions of the
- * hook, the program's malloc is another's: `next` gets the functions that serve the program, or the next definition of
- * a function that the program finds in this library; and `after` is filled. Enters the loader, which may allocate: the
- * caller serves that from the bootstrap buffer. Returns false if a function is missing (then `next` must not be used).
+ * Fills `next` with the functions that come after this library in the search order. If `ours`, the functions of the
+ * hook, is not NULL, the program's malloc is another library's: `next` gets the functions that serve the program, or
+ * the next definition of a function that the program finds in this library; and `after` is filled. Enters the loader,
+ * which may allocate: the caller serves that from the bootstrap buffer. Returns false if a function is missing (then
+ * `next` must not be used).
  */
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
  * Makes `next` point to definitions. An executable that is linked to fixed addresses and takes a function's address
- * seems to define it, but its entry jumps through a word that a redirection changes (hooks/redirection.h). With the
- * loader's lock. Returns false, and leaves `next`, if the definition of a function cannot be found.
+ * seems to define it, but its entry jumps through a word that a redirection changes (hooks/redirection.h). Call this
+ * with the loader's lock. Returns false, and leaves `next`, if the definition of a function cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
 /*
  * Returns whether a function of `next` is in front of this library and may pass its calls on to it, so that no call
- * that comes here may be passed to `next`. It may if its object looks functions up by name. With the loader's lock.
+ * that comes here may be passed to `next`. It may if its object looks functions up by name. Call this with the loader's
+ * lock.
  */
 bool next_allocator_may_call_back(void);
 

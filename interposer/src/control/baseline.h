@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Restarts a snapshot's counters with the baseline, or with an unknown one. Calls are counted already. */
+/* Begins the snapshots with the baseline, or with an unknown one. Call this when calls are counted already. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

@@ -15,11 +15,13 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* A look takes 10 to 30 us, mostly to wake up. From half of the limit on a burst has less room, so looks are closer. */
+/* A look takes 10 to 30 us, mostly to wake up. From half of the limit on, a burst has less room, so looks are more
+ * frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
-/* The pause while memory rises, in processor times of the latest look: looks take 2.5 % of a processor at most. */
+/* The pause while memory rises, as a multiple of the CPU time of the latest look. Looks thus take 2.5 % of a processor
+ * at most. */
 #define PAUSE_OF_COST 40u
 /* A rise that lasts longer is no sudden one, and is looked at as seldom as quiet memory. */
 #define SUDDEN_TIME (15 * SECOND)
@@ -63,7 +65,7 @@ static uint64_t highest_ns; /* the time at which memory last grew */
 static uint64_t described;  /* the memory at the latest description */
 static bool is_explained;   /* whether the call sites explain the rise */
 static bool is_written;     /* whether the rise was described */
-static uint64_t look_ns;    /* the thread's processor time at the latest look at a rise */
+static uint64_t look_ns;    /* the thread's CPU time at the latest look at a rise */
 
 /* The latest description. `version` is odd while it is written. */
 static struct recording_burst description;
@@ -360,7 +362,7 @@ static bool is_named(uint64_t frame) {
   return false;
 }
 
-/* Returns the line of a frame; 0 if it is unknown, or the method is compiled. */
+/* Returns the line of a frame; 0 if it is unknown, or if the frame is a method that the JVM compiles. */
 static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) {
   uint32_t line = 0, begin = 0, bytecode = (uint32_t)frame & UNKNOWN_BYTECODE;
   if (is_compiled_frame(frame)) return 0;

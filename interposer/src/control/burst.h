@@ -3,12 +3,13 @@
  * process before Java has polled once.
  *
  * Each second, if memory is quiet and has changed, the recorder's thread stores the process's resident memory without
- * pages of files, and the live bytes of each call site. It polls the bytes of the latest samples, a word of memory, 10
- * times a second, above half of the limit 20 times, and again after 5 ms if they have grown by an eighth of a rise. If
- * they have grown by as much as a rise, it reads the resident memory; if this has grown too, memory rises, and the
- * thread describes the rise up to 200 times a second, in 2.5 % of a processor at most. Allocations that are freed again
- * do not raise the resident memory, and the difference of live bytes does not contain them. A rise of which the call
- * sites explain less than a quarter is not described: it is the Java heap, or mappings.
+ * pages of files, and the live bytes of each call site. It polls the sum of the bytes of the latest samples, which is
+ * one word of memory, 10 times a second, or 20 times above half of the limit. If this sum has grown by an eighth of the
+ * least rise, the next poll comes after 5 ms. If it has grown by half of the least rise, the thread reads the resident
+ * memory. If that memory has grown by the least rise, memory rises, and the thread describes the rise up to 200 times a
+ * second, in 2.5 % of a processor at most. Allocations that are freed again do not raise the resident memory, and the
+ * difference of live bytes does not contain them. A rise of which the call sites explain less than a quarter is not
+ * described: it is the Java heap, or mappings.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).

@@ -107,8 +107,8 @@ static int may_ask_for_page_cache(void) {
 }
 
 /*
- * Returns the bytes of a file that are in the page cache, by its descriptor, or of a mapping if that is negative; a
- * negative errno value if the kernel does not report it. See platform/page_cache.h.
+ * Returns how many bytes of an open file, or of a mapping if the descriptor `file` is negative, are in the page cache;
+ * a negative errno value if the kernel does not report that. See platform/page_cache.h.
  */
 EXPORT jlong METHOD(cached)(JNIEnv *thread, jclass class, jint file, jlong begin, jlong bytes) {
   (void)thread, (void)class;

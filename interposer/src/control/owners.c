@@ -30,7 +30,8 @@ static struct samples {
 
 static bool enter(void) { return !__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE); }
 
-/* Waits for the thread that owns the search. A thread that begins another search is refused at once instead. */
+/* Waits until no other thread is in one of the functions. A thread that begins another search does not wait, but is
+ * refused. */
 static void wait_and_enter(void) {
   while (!enter()) (void)sched_yield();
 }

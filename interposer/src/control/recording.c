@@ -150,13 +150,14 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 /* ---- The thread --------------------------------------------------------------------------------------- */
 
 /*
- * The names of the methods of a rise. The thread of the JVM fills `names` while `names_bytes` is 0; the recorder's
- * thread copies them to `known_names`, sets it to 0 and wakes the other, which may have more.
+ * The names of the methods of a rise. The thread that may ask the JVM (java_thread.h) fills `names` while `names_bytes`
+ * is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0 and wakes the other thread,
+ * which may have more names.
  */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
 static char known_names[sizeof names + 1];
-static char clause[400]; /* the clause of the termination message on this moment */
+static char clause[400]; /* the termination message's clause about the present memory */
 
 static void hand_names_over(void) {
   if (__atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE) == 0) {

@@ -74,7 +74,8 @@ static bool lasted_long(int file, const struct recording_header *header) {
   return pread(file, &sample, sizeof sample, offset) == (ssize_t)sizeof sample && sample.sequence != 0;
 }
 
-/* Returns whether FILE.previous and FILE.kept, if they exist, are ours; `keep`: the former shall replace the latter. */
+/* Returns whether FILE.previous and FILE.kept, if they exist, are recordings of this user. Sets `keep` to whether
+ * FILE.previous is to replace FILE.kept. */
 static bool check_previous_files(struct creation_attempt *attempt, bool *keep) {
   struct recording_header header;
   int previous = open_own(attempt, attempt->previous, &header);
@@ -89,8 +90,8 @@ static bool check_previous_files(struct creation_attempt *attempt, bool *keep) {
   return true;
 }
 
-/* Returns whether this process itself wrote the recording, before it executed another program. It is then not of a
- * previous run. */
+/* Returns whether this process itself wrote the recording, before it executed the present program (exec). Such a
+ * recording is not one of a previous run. */
 static bool is_this_process(const struct recording_header *older, const struct recording_header *now) {
   return older->pid == now->pid && older->process_start_ticks == now->process_start_ticks &&
          now->process_start_ticks != 0 && memcmp(older->boot_id, now->boot_id, sizeof now->boot_id) == 0;

@@ -16,7 +16,8 @@ void snapshot_read(struct mallometer_counters *snapshot);
  */
 void snapshot_begin(uint64_t baseline, int64_t counted, uint64_t error);
 
-/* Reduces the baseline and its error to a more exact value. May be called inside of malloc. */
+/* Subtracts from the baseline and from its error, when the baseline is known more exactly. May be called inside of
+ * malloc. */
 void snapshot_reduce_baseline(uint64_t bytes, uint64_t error);
 
 /* Reads the error of the baseline. Returns false, with an error of 0, if the baseline is unknown. */

@@ -21,7 +21,8 @@
 #define MOST_POLLS 100u
 
 /*
- * ENDING: whoever gives the word back empties the file. LEFT: the file changed or failed, and is left alone for good.
+ * ENDING: the thread that holds the lock `busy` empties the file before it releases the lock. LEFT: the file was
+ * changed by another program, or an access failed; the library does not use it any more.
  */
 enum { OFF, ON, ENDING, LEFT };
 static int state = OFF;
@@ -31,11 +32,11 @@ static pid_t owner;
 static struct file_status taken;
 static void *mapping; /* keeps the lock */
 
-/* The word is held while the file and the variables around it are used. */
+/* A lock, which a thread holds while it uses the file and the variables of this part. */
 static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
-static bool is_written;             /* whether it is in the file */
+static bool is_written;             /* whether `message` is in the file */
 static char found[MESSAGE_BYTES];   /* the content of the file */
 static char text[MESSAGE_BYTES];    /* the next message */
 
@@ -75,12 +76,12 @@ static void leave(const char *why) {
   release(LEFT);
 }
 
-/* Whether an error may pass: the system lacks descriptors, memory or time, or a device failed once. */
+/* Returns whether an error may be temporary: the system lacks descriptors, memory or time, or a device failed once. */
 static bool passes(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN || error == EIO;
 }
 
-/* Leaves the file if the latest error does not pass. */
+/* Stops using the file if the latest error is not temporary. */
 static void leave_unless_it_passes(void) {
   if (!passes(errno)) leave(strerror(errno));
 }
@@ -155,7 +156,7 @@ static void end_now(void) {
   release(OFF);
 }
 
-/* Gives the word back; if the message was to be ended meanwhile, ends it first. */
+/* Releases the lock. If message_stop() was called meanwhile, ends the message first. */
 static void give(void) {
   do {
     if (is_ending()) end_now();
@@ -221,7 +222,8 @@ void message_clear(void) {
   give();
 }
 
-/* No write begins once the state has changed, so none comes after the last one. A write that takes long ends it. */
+/* No write begins after the state has changed, so the file stays empty. If another thread holds the lock for too long,
+ * that thread ends the message. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||
@@ -236,7 +238,8 @@ static void end(int status) {
   message_stop();
 }
 
-/* Takes the file. Returns why that is not possible, with the result of message_start(); NULL if it is. */
+/* Takes the file and returns NULL. If that is not possible, returns the reason and sets `result` to the result of
+ * message_start(). */
 static const char *take_file(int *result) {
   struct file_status named;
   *result = -EINVAL;

@@ -1,6 +1,7 @@
 /*
  * The termination message: text in the file whose content Kubernetes shows as the last state of a container that ended,
- * whatever ended it. It holds the diagnosis while memory is scarce, so that the message of an OOM kill names the line.
+ * whatever ended it. It holds the diagnosis while memory is scarce, so that the message of an OOM kill names the line
+ * of code.
  *
  * The file is the kubelet's, and other programs of the container may use it. So it is never created; it is taken if it
  * is a regular, empty file that nobody has locked, and it is locked while it is taken. Its content is compared with the
@@ -31,7 +32,8 @@ int message_start(const char *path);
 /* Empties the file and leaves it, as mallometer_message_stop(). Waits for a write, a tenth of a second at most. */
 void message_stop(void);
 
-/* Stores the sentence of the next messages; each byte that is not printable ASCII becomes a question mark. */
+/* Stores Java's sentence, which the next messages contain. Each byte that is not printable ASCII becomes a question
+ * mark. */
 void message_set_sentence(const char *sentence, uint32_t length);
 
 /* Returns whether the file is taken. */

@@ -150,8 +150,8 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points neither to the function to replace nor to its replacement. The word may be unbound and
- * point into its own object, point to the executable's PLT entry, or point to another library's hook. */
+/* Handles a word that points neither to the function to replace nor to its replacement: an unbound word, which points
+ * into its own object, or a word that points to the executable's PLT entry or to another library's hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {

@@ -42,8 +42,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
  * Fills in the registers of the Java code. The JVM reads them only if it does not know where a thread's Java frames
- * are, as in functions that Java calls without leaving its own state (Linker.Option.critical). If the registers are
- * unknown, those of this function are used, and the JVM recognizes that this is no Java code.
+ * are. That is so in functions that Java calls without leaving the thread state of Java code (Linker.Option.critical).
+ * If the registers are unknown, those of this function are used, and the JVM recognizes that this is no Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);

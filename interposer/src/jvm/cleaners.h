@@ -3,7 +3,8 @@
  * unreachable Java objects (sample/collections.h).
  *
  * HotSpot keeps its counters in memory that it describes for its own tools (PerfMemory of its vmStructs.cpp), with or
- * without the file of /tmp/hsperfdata. Its beans are no substitute: those of JDK 17 miss G1's concurrent cycles.
+ * without the file of /tmp/hsperfdata. The JVM's MXBeans are no substitute: those of JDK 17 miss G1's concurrent
+ * cycles.
  */
 #ifndef MALLOMETER_JVM_CLEANERS_H
 #define MALLOMETER_JVM_CLEANERS_H
@@ -13,7 +14,7 @@
 #include "mallometer.h"
 
 /*
- * Fills in the counts, and with `looks` looks at the stacks of the threads that announced themselves. Finds the
+ * Fills in the counts. If `looks` is set, also looks at the stacks of the threads that announced themselves. Finds the
  * counters at the first call. Must be called by a thread of the JVM; allocates. -ENODATA: Java frames are off, or there
  * are no counts; `reason` then says why.
  */

@@ -33,7 +33,8 @@ static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
-#define FEWEST_BEFORE 3 /* the number of samples before the look-up at the default interval, 512 KiB, and at longer ones */
+/* The number of samples before the look-up, at the default interval (512 KiB) and at longer intervals. */
+#define FEWEST_BEFORE 3
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
 
@@ -44,8 +45,8 @@ static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);
 }
 
-/* Finds the offset of the JNIEnv in the structure of a thread. The Java object of the calling thread has the address of
- * the structure. */
+/* Finds the offset of the JNIEnv in the structure of a thread. Thread.eetop of the calling thread is the address of the
+ * structure. */
 static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   jthread object = NULL;
   jclass class = (*thread)->FindClass(thread, "java/lang/Thread");
@@ -58,7 +59,7 @@ static bool find_environment(jvmtiEnv *tools, JNIEnv *thread) {
   return structure != 0 && at.environment < 65536;
 }
 
-/* The file of the process's own memory stays open from the first start on. */
+/* Opens the process's own memory for reading, once; it stays open. */
 static bool open_memory(void) {
   static bool is_open;
   return is_open || (is_open = own_memory_open());
@@ -89,14 +90,16 @@ static uint64_t follow(uint64_t structure, uint64_t offset) {
 }
 
 /*
- * Returns whether a word is the id of a method. An address is that of the pointer to its method; the JVM's interface
- * would follow any other. A number is looked up by the JVM, which counts from 1.
+ * Returns whether a word is the id of `method`. If ids are addresses, a valid id is the address of a pointer to the
+ * method. JVMTI does not check an address, so this function must. If ids are numbers, which begin with 1, JVMTI looks
+ * them up itself.
  */
 static bool is_id(uint64_t word, uint64_t method) {
   return ids_are_addresses ? follow(word, 0) == method : word != 0 && word <= UINT32_MAX;
 }
 
-/* The ids of a class's methods follow their number, by the number of each method. */
+/* Returns the id of a method; 0 if it is unknown. A class has an array of ids, which begins with the number of ids.
+ * Each method has a number, which is the index of its id. */
 static uint64_t id_of(uint64_t method) {
   uint64_t constants = follow(method, at.constants_of_method), ids;
   uint16_t number;
@@ -146,7 +149,7 @@ static bool has_name_of_compiler(void) {
   return false;
 }
 
-/* Returns a free place, or the place of another thread, which may have ended. */
+/* Takes a free place for a thread. If no place is free, takes the place of another thread, which may have ended. */
 static struct place *take_place(uint64_t thread) {
   for (uint64_t i = 0; i < PLACES; i++) {
     struct place *place = &places[(thread + i) % PLACES];

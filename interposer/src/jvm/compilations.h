@@ -1,9 +1,9 @@
 /*
  * The method that the calling compiler thread of the JVM compiles.
  *
- * The fields on the way from the thread to the id of the method are those of vm_structs.h; JDKs lack some of them, and
- * the method is then unknown. The method is looked up when the samples of a compilation stand for some 1.5 MiB: from the
- * fourth sample on at the default interval, and from the 255th on where every allocation is sampled. Nearly all
+ * The way from the thread to the method's id leads through fields that vm_structs.h finds. If a JDK lacks one of these
+ * fields, the method is unknown. The method is looked up when the samples of a compilation stand for some 1.5 MiB: from
+ * the fourth sample on at the default interval, and from the 255th on where every allocation is sampled. Nearly all
  * compilations take less memory than that, and their methods would only fill the table of call sites.
  */
 #ifndef MALLOMETER_JVM_COMPILATIONS_H
@@ -21,8 +21,8 @@ void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 /*
  * Returns the frame of the method (stack_tree.h) that the calling thread compiles; 0 if it compiles none, or the method
  * is unknown. May be called inside of malloc. A compiler thread, known by its name, makes two system calls in each
- * sample and a dozen in the one that looks the method up, some 0.5 us each; other threads make one in their first sample.
- * May change errno.
+ * sample, and a dozen in the sample that looks the method up, some 0.5 us each. Other threads make one system call in
+ * their first sample. May change errno.
  */
 uint64_t compilation_frame(const void *thread);
 

@@ -13,7 +13,8 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The bits of a note, above an address. Java frames have the first bit, and no method number has the second. */
+/* The two highest bits, which mark a note. A Java frame has only the highest one, because no method number reaches the
+ * other. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -23,7 +24,8 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* A call: the inlined frames, innermost first, of its address and of the next address whose frames the JVM knows. */
+/* A call by its return address. `here` has the inlined frames of that address, innermost first; `after` has those of
+ * the next address whose frames the JVM knows. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;
@@ -51,7 +53,8 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Inside of malloc ---------------------------------------------------------------------------------- */
 
-/* Returns the return address of the stub, which begins like C functions with frame pointers. */
+/* Returns the address to which the stub returns; 0 if it cannot be read. The stub has the usual prologue: it pushes the
+ * caller's frame pointer and sets its own. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;
@@ -117,7 +120,7 @@ void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size
   }
 }
 
-/* Asks the JVM about all new addresses: some 10 ms, growing with the amount of compiled code. */
+/* Asks the JVM about all new addresses. This takes some 10 ms, and longer with more compiled code. */
 static void ask(jvmtiEnv *tools) {
   for (uint32_t i = 0; i < CALLS; i++) {
     int state = NEW;

@@ -4,12 +4,12 @@
  * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
  * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So
  * AsyncGetCallTrace uses the next address and returns the frames of the code after the call. These frames are wrong,
- * and change with each compilation. The tools interface knows the right frames of every return address in compiled code
+ * and change with each compilation. JVMTI knows the right frames of every return address in compiled code
  * (jvmticmlr.h), but must not be called inside of malloc.
  *
- * So the recorded stack has the return address in an extra frame, the note, after the native frames. The reader of a
- * stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the note is
- * removed.
+ * So the recorded stack has an extra frame after the native frames, the note, which stands for the return address. The
+ * reader of a stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the
+ * note is removed.
  */
 #ifndef MALLOMETER_JVM_FOREIGN_CALLS_H
 #define MALLOMETER_JVM_FOREIGN_CALLS_H
@@ -43,7 +43,7 @@ bool is_foreign_call(uint64_t frame);
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 
-/* Receives the tools interface's CompiledMethodLoad event. */
+/* Receives JVMTI's CompiledMethodLoad event. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information);
 

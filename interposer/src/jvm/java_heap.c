@@ -8,7 +8,8 @@
 
 enum { MOST_SPACES = 4 };
 
-/* The offsets in a part of the heap of its begin, its end, and the address of its next object. */
+/* The offsets of three words in the structure of a region or space: its begin, its end, and the address of its next
+ * object. */
 struct layout {
   uint64_t bottom, end, top;
 };
@@ -37,7 +38,7 @@ static bool find_static(const char *type, const char *field, uint64_t *address) 
   return vm_structs_field(type, field, true, address);
 }
 
-/* Finds a field of the structure that has it in this version of the JVM. */
+/* Finds a field of a structure that has either of two names, depending on the version of the JVM. */
 static bool find_in(const char *const types[2], const char *field, uint64_t *where) {
   return find(types[0], field, where) || find(types[1], field, where);
 }
@@ -145,7 +146,8 @@ static bool begin(enum memory_copying by) {
          copied(by, heap.is_active, &is_active, sizeof is_active) && !is_active;
 }
 
-/* Returns whether the address is in the part, and where the part's objects and the part end. */
+/* Returns whether the address is in the part. Sets `top` to the end of the part's objects, and `end` to the end of the
+ * part. */
 static bool is_in_part(enum memory_copying by, uintptr_t part, uintptr_t address, uintptr_t *top, uintptr_t *end) {
   uintptr_t bottom;
   return part != 0 && copied(by, part + heap.layout.bottom, &bottom, sizeof bottom) && bottom <= address &&

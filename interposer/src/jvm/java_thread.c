@@ -11,8 +11,8 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* The thread rests after its work for this many times the processor time of the work, but for at most LONGEST_REST_NS,
- * which is less than its end may take. */
+/* After its work the thread rests for this many times the CPU time of the work, but for at most LONGEST_REST_NS, which
+ * is less than java_thread_close_and_wait() waits. */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u
 
@@ -24,8 +24,8 @@ static bool closed; /* whether the JVM ends */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
-static uint64_t earlier_ns; /* the processor time of earlier threads */
-static uint64_t spent_ns;   /* the processor time of earlier threads and the present one */
+static uint64_t earlier_ns; /* the CPU time of earlier threads */
+static uint64_t spent_ns;   /* the CPU time of earlier threads and the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

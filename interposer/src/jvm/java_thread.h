@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Starts the thread, which calls `work` each time that it is woken, unless it runs. Does nothing if `jvm` is NULL. Only
- * from one thread of the library. Allocates.
+ * Starts the thread, unless it runs already. The thread calls `work` each time that it is woken. Does nothing if `jvm`
+ * is NULL. Only from one thread of the library. Allocates.
  */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
@@ -30,7 +30,7 @@ void java_thread_close_and_wait(void);
 /* Forgets the thread in the child of a fork, which does not have it. */
 void java_thread_forked(void);
 
-/* Returns the processor time of the thread and of earlier ones. */
+/* Returns the CPU time of the thread and of earlier ones. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

@@ -1,5 +1,5 @@
-/* Lists the classes by the tools interface, in an environment of its own. Without capabilities and events such an
- * environment costs nothing. */
+/* Lists the classes by JVMTI, in an environment of its own. Without capabilities and events such an environment costs
+ * nothing. */
 #include "jvm/loaded_classes.h"
 
 #include <stdbool.h>

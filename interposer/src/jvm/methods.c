@@ -99,8 +99,8 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* Reads the version of the tools interface, because it is the version of the JDK, also of early-access builds. The
- * version of JNI stays the same over several JDKs. */
+/* Reads the version of JVMTI, because it is the version of the JDK, also in early-access builds. The version of JNI
+ * stays the same over several JDKs. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;
@@ -109,8 +109,8 @@ bool method_ids_are_addresses(jvmtiEnv *tools) {
 }
 
 /*
- * Returns whether the class is unloaded. Before JDK 18 the tools interface may follow the pointer of an unloaded class,
- * so the pointer is read here first. If ids are numbers, the interface checks them itself.
+ * Returns whether the class is unloaded. Before JDK 18, JVMTI may follow the pointer of an unloaded class, so the
+ * pointer is read here first. If ids are numbers, JVMTI checks them itself.
  */
 static bool is_gone(jvmtiEnv *tools, jmethodID id) {
   if (!method_ids_are_addresses(tools)) return false;

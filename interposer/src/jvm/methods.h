@@ -30,9 +30,9 @@ uint32_t method_count(void);
 uint64_t methods_without_room(void);
 
 /*
- * Returns whether ids may be read through. Up to JDK 25 an id is the address of the JVM's pointer to the method; the
- * pointer is NULL when the class is unloaded, and stays allocated for good. From JDK 26 on an id is a number that the
- * JVM looks up and forgets with the class.
+ * Returns whether ids are addresses, which may be read. Up to JDK 25 an id is the address of the JVM's pointer to the
+ * method; the pointer is NULL when the class is unloaded, and stays allocated for good. From JDK 26 on an id is a
+ * number that the JVM looks up and forgets with the class.
  */
 bool method_ids_are_addresses(jvmtiEnv *tools);
 

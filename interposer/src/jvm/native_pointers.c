@@ -22,7 +22,7 @@ enum {
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* Heaps with 32-bit references begin below LOW. Mappings of the allocator there are smaller than LARGE. */
+/* Java heaps with 32-bit references begin below LOW. The allocator's mappings below LOW are smaller than LARGE. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
 
@@ -65,11 +65,11 @@ struct pointer_walk {
   uint8_t *threads; /* the number of threads that lead to each block, up to SEVERAL; NULL while no thread is followed */
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* each with the word before the structure */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* the structure read at each step, after the word before it */
 };
 
-/* Returns the number of words of a chunk by its header; 0 for an implausible size, because the address may be that of
- * no chunk, after an arbitrary word. */
+/* Returns the number of words of a chunk by its header; 0 if that size is implausible. The address may not be a
+ * chunk's, and the word before it may then be anything. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;

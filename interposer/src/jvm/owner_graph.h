@@ -32,7 +32,8 @@ enum {
 /* A live native block that is searched for. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Ordinary numbers often look like addresses in the block, so only the address of its beginning counts. */
+  /* Whether ordinary numbers often look like addresses in the block, because it lies low. Only the address of its
+   * beginning counts then. */
   bool is_low;
 };
 
@@ -41,8 +42,8 @@ struct owner_hold {
   int64_t class_tag;
   uint32_t block;
   uint32_t object; /* NO_HEAP_OBJECT: a static field of the class */
-  int32_t field;   /* the JVM's number; below 0: an element of an array */
-  uint32_t steps;  /* through native memory */
+  int32_t field;   /* JVMTI's number of the field; below 0: an element of an array */
+  uint32_t steps;  /* number of steps through native memory; 0: the long is an address in the block */
   uint32_t class_name, field_name;
   uint32_t next; /* 1 + the number of the next hold of the same object; 0: none */
 };
@@ -53,10 +54,11 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + its number; 0: none */
   uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
-  uint32_t entry;      /* 1 + the number of an entry into chains of objects that leads to it, or that it is; 0: none */
+  /* 1 + the number of the chain entry that is this object or leads to it (owner_search.c); 0: none */
+  uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
-  bool has_new_link; /* has links to other objects that have no names yet */
+  bool has_new_link; /* whether links from this object to others have no names yet */
 };
 
 struct heap_link {
@@ -90,7 +92,7 @@ struct owner_graph {
   char text[NAME_TEXT_BYTES];
 };
 
-/* Reserves a graph; NULL if there is no memory, or a limit leaves little. */
+/* Reserves a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
@@ -112,10 +114,10 @@ void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool i
 /* Returns the number of a text; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/* Sorts by value, and keeps each pair of a value and a block once. */
+/* Sorts the pointers by value, and keeps each pair of a value and a block once. */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
-/* Returns the number of pointers with this value, and the first of them. */
+/* Returns the number of pointers with this value, and sets `first` to the index of the first one. */
 uint32_t owner_graph_pointers_at(const struct owner_graph *graph, uint64_t value, uint32_t *first);
 
 #endif

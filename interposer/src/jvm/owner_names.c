@@ -61,7 +61,7 @@ struct wanted {
   JNIEnv *thread;
   jint left; /* fields to skip; NOT_COUNTED: some fields could not be counted, so any name would be wrong */
   char *name;
-  jclass interfaces[MOST_INTERFACES]; /* skipped */
+  jclass interfaces[MOST_INTERFACES]; /* the interfaces that were visited */
   int interface_count;
 };
 

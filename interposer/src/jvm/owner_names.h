@@ -1,4 +1,5 @@
-/* Names of classes and fields from the tools interface. For threads of the JVM, outside of a walk over the heap. */
+/* Names of classes and fields from JVMTI. Call these functions in threads of the JVM, outside of a walk over the
+ * heap. */
 #ifndef MALLOMETER_JVM_OWNER_NAMES_H
 #define MALLOMETER_JVM_OWNER_NAMES_H
 
@@ -11,9 +12,9 @@
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*
- * Writes the name of the field with this number in walks over the heap: fields of interfaces come first, each interface
- * once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does not return
- * it.
+ * Writes the name of the field that has this number in walks over the heap: fields of interfaces come first, each
+ * interface once, then those of superclasses, then the class's own (jvmtiHeapReferenceInfoField). "?" if the JVM does
+ * not return it.
  */
 void owner_field_name(jvmtiEnv *tools, JNIEnv *thread, jclass class, jint number, char name[OWNER_NAME_BYTES]);
 

@@ -20,8 +20,8 @@
 /* The tag of threads' classes. Thread.eetop, the address of the JVM's thread structure, leads to the JVM's memory. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags that contain the number of an entry. The links of a chain that are not in the graph have such a tag, and so have
- * objects that lead to chains. */
+/* Tags that contain the number of a chain's entry (see "Chains" below), for objects that are not in the graph.
+ * CHAIN_TAG marks links of a chain, and ENTRY_TAG marks objects outside of a chain that lead to it. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -30,8 +30,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most holders whose paths are followed, for each way to hold blocks. Only holders that something refers to
-     count. */
+  /* The most holders whose paths are followed, for each way to hold blocks (chosen_count()). Only holders that
+   * something refers to count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* The most tags in chains. Each takes the JVM some 70 bytes until the search ends. */
@@ -322,7 +322,7 @@ static void name_holds_of(jobject class, jlong tag) {
     owner_field_name(tools, thread, class, hold->field, memory->other);
     hold->field_name = owner_graph_name(graph, memory->other);
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
-    /* Threads of all subclasses form one way. */
+    /* Subclasses of Thread count as Thread, so that all threads are one way to hold blocks. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
     /* The names also hold for the other holders with the same field, usually most of them. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
@@ -336,7 +336,7 @@ static void name_holds_of(jobject class, jlong tag) {
 
 static void name_holds(void) {
   for (uint32_t i = holds_from; i < graph->holds; i++) {
-    jlong tag = graph->hold[i].class_tag; /* a type as wide as int64_t, but another one on macOS */
+    jlong tag = graph->hold[i].class_tag; /* on macOS, jlong and int64_t are different types of the same width */
     if (graph->hold[i].class_name == NO_NAME) with_tagged(&tag, 1, name_holds_of);
   }
 }
@@ -363,12 +363,13 @@ static uint32_t kinds_of(jobject object) {
   return kinds;
 }
 
-/* Returns whether paths end at an object: at static fields, and at cleaners, which are always referred to. */
+/* Returns whether paths end at an object: at a class, whose static field refers to the previous object, or at a phantom
+ * reference (a cleaner), which is always referred to. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
 
-/* Names an object without a name. A class gets its own name. */
+/* Names an object without a name. An instance of Class gets the name of the class that it stands for. */
 static void name_object(jobject instance, jlong tag) {
   struct heap_object *object = &graph->object[tag - 1];
   jclass class = (*thread)->GetObjectClass(thread, instance);
@@ -485,7 +486,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice after that walk, and drops the holders that it did not reach, because nothing refers to them. */
+/* Ends the choice after the first walk along references. Drops the holders that the walk did not reach, because nothing
+ * refers to them. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -621,7 +623,7 @@ static int walk_for_referrers(void) {
  * Chains are objects of one class that refer to each other. A queue of a thousand links would take a thousand walks. So
  * if most of the objects that are searched for refer to others of their class, one walk calls back for all references
  * to objects of that class. An object outside of the chain that refers to a link is an entry. Each link hands its entry
- * on to the next one, as the JVM reports an object's references after those to it.
+ * on to the next link. That works because the JVM reports the references from an object after the references to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -632,8 +634,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of the entry of a link; 0 if it has none. The next function returns this for a referrer
- * outside of the chain. */
+/* Returns 1 + the number of the entry of a chain's link; 0 if it has none. entry_from_outside() returns this number for
+ * a referrer outside of the chain, and makes the entry if there is none. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -693,7 +695,7 @@ static bool is_of_chain(const struct heap_object *object) {
   return is_looked_for(object) && object->class_name == chain_name;
 }
 
-static uint32_t of_entry; /* the object that represents the entry */
+static uint32_t of_entry; /* the graph's object that stands for the entry */
 
 static void tag_as_object(jobject instance, jlong tag) {
   (void)tag;
@@ -712,7 +714,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Links an object of the chain to its entry. Other links of the chain refer to it as well. */
+/* Links an object of the chain to its entry. Sets `has_more`, because other links of the chain refer to the object as
+ * well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

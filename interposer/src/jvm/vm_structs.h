@@ -1,6 +1,7 @@
 /*
- * HotSpot's description of its structures for its own tools (gHotSpotVMStructs of its vmStructs.cpp). Versions of the JVM
- * lack fields, so each is optional. A damaged description makes fields unknown; no access to it faults.
+ * HotSpot's description of its structures for its own tools (gHotSpotVMStructs of its vmStructs.cpp). Some versions of
+ * the JVM lack some fields, so each field is optional. A damaged description makes fields unknown; no access to it
+ * faults.
  */
 #ifndef MALLOMETER_JVM_VM_STRUCTS_H
 #define MALLOMETER_JVM_VM_STRUCTS_H

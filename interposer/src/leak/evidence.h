@@ -3,8 +3,8 @@
  * two, and each object in a slot counts with its weight.
  *
  * Threads that free objects and the observing thread write the histograms, without locks. A site gets a record when its
- * first object enters a slot, if fewer than 8,192 sites have a record. When a call site in the table of sites was
- * forgotten and another site has taken its place, that site also takes over its record here.
+ * first object enters a slot, if fewer than 8,192 sites have a record. When a forgotten call site's place in the table
+ * of sites goes to another site, that site also takes over the forgotten site's record here.
  */
 #ifndef MALLOMETER_LEAK_EVIDENCE_H
 #define MALLOMETER_LEAK_EVIDENCE_H

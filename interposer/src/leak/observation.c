@@ -33,7 +33,7 @@
 #define SHORTEST_OF_ALL_MS 10u
 /* An epoch is void if accesses may be lost for more than 1/128 of it. */
 #define LARGEST_UNSEEN_PART 128u
-/* The time between two checks of the signal while objects are watched. */
+/* The time between two checks of SIGTRAP's handler while objects are watched. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
 /* Slots take at most 1/20 of the resident bytes, or 1 MiB if that is more. */
 #define SHARE_OF_RESIDENT 20u
@@ -114,7 +114,7 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses to an object can be seen again. Its last access is unknown, so `end` is taken for it. */
+/* Records that accesses to an object can be seen again. The time of its last access is unknown, so `end` is stored. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -290,7 +290,8 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching, even if it is requested during the rest. */
+/* Rests until a caller requests evidence again. Stops watching objects, also if a caller requests it during the
+ * rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);

@@ -49,8 +49,8 @@ bool observation_shorten(uint64_t shortest_epoch_ms);
 /* Fills all fields of `out`. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets how many times the CPU time of a reading an epoch lasts at least, from 10 to 1,000,000. Returns false for other
- * values. May be called from any thread. */
+/* Sets the shortest length of an epoch, as a multiple of the CPU time of a reading, from 10 to 1,000,000. Returns false
+ * for other values. May be called from any thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */
@@ -76,7 +76,8 @@ bool observation_has_evidence(void);
  * objects are placed. */
 void observation_forked(void);
 
-/* Return the bytes mapped, including the excess of slots over their objects; and the observing thread's CPU time. */
+/* observation_footprint() returns the mapped bytes, including the excess of slots over their objects.
+ * observation_overhead_ns() returns the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);
 

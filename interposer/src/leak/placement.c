@@ -1,4 +1,4 @@
-/* The probability with which a sample gets a slot, the draw, and the move. See placement.h. */
+/* Draws whether a sample gets a slot, and moves the sampled object. See placement.h. */
 #include "leak/placement.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
 
-/* The counts of a site. A lost update does no harm, because q must be known but need not have the exact value of the
- * formula. */
+/* The counts of a site. A lost update does no harm, because the probability q (placement.h) must be known but need not
+ * have the exact value of its formula. */
 struct share {
   uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
@@ -85,8 +85,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many samples to place in an epoch. They are more for a site whose samples stay live and of which few are
- * in slots. */
+/* Returns how many samples to place in an epoch. A site whose samples stay live, and which has few objects in slots,
+ * gets more. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

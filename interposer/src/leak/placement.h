@@ -45,7 +45,8 @@ bool placement_start(void);
 
 size_t placement_footprint(void);
 
-/* Set and return how many bytes slots may take beyond those of their objects. With 0, no more objects are placed. */
+/* placement_limit() sets, and placement_limited_to() returns, how many bytes slots may take beyond those of their
+ * objects. With 0, no more objects are placed. */
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 

@@ -117,8 +117,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. They are cooled at once, because the kernel first collects new pages in a batch of each
- * processor, and this thread may later run on another processor. */
+/* Renews the canaries. They are cooled at once, because the kernel first collects new pages in per-processor batches,
+ * and this thread may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -41,7 +41,7 @@ uint32_t search_describe(struct mallometer_searched *out, struct mallometer_soug
 /* Ends a search in the child of a fork, where its thread does not exist. */
 void search_forked(void);
 
-/* Return the bytes mapped; and the CPU time of all searches. */
+/* search_footprint() returns the mapped bytes. search_overhead_ns() returns the CPU time of all searches. */
 size_t search_footprint(void);
 uint64_t search_overhead_ns(void);
 

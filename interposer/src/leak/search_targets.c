@@ -13,8 +13,8 @@
 #define SMALLEST_GRANULE_BITS 16u
 #define LARGEST_GRANULE_BITS 30u
 #define WORDS_AT_ONCE 8u
-/* The most parts into which the address space is divided. Slots, the heap after the program, and mappings lie far
- * apart. */
+/* The most spans (ranges of addresses) that together contain all objects. Slots, the program's brk heap and mappings
+ * lie far apart. */
 #define MOST_SPANS 4u
 #define GAP_BETWEEN_SPANS ((uintptr_t)1 << 40)
 

@@ -58,7 +58,7 @@ struct slot {
   uint32_t next_free;
   uint32_t unseen;   /* the generation's lowest bits if accesses to its object cannot be seen */
   uint32_t disowned; /* the generation's lowest bits if its sample counts as freed */
-  bool apart;        /* whether the slot is a mapping of its own, by the kernel's advice */
+  bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;     /* set while slots_merge() has the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
@@ -317,7 +317,7 @@ void *slot_take(const struct slot_request *request) {
   return NULL;
 }
 
-/* Returns the slot of a live object and sets its state word; NULL if there is no such object. */
+/* Returns the slot of a live object and sets `state` to the slot's state word; NULL if there is no such object. */
 static struct slot *slot_of(const void *object, uint64_t *state) {
   if (!is_in_slots(object)) return NULL;
   struct slot *slot = &slots[number_of((uintptr_t)object)];

@@ -4,7 +4,7 @@
  *
  * An object moves into a slot after the allocator has served the request and the sampler has picked it. Its contents
  * are copied to the slot, and the allocator gets its object back. Slots therefore cost nothing on malloc's fast path.
- * They cost nothing on free's either: the slots lie in a range of low addresses, where no usual object lies
+ * They cost nothing on free's either: the slots lie in a range of low addresses, where the allocator puts no objects
  * (allocator/bootstrap.h), and a comparison that the fast path makes anyway finds them.
  *
  * Each slot has a record outside of the range, with a word of state and generation that only compare-and-exchange
@@ -71,7 +71,7 @@ void slots_merge(void);
 /* Returns the pages before the first slot; NULL while there are no slots. */
 char *slots_pages_before(void);
 
-/* Return the bytes of the records; and the bytes of the reserved addresses. */
+/* slots_footprint() returns the bytes of the records. slots_reserved() returns the bytes of the reserved addresses. */
 size_t slots_footprint(void);
 size_t slots_reserved(void);
 
@@ -130,14 +130,14 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* Return the bytes that the program may use; and the bytes that a realloc must keep. Both return 0 if there is no such
- * object. */
+/* slot_usable() returns the bytes that the program may use, slot_capacity() those that a realloc must keep. Both return
+ * 0 if there is no such object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
 
-/* Return the address of a slot; and its accessible bytes. */
+/* slot_address() returns the address of a slot, slot_opened() its accessible bytes. */
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
@@ -157,7 +157,7 @@ void slot_show(const struct slot_object *object, bool seen);
  * object. */
 bool slot_retire(const struct slot_object *object);
 
-/* Set and return whether new objects may go into slots. */
+/* slots_accept() sets, and slots_are_accepted() returns, whether new objects may go into slots. */
 void slots_accept(bool open);
 bool slots_are_accepted(void);
 

@@ -133,10 +133,10 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 /* ---- The stack of the handler ------------------------------------------------------------------------ */
 
 /*
- * Handlers run on the alternate stack of threads that have one. A program that sets one may run on stacks that have no
- * room for a handler, such as those of Go and of coroutines. The kernel first stores 1 to 3 KiB on the stack, or more
- * on processors with more registers, and ends the program if that does not fit. The program may already be in a handler
- * of its own, so the stack must have room for two.
+ * A handler runs on the alternate signal stack of a thread that has one. A program that sets one may run on stacks that
+ * have no room for a handler, such as those of Go and of coroutines. The kernel first stores a signal frame of 1 to 3
+ * KiB on the stack, or more on processors with more registers, and ends the program if the frame does not fit. The
+ * program may already be in a handler of its own, so the stack must have room for two frames.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
@@ -155,7 +155,7 @@ static size_t left_of_stack(const ucontext_t *context) {
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Returns whether the calling thread's stack has room for the handler. */
+/* Returns whether the calling thread has no alternate signal stack, or one with enough room for the handler. */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;

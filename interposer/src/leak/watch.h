@@ -2,9 +2,9 @@
  * Finds the last accesses to objects of suspect call sites with the processor's debug registers.
  *
  * A register stops the thread that accesses the first 8 bytes of an object, and a signal handler stores the thread's
- * stack. The next access overwrites the stored stack, so that of the last access remains. An object that is already
- * idle would show no access. Therefore young objects of the same site are watched, from the moment when they are moved
- * into a slot, and only in the thread that allocated them.
+ * stack. The next access overwrites the stored stack, so the stack of the last access remains. An object that is
+ * already idle would show no access. Therefore young objects of the same site are watched, from the moment when they
+ * are moved into a slot, and only in the thread that allocated them.
  *
  * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two objects
  * at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8 accesses,

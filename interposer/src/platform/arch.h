@@ -3,7 +3,7 @@
  * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is plain
  * C and follows no stack beyond its innermost frame.
  *
- * Words that only one thread writes ("local", as the Linux kernel calls them), while others read:
+ * Single-writer words ("local", as the Linux kernel calls them): one thread writes such a word, others read it.
  *
  *   void local_add(uint64_t *word, uint64_t amount)
  *       Adds. Additions of a signal handler in between are not lost. A thread that reads the sum also sees everything

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* ---- Words that one thread writes ---------------------------------------------------------------------- */
+/* ---- Single-writer words ------------------------------------------------------------------------------- */
 
 /*
  * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
@@ -63,9 +63,9 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 }
 
 /*
- * The counts are indexed by the number of leading zeros, which is 63 minus highest_bit(): the count of the last class
- * comes first, and the index 0 would be the count for no zeros, at the beginning of the block. Two registers are
- * therefore enough for the address.
+ * The counts are indexed by the number of leading zeros, which is 63 minus highest_bit(), so the count of the last
+ * class comes first. The counts lie in the block so that the index 0 would be at the block's beginning. Two registers,
+ * the block and the index, are therefore enough for the address.
  */
 #define PLACE_OF_CLASS(class, classes) ((classes)-1 - (class))
 #define IS_PLACE_OF_CLASSES(offset, classes) ((offset) == (64 - (classes)) * sizeof(uint64_t))
@@ -119,8 +119,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
  * beyond 1 MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
-/* Jumps by x16, because a landing pad for calls may be reached by a jump only from two registers, of which x16 is
- * one. */
+/* Jumps by x16: with branch target identification, a jump may reach a landing pad for calls (bti c) by x16 or x17
+ * only. */
 #define JUMP_TARGET(function)                                         \
   __extension__({                                                     \
     register __typeof__(function) target __asm__("x16");              \
@@ -152,10 +152,10 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define HASH_FACTOR 0x9e370000u
 
 /*
- * Calls without a stack frame. The compiler would keep the number and the return address in two registers, and save
- * those. This assembly saves the number and the link register itself, and restores both, so the compiler rightly
- * assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by jumps, needs no
- * frame for anything else (cmake/check_fast_path.sh checks that).
+ * Calls without a stack frame. The compiler would keep the number and the return address in two callee-saved registers,
+ * and save those first. This assembly saves the number and the link register itself, and restores both, so the compiler
+ * rightly assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by jumps, needs
+ * no frame for anything else (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true

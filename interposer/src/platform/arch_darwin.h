@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) struct registers registers_here(voi
   return (struct registers){(uintptr_t)__builtin_return_address(0), (uintptr_t)(record + 2), record[0]};
 }
 
-/* Is needed by watchpoints only, which do not exist on Darwin. */
+/* Returns zeros, because only watchpoints need these registers, and Darwin has no watchpoints. */
 static inline struct registers registers_of_context(const ucontext_t *context) {
   (void)context;
   return (struct registers){0, 0, 0};

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* ---- Words that one thread writes ---------------------------------------------------------------------- */
+/* ---- Single-writer words ------------------------------------------------------------------------------- */
 
 static inline void local_add(uint64_t *word, uint64_t amount) { __atomic_fetch_add(word, amount, __ATOMIC_RELEASE); }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* ---- Words that one thread writes ---------------------------------------------------------------------- */
+/* ---- Single-writer words ------------------------------------------------------------------------------- */
 
 /* This processor makes stores visible in program order, so that none of these needs a lock prefix or a fence. */
 

@@ -1,6 +1,6 @@
 /*
- * Replaces a function that one loaded object calls in another one, by changing the word that has the function's
- * address. Code is not changed, and other objects still call the old function.
+ * Replaces a function for the calls from one loaded object, by changing the object's word (GOT entry) that has the
+ * function's address. Code is not changed, and other objects still call the old function.
  */
 #ifndef MALLOMETER_PLATFORM_IMPORTS_H
 #define MALLOMETER_PLATFORM_IMPORTS_H

@@ -45,7 +45,7 @@ void after_fork_in_child(void (*run)(void));
  * the loader. */
 bool dlopen_depends_on_caller(void);
 
-/* The status that a function at exit receives if the C library does not pass it the process's. */
+/* The status that a function of at_exit() receives if the C library does not pass the exit status. */
 #define STATUS_NOT_TOLD (-1)
 
 /* The most functions of at_exit(): the recording's, the termination message's and the exit report's. */

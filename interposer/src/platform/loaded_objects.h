@@ -33,8 +33,9 @@ struct loaded_object {
 bool loaded_objects_start(bool kernel_tells);
 
 /*
- * Updates the table for objects that were loaded or unloaded by other calls than dlopen and dlclose; after these two it
- * is updated anyway. Must not be called inside of malloc. Takes the lock of dl_iterate_phdr. Preserves errno.
+ * Updates the table for objects that were loaded or unloaded. The start of most loaded objects updates the table
+ * without this call; an unload does not. Must not be called inside of malloc. Takes the lock of dl_iterate_phdr.
+ * Preserves errno.
  */
 void loaded_objects_refresh(void);
 

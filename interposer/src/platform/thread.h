@@ -9,16 +9,16 @@
 /* The bytes of a thread's name, with NUL. */
 #define THREAD_NAME_BYTES 16
 
-/* Returns the system's number of the calling thread. Preserves errno; may be called inside of malloc and in signal
+/* Returns the kernel's ID of the calling thread. Preserves errno; may be called inside of malloc and in signal
  * handlers. */
 uint32_t thread_id(void);
 
-/* Returns the system's number of the calling thread without a system call; 0 if the C library does not store it. */
+/* Returns the kernel's ID of the calling thread without a system call; 0 if the C library does not store it. */
 uint32_t thread_id_known(void);
 
 /*
- * Copies the numbers of the process's threads, at most `capacity`. Returns the count; 0 if the kernel does not report
- * them. Does not allocate. May change errno.
+ * Copies the IDs of the process's threads, at most `capacity`. Returns the count; 0 if the kernel does not report them.
+ * Does not allocate. May change errno.
  */
 size_t thread_ids(uint32_t *ids, size_t capacity);
 
