@@ -141,9 +141,9 @@ struct mallometer_report {
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
   /*
-   * Allocations that the sampler examined (all at first, later one in up to 128), but whose call path found no room in
-   * the table of 16,384, because all places for it were used within ten seconds. They are sampled by their size alone,
-   * as if they had one call path.
+   * Allocations that the sampler examined (all at first, later one in up to 128) without room for their call path: all
+   * places for it in the table of 16,384 were used within ten seconds. They are sampled by their size alone, as if they
+   * had one call path.
    */
   uint64_t samples_by_size_only;
   /* Samples of call sites that found no room among 16,384 (see mallometer_site.number; from half full on, the first
@@ -346,8 +346,8 @@ struct mallometer_collection_counts {
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" means: by a cleaner, within 5 s, and before a second further collection began. If old collections are counted
- * after they have marked, objects of the 2 s before one was noticed are left out, because it does not collect them.
+ * once" means: by a cleaner, within 5 s, and before a second further collection began. If a collection is counted after
+ * it has marked, it does not count for objects of the 2 s before it was noticed: it did not collect them.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */

@@ -3,8 +3,8 @@
  * serve it. It has 64 KiB, which are never reused and never counted.
  *
  * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) needs one comparison to
- * recognize a usual object. Lower addresses are NULL or memory of this library. If that address is taken, a static
- * buffer serves, and every free begins with a second test.
+ * recognize an object of the allocator. Lower addresses are NULL or memory of this library. If that address is taken, a
+ * static buffer serves, and every free begins with a second test.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H
@@ -16,8 +16,8 @@
 #include "platform/visibility.h"
 
 /*
- * The lowest address of usual objects. Objects at lower addresses, such as those of the buffer, need a second test.
- * Until bootstrap_finish() it is UINTPTR_MAX, so that every object is tested.
+ * The lowest address that an object of the allocator may have. Objects at lower addresses, such as those of the buffer,
+ * need a second test. Until bootstrap_finish() it is UINTPTR_MAX, so that every object is tested.
  */
 extern HIDDEN uintptr_t low_range_end;
 
@@ -29,13 +29,13 @@ bool is_bootstrap(const void *object);
 /* Returns the requested size of an object of the buffer. */
 size_t bootstrap_size(const void *object);
 
-/* Sets `low_range_end`: the next allocator serves from this call on. */
+/* Sets `low_range_end`. Call this when the next allocator begins to serve. */
 void bootstrap_finish(void);
 
 /* Returns whether objects of the buffer are above `low_range_end`. Known once the next allocator serves. */
 bool bootstrap_is_above_low_range(void);
 
-/* Extends the low range to `end`, for other memory of this library; no usual object may be below `end`. */
+/* Extends the low range to `end`, for other memory of this library; no object of the allocator may be below `end`. */
 void low_range_extend(uintptr_t end);
 
 /* Returns the bytes mapped for the buffer; 0 if the static one serves. */

@@ -1,7 +1,7 @@
 /*
  * Darwin's allocator, instead of next.c and the files of glibc. The linker finds its functions, since dyld does not
- * redirect the calls of an interposing library. malloc_size returns each object's size. Its chunks and caches are not
- * read.
+ * redirect the calls of an interposing library. malloc_size returns each object's size. The allocator's chunks and
+ * caches are not read.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -13,13 +13,13 @@
 
 #include "mallometer.h"
 
-/* Returns which interface serves. Found once, in allocator_find(); UNKNOWN until then. */
+/* Returns the kind of the allocator; UNKNOWN until allocator_find() has found it. */
 enum mallometer_allocator_kind allocator_kind(void);
 
 /* Finds the interface of the object that serves malloc. Enters the loader. Once, before the process has threads. */
 void allocator_find(void);
 
-/* Replaces the name by one with a version, such as "jemalloc 5.3.0", if the allocator states it. */
+/* Replaces `name` by a name with a version, such as "jemalloc 5.3.0", if the allocator reports its version. */
 void allocator_name_version(char *name, size_t capacity);
 
 /* Fills all fields, and rows of arenas. Returns 0 or -ENOTSUP. */

@@ -25,7 +25,8 @@ static unsigned bin_capacity;       /* capacity of a bin if the cache counts fre
 
 static size_t chunk_bytes(size_t word) { return word & ~(size_t)7; }
 
-/* Tests the size word before the object. glibc's chunk may be somewhat longer than requested. */
+/* Returns whether the size word before an object is that of a cache. glibc's chunk may be somewhat longer than
+ * requested. */
 static bool is_size_of_cache(size_t word) {
   enum { MOST_MORE = 0x60 };
   size_t bytes = chunk_bytes(word);
@@ -107,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From 2.42 on, a thread without a cache points to zeros in the C library. */
+/* From 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {

@@ -29,7 +29,7 @@ static bool copied(enum memory_copying by, uintptr_t from, struct head *to) {
   return memory_copy(by, from, to, sizeof *to) == sizeof *to;
 }
 
-/* HEAP_MAX_SIZE. The first heap of an arena contains the arena near its begin (heap_info). */
+/* glibc's HEAP_MAX_SIZE. The struct of an arena lies near the beginning of the arena's first heap, after heap_info. */
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 #define MOST_BEFORE_ARENA ((uintptr_t)4096)
 

@@ -14,12 +14,12 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* for 64 MiB; a larger heap has more in proportion */
-  MOST_WINDOWS = 16384, /* the most of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
-  LEAST_WINDOWS = 16,   /* the smallest such share */
+  WINDOWS_OF_HEAP = 64, /* the windows to read of a heap of 64 MiB; a larger heap has more */
+  MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
+  LEAST_WINDOWS = 16,   /* the smallest share of a heap */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes eight for each processor by default */
-  MOST_BEGINS = 16384,       /* the most addresses at which a heap may begin to test (1 TiB), 1 us each */
+  MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
   CHUNKS_OF_SWAPPED = 300,   /* free chunks whose walk takes as long as reading a swapped page, 0.1 ms */
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
   LEAST_IN_CHAIN = 3,
@@ -65,8 +65,8 @@ struct window {
 };
 
 /*
- * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if it cannot be one.
- * Only used chunks state whether they belong to the main arena.
+ * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if the word there
+ * cannot be a size. Only used chunks state whether they belong to the main arena.
  */
 static size_t size_at(const struct window *window, size_t offset) {
   size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
@@ -85,8 +85,8 @@ static size_t chain_in(const struct window *window) {
   return WINDOW;
 }
 
-/* Returns whether a chunk has the size of its fast bin. A chunk in a fast bin points to the beginning of the next one,
- * 8 bytes before that chunk's size word. */
+/* Returns whether a chunk of `bytes` lies at `chunk`, the target of a pointer in a fast bin. Such a pointer leads to
+ * the beginning of a chunk, 8 bytes before its size word. */
 static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) {
   const size_t flags = PREVIOUS_IN_USE | IS_MAPPED | NOT_OF_MAIN_ARENA;
   size_t word;

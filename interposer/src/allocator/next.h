@@ -47,9 +47,10 @@ extern HIDDEN bool after_serves;
 bool next_allocator_find(const struct next_allocator *ours);
 
 /*
- * Makes `next` point to definitions. An executable that is linked to fixed addresses and takes a function's address
- * seems to define it, but its entry jumps through a word that a redirection changes (hooks/redirection.h). Call this
- * with the loader's lock. Returns false, and leaves `next`, if the definition of a function cannot be found.
+ * Makes the pointers in `next` lead to the real definitions. An executable that is linked to fixed addresses and takes
+ * a function's address seems to define it, but its entry jumps through a word that a redirection changes
+ * (hooks/redirection.h). Call this with the loader's lock. Returns false, and leaves `next`, if the definition of a
+ * function cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
@@ -60,7 +61,8 @@ bool next_allocator_bypass_executable(void);
  */
 bool next_allocator_may_call_back(void);
 
-/* Returns malloc or one of its older family as the program would find it; NULL if there is none. Enters the loader. */
+/* Returns a function of malloc's family, of the version of malloc, as the program would find it; NULL if there is none.
+ * Enters the loader. */
 void *program_function(const char *name);
 
 /*

@@ -66,7 +66,7 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
 
-/* Counts an allocation for which there was headroom. */
+/* Counts an allocation within the thread's headroom (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -182,7 +182,7 @@ static void *counted_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* Passes the allocation to the sampler. Callers jump here, so the return address is still the program's. */
+/* Passes an allocation to the sampler. `origin` is the program's call. */
 static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
   size_t size = size_of_doubled(doubled);
   return sampler_visit(own_block(), object, size, glibc_usable_size(object), (struct move){_Alignof(max_align_t), size},
@@ -203,7 +203,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation for which there was headroom. `content`: the number of leading bytes that the program wrote. */
+/* Counts an allocation within the thread's headroom (account/thread_block.h). `content`: the number of leading bytes
+ * that the program wrote. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -270,7 +271,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation in unmatched scopes. Rare cases are tail calls, so no register has to be saved. */
+/* Counts an allocation while only unmatched scopes are open. Rare cases are tail calls, so no register has to be
+ * saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);

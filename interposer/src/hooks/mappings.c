@@ -57,8 +57,8 @@ static bool find_next(void *function, const char *name, const void *ours) {
   return found;
 }
 
-/* Finds the next functions. The thread's events are not counted meanwhile: the loader allocates and frees a message if
- * a look-up fails. */
+/* Finds the mmap, munmap and mremap that follow this library's in the search order. The thread's events are not counted
+ * meanwhile: the loader allocates and frees a message if a look-up fails. */
 void mappings_find_next(void) {
   struct thread_block *own = thread_block_leave();
 #define FIND(function) find_next(&behind.function, #function, (const void *)(uintptr_t)program_##function)
@@ -122,7 +122,7 @@ static uint64_t not_walked;
 
 uint64_t mappings_not_walked(void) { return __atomic_load_n(&not_walked, __ATOMIC_RELAXED); }
 
-/* Adds the stack walks that the time since the latest addition allows. */
+/* Adds stack walks to the budget: as many as the time since the latest addition allows. */
 static void add_walks(void) {
   uint64_t now = coarse_monotonic_ns(), before = __atomic_load_n(&walks_added_ns, __ATOMIC_RELAXED);
   uint64_t walks = (now - before) / (1000000000 / WALKS_A_SECOND);
@@ -174,8 +174,8 @@ static uint32_t site_of(size_t bytes, struct origin origin) {
 
 static uintptr_t end_of(const void *memory, size_t bytes) { return (uintptr_t)memory + memory_whole_pages(bytes); }
 
-/* Returns whether the addresses are part of the calling thread's stack. A JVM maps the last pages of a stack anew, as
- * guards. */
+/* Returns whether the addresses are part of the calling thread's own stack. Such a mapping is not recorded: a JVM maps
+ * the last pages of a stack anew, as guards. */
 static bool is_own_stack(uintptr_t begin, uintptr_t end, struct origin origin) {
   struct own_stack own;
   return own_stack_at((uintptr_t)origin.stack, &own) && begin >= own.begin && end <= own.end;
@@ -194,7 +194,7 @@ struct change {
 static struct change begin_change(bool unmaps) {
   int saved_errno = errno;
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};
-  errno = saved_errno; /* a sandbox may refuse getpid(2) */
+  errno = saved_errno; /* a sandbox may refuse getpid(2), which then sets errno */
   change.unmaps = unmaps && change.noted;
   if (change.unmaps) change.latest = ranges_before_unmapping();
   return change;

@@ -21,7 +21,7 @@
 
 #include "platform/visibility.h"
 
-/* Under other C names, so that the C library's declarations do not bind them. */
+/* These functions have other names in C, so that attributes of the C library's declarations do not apply to them. */
 EXPORT void *program_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset) __asm__("mmap");
 EXPORT void *program_mmap64(void *wish, size_t bytes, int protection, int flags, int file,
                             off_t offset) __asm__("mmap64");
@@ -39,8 +39,9 @@ void mappings_start(bool is_late);
 const char *mappings_missing(void);
 
 /*
- * Finds the next functions. The first call is made before the program runs, because a program's calls pass through this
- * library even in a process that is not counted. Enters the loader.
+ * Finds the functions to which this library passes mmap, munmap and mremap on. The first call is made before the
+ * program runs, because a program's calls pass through this library even in a process that is not counted. Enters the
+ * loader.
  */
 void mappings_find_next(void);
 

@@ -179,7 +179,7 @@ static void redirect_reference(const struct reference *reference, void *argument
   }
 }
 
-/* Redirects a word without a relocation. */
+/* Redirects a word of data that no relocation describes, if it points to a listed function. */
 static void redirect_data_word(uintptr_t *word, void *argument) {
   struct walk *walk = argument;
   uintptr_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -200,8 +200,8 @@ static void redirect_data_word(uintptr_t *word, void *argument) {
   }
 }
 
-/* Returns whether an object is an allocator other than the C library. Its calls of its own functions are not counted.
- * */
+/* Returns whether an object is an allocator other than the C library. Such an allocator's calls of its own functions
+ * are not counted. */
 static bool is_other_allocator(const struct walked_object *object) {
   return object_contains(object, functions[0].real) && !object_contains(object, in_libc());
 }
@@ -210,7 +210,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   struct walk *walk = argument;
   walk->object = object;
   if (object->is_executable) walk->executable = *object;
-  /* The loader may have bound an allocator's words of mmap's family meanwhile, by the changed symbol tables. */
+  /* When undoing, also restores an allocator's words of mmap's family, because the loader may have bound them by the
+   * changed symbol tables. */
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;

@@ -45,7 +45,8 @@ const char *redirection_apply(struct redirection *done);
  * library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
-/* Returns whether this library gets the calls that the C library makes itself, and look-ups return it. Allocates. */
+/* Returns whether this library gets the C library's own calls of malloc, and look-ups of malloc find this library.
+ * Allocates. */
 bool redirection_works(void);
 
 #endif

@@ -17,7 +17,7 @@ struct live_objects {
  * missing. */
 bool live_objects_next(struct live_objects *walk, const void **object, struct live_sample *sample);
 
-/* Returns whether the object at this address is still the one that was seen there. */
+/* Returns whether the object at this address is still the live sample `sample`. */
 bool live_object_is(const void *object, const struct live_sample *sample);
 
 #endif

@@ -43,7 +43,7 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has followed */
+static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
 static uint32_t changes; /* counts changes of wishes and of watched sites; a change wakes the sleeping thread */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
@@ -52,7 +52,7 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* whether the thread rests because no caller requests evidence */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room;    /* why nothing is put into slots at present; NULL if objects are */
+static const char *no_room;    /* why no objects are put into slots at present; NULL if they are put there */
 static const char *no_reading; /* why the latest reading failed; NULL if it did not */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
@@ -227,7 +227,7 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  const char *why = memory_limit(); /* A limit on the process's memory is left to the program. */
+  const char *why = memory_limit(); /* If memory is limited, nothing is observed: the limit is meant for the program. */
   if (!why) why = safety_test_slots();
   if (!why) why = slots_start();
   if (why) return why;

@@ -87,7 +87,7 @@ static bool slots_can_be_freed(void) {
   return allocates_as_before();
 }
 
-/* Returns whether memory that is present is copied, and memory that is absent is reported. */
+/* Returns whether mapped memory is copied, and a copy of unmapped memory fails without a fault. */
 static bool memory_can_be_copied(enum memory_copying by) {
   static char from[] = "some text", to[sizeof from];
   return memory_copy(by, (uintptr_t)from, to, sizeof from) == sizeof from && memcmp(from, to, sizeof from) == 0 &&
@@ -100,8 +100,8 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Makes the system calls without a file, and for a page of the program that is in memory. The test passes unless a
- * sandbox ends the process because of them. */
+/* Makes the system calls of page_cache.h without a file, and for a page of the program that is in memory. The test
+ * passes unless a sandbox ends the process because of them. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;

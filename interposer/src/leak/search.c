@@ -88,7 +88,8 @@ static void pause_when_due(void) {
   rested_cpu_ns = thread_cpu_ns();
 }
 
-/* Returns how many words come before the free part of a heap. Lowers *bytes if the heap is divided. */
+/* Returns how many words of a range come before the free part of a Java heap. Lowers *bytes if a region or space of the
+ * heap ends within the range. */
 static size_t used_words(uintptr_t begin, size_t *bytes) {
   uintptr_t end = begin + *bytes;
   uintptr_t used = heap ? heap->used(copying, begin, &end) : end;
@@ -96,8 +97,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares the copied words that are not in free chunks of glibc's. A free chunk may be longer than one copied piece,
- * and may be in use again when the next piece is copied. */
+/* Compares the copied words that are not in glibc's free chunks. A free chunk may be longer than one copied piece, and
+ * may be in use again when the next piece is copied. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;

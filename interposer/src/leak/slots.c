@@ -56,8 +56,8 @@ struct slot {
   uint32_t excess; /* bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the generation's lowest bits if accesses to its object cannot be seen */
-  uint32_t disowned; /* the generation's lowest bits if its sample counts as freed */
+  uint32_t unseen;   /* the lowest bits of the generation whose accesses cannot be seen */
+  uint32_t disowned; /* the lowest bits of the generation whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;     /* set while slots_merge() has the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
@@ -73,7 +73,7 @@ static uint32_t slots_apart;
 static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
-  uint64_t free_head;   /* number | tag << 32 */
+  uint64_t free_head;   /* the number of a slot; the upper 32 bits are a tag against ABA */
   uint64_t merged_head; /* the slots without a mapping of their own */
   uint32_t fresh;       /* the number of slots ever taken */
   uint32_t in_use;

@@ -42,7 +42,8 @@
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are in units of 2^16 ns by the coarse clock, so a later birth never has an earlier time. */
+/* Times of slots are in units of 2^16 ns. All are read from the coarse clock, so an object that is born later never has
+ * an earlier time. */
 #define SLOT_TIME_SHIFT 16
 
 /* The number of pages before the first slot, which are for tests of what the system can do. They are not accessible at
@@ -59,12 +60,13 @@ static inline bool is_in_slots(const void *object) { return (uintptr_t)object - 
  * time. */
 const char *slots_start(void);
 
-/* Limits the number of slots that are mappings of their own (one slot takes at most two). The limit is 0 at first. */
+/* Limits the number of slots that are mappings of their own (one slot takes at most two mappings). The limit is 0 at
+ * first. */
 void slots_bound(uint32_t most);
 
 /*
- * Merges the mappings of free slots until the slots are used again, within the bound. Only one thread may call this at
- * a time; threads that allocate meanwhile may find no slot.
+ * Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if the bound
+ * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot.
  */
 void slots_merge(void);
 

@@ -251,8 +251,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
 }
 
 /*
- * An idle event that stays open while something is watched. It makes opening other events fast, so that no thread waits
- * for the kernel within an allocation.
+ * An idle event of perf_event_open(2) that stays open while something is watched. It makes opening other events fast,
+ * so that no thread waits for the kernel within an allocation.
  */
 static struct {
   uint32_t busy;

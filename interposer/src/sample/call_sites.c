@@ -321,7 +321,7 @@ static bool is_referred_to(const struct site *site) {
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
-  /* This includes sites with a sample after `now` was read. */
+  /* The sum wraps around for a sample that came after `now` was read, so such a site is young, too. */
   bool is_young = latest == NO_SAMPLE_YET || idle + YOUNGEST_FORGOTTEN < 2 * YOUNGEST_FORGOTTEN;
   if (!__atomic_load_n(&site->hash, __ATOMIC_ACQUIRE) || is_young || last_number) return 0;
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
@@ -542,8 +542,8 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 /*
  * Returns whether a sample may make a new site. The start of a JVM has thousands of stacks that are sampled once, for a
  * few bytes each. To leave room for later and larger stacks, the second half of the room is only for sites whose first
- * sample stands for a minimum of bytes. A sample with probability 1 may always make a site. A mapping then needs at
- * least a mebibyte.
+ * sample stands for a minimum of bytes. A sample with probability 1 may always make a site. In the second half, a
+ * mapping needs at least a mebibyte to make a site.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -693,7 +693,8 @@ __attribute__((noinline)) static void *take_with_java(struct sample *sample, con
 
 /*
  * The bytes of stack that must be left for a walk. The last pages of a thread's stack are HotSpot's own guard pages, 16
- * KiB by default. Before these, HotSpot keeps 80 KiB free for native code that Java calls; walks use 20 KiB of them.
+ * KiB by default. Before these pages, HotSpot keeps 80 KiB free for native code that Java calls; walks use 20 KiB of
+ * them.
  */
 #define GUARD_PAGES_OF_JVM ((size_t)32 << 10)
 #define ROOM_FOR_JAVA_STACK (((size_t)24 << 10) + GUARD_PAGES_OF_JVM)

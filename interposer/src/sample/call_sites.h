@@ -104,8 +104,9 @@ typedef void *sample_mover(const struct sample *sample, const struct live_sample
 void call_sites_set_mover(sample_mover *mover);
 
 /*
- * Handle a sample that was removed from the live ones (live_samples.h). The first puts it back, because the object
- * stays allocated after a realloc that fails. The second counts it as freed. Both do nothing for NO_LIVE_SAMPLE.
+ * Handle a sample that was removed from the live ones (live_samples.h). call_sites_put_back() puts it back, because the
+ * object stays allocated after a realloc that fails. call_sites_count_free() counts it as freed. Both do nothing for
+ * NO_LIVE_SAMPLE.
  */
 void call_sites_put_back(const void *object, struct live_sample sample);
 void call_sites_count_free(struct live_sample sample);
@@ -131,13 +132,14 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
 
 /*
  * Copies a row for each site with objects that cleaners freed, at most `capacity`, and returns their number. The sums
- * of a row are about the old collection with this number and the one before it.
+ * of a row are about the collection of the old generation with the number `collection`, and the one before it.
  */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 
 /*
- * Returns the estimated live bytes of the site at a place, from 0 up to call_sites_places() - 1, and its number. Reads
- * two cache lines, so that a thread can compare all sites often.
+ * call_site_live_bytes() returns the estimated live bytes of the site in a record, and sets `number` to the site's
+ * number. `place` is the record's index, below call_sites_places(). Reads two cache lines, so that a thread can compare
+ * all sites often.
  */
 uint32_t call_sites_places(void);
 double call_site_live_bytes(uint32_t place, uint32_t *number);

@@ -61,8 +61,8 @@ bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 /* Returns whether the calling thread is known as a cleaner. The first call in a thread enters the gate to the JVM. */
 bool is_cleaner_thread(void);
 
-/* Returns the JVM's handle of a thread that has announced itself and of which it is not yet known whether it is a
- * cleaner; NULL otherwise. */
+/* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether
+ * the thread is a cleaner; NULL otherwise. */
 void *cleaner_candidate(struct thread_block *block);
 /* Records whether the candidate waits for references. A candidate that was seen seven times without waiting is no
  * cleaner. */

@@ -106,7 +106,7 @@ static uint64_t read_encoded(struct reader *r, uint8_t encoding) {
   return value;
 }
 
-/* Opens a record of .eh_frame: its length, then its contents. */
+/* Begins to read a record of .eh_frame, which has its length first and then its contents. */
 static bool open_record(const struct loaded_object *object, uintptr_t address, struct reader *record) {
   if (address < object->begin || address >= object->end) return false;
   *record = (struct reader){(const uint8_t *)address, (const uint8_t *)object->end, false};

@@ -17,7 +17,7 @@
 struct latest_sample {
   /* The number of the sample, from 1; 0 while the entry is being written. */
   uint64_t number;
-  /* CLOCK_MONOTONIC at the latest tick. */
+  /* The time by CLOCK_MONOTONIC, at the kernel's latest tick. */
   uint64_t monotonic_ns;
   /* The bytes that the sample stands for. */
   uint64_t bytes;

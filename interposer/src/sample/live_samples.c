@@ -11,7 +11,7 @@
 enum { PLACES = 65536, PROBES = 64 };
 
 struct live {
-  uintptr_t address; /* the object's address, or a mark below */
+  uintptr_t address; /* the object's address, or one of the marks below */
   size_t bytes;
   double probability;
   uint32_t site;

@@ -1,7 +1,7 @@
 /*
  * The executable and the libraries whose code is in stacks. A module is recorded when a stack first has an address in
- * it, because the library may later be unloaded and its file deleted. Names of addresses are found outside of this
- * library (io.mallometer.internal.symbol).
+ * it, because the library may later be unloaded and its file deleted. The names of functions are looked up outside of
+ * this library (io.mallometer.internal.symbol).
  *
  * No function here allocates or locks. If there is no room, the module is not recorded, and its frames have no library.
  */

@@ -69,7 +69,7 @@ static struct {
 } remembered[REMEMBERED_RULES];
 
 #define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
-#define SAVED_BITS 17 /* the bits of each other offset */
+#define SAVED_BITS 17 /* the bits of each of the two other offsets */
 /* The packed value for an address without a rule, at which the stack ends. This value is cached, too, because nearly
  * all stacks end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)

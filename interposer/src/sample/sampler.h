@@ -81,7 +81,7 @@ static inline size_t filter_bucket_of(uintptr_t path) {
 
 static inline uintptr_t filter_path(struct origin origin, size_t size_class) {
   uintptr_t path = word_address((uintptr_t)origin.stack, size_class);
-  __asm__("" : "+r"(path)); /* keeps the order of additions that takes two instructions less */
+  __asm__("" : "+r"(path)); /* keeps this order of additions, which saves two instructions */
   return path + (uintptr_t)origin.caller;
 }
 
@@ -148,8 +148,7 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation without a counter. Only for kinds of allocations that are visited at every call. `block` may be
- * NULL. */
+/* Visits an allocation that has no counter. Call this for each allocation of such a kind. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 

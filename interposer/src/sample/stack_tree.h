@@ -56,7 +56,7 @@ struct stack_tree {
   uint32_t taken;              /* nodes that were ever used */
   uint32_t unused;             /* nodes in the list `free` */
   uint64_t free;               /* the first free node; the upper 32 bits count removals, against ABA */
-  uint32_t leaving;            /* the first of the nodes that have left and that a thread may still hold */
+  uint32_t leaving;            /* the list of the nodes that have left the index and that a thread may still hold */
 };
 
 #define NODE_LEFT ((uint32_t)1 << 31)
