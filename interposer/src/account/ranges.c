@@ -177,7 +177,7 @@ bool ranges_start(const struct ranges_sites *of) {
   renew(fresh);
   __atomic_store_n(&sites, of, __ATOMIC_RELAXED);
   if (!__atomic_compare_exchange_n(&map, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, sizeof *fresh); /* another thread has stored its map */
+    memory_give_back(fresh, sizeof *fresh); /* another thread has stored its map first */
   }
   return true;
 }

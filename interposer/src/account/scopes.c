@@ -29,7 +29,8 @@ _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
 
 static struct scope *records;
 static uint32_t records_taken;
-static uint64_t free_records = NO_INDEX; /* index | tag << 32, as in thread_block.c */
+/* the first free record: its index in the lower 32 bits, and a tag as in thread_block.c in the upper ones */
+static uint64_t free_records = NO_INDEX;
 static uint32_t interruptions;
 static uint32_t matched_open;
 static uint64_t table_bytes_mapped;
@@ -70,7 +71,7 @@ static bool reserve_records(void) {
   struct scope *fresh = memory_shortage(bytes) ? NULL : memory_reserve(bytes), *expected = NULL;
   if (!fresh) return false;
   if (!__atomic_compare_exchange_n(&records, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-    memory_give_back(fresh, bytes); /* another thread has stored its table */
+    memory_give_back(fresh, bytes); /* another thread has stored its table first */
   }
   return true;
 }

@@ -27,7 +27,7 @@ _Alignas(64) struct event_counters shared_events;
 
 static struct slab *slabs[SLABS];
 static uint32_t indices_taken;
-static uint64_t free_list_head = NO_INDEX; /* index | tag << 32 */
+static uint64_t free_list_head = NO_INDEX; /* the index in the lower 32 bits, the tag in the upper ones */
 static uint32_t owners;
 static uint64_t blockless_threads;
 static uint32_t slabs_mapped;
@@ -95,7 +95,7 @@ static bool map_slab_of(uint32_t index) {
   if (__atomic_compare_exchange_n(place, &expected, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     __atomic_fetch_add(&slabs_mapped, 1, __ATOMIC_RELAXED);
   } else {
-    memory_unmap(fresh, sizeof *fresh); /* another thread has stored its slab */
+    memory_unmap(fresh, sizeof *fresh); /* another thread has stored its slab first */
   }
   return true;
 }
@@ -117,7 +117,7 @@ static void release_block(uint32_t index) {
   push_free(index);
 }
 
-/* Makes a block the calling thread's. Returns false if a signal handler has taken a block for this thread meanwhile;
+/* Gives a block to the calling thread. Returns false if a signal handler has taken a block for this thread meanwhile;
  * the thread keeps that block. */
 static bool make_current(struct thread_block *block) {
   return THREAD_POINTER_REPLACE(struct thread_block, current_block, &no_block_yet, block);
@@ -205,9 +205,9 @@ static void (*at_hand_over)(struct thread_block *block);
 
 /*
  * Ends a thread. This is the destructor of the library's thread key. Destructors of other keys may allocate and free
- * later, which counts in the shared block. To keep the block for them until the next round would cost each thread such
- * a round, 500 instructions of glibc's. If an answer was requested and the thread has had no event since, it answers
- * here.
+ * later, which counts in the shared block. If the thread kept its block until the next round of destructors, glibc
+ * would execute 500 instructions more for each thread. If an answer was requested and the thread has had no event
+ * since, it answers here.
  *
  * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
  * overwritten it.

@@ -22,7 +22,8 @@
 #include "platform/loader_lock.h"
 
 static bool attached;
-static bool has_redirected_words; /* whether words that could not be restored lead here, although nothing is counted */
+/* whether some words could not be restored and still lead to this library, although nothing is counted */
+static bool has_redirected_words;
 static struct redirection redirection; /* the latest walk */
 
 /* ---- Refusals ------------------------------------------------------------------------------------------ */

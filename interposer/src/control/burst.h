@@ -26,7 +26,7 @@
 #include "control/recording_format.h"
 #include "platform/kernel.h"
 
-/* Begins to keep samples. */
+/* Prepares memory, and begins to keep the latest samples (sample/latest_samples.h). */
 void burst_start(void);
 
 /* Receives a reading of the memory, once a second. */

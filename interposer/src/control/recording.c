@@ -31,9 +31,9 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
-/* Whether 80 % of the limit are charged. All figures are then read each second, otherwise every 10 s. */
+/* Whether 80 % of the limit is charged. All figures are then read each second, otherwise every 10 s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
-/* The termination message is written from 85 % of the limit on, until less than 80 % are used. */
+/* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
 /* The time between two messages. In a rise this is the time between two messages that differ. */
 #define MESSAGE_PAUSE SECOND

@@ -184,7 +184,7 @@ struct recording_grown {
 
 /* A fast rise of memory: the content of its record, after the frame. */
 struct recording_burst {
-  /* The begin of the rise, by CLOCK_MONOTONIC. */
+  /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
   /* Charged bytes at the time of the record without the rise, and with it; without a limit those of the process. */
   uint64_t begin_bytes;

@@ -1,4 +1,4 @@
-/* The counters of collections, and JVMTI's stacks of the threads. See cleaners.h. */
+/* Looks up the counters of collections, and gets the stacks of threads from JVMTI. See cleaners.h. */
 #include "jvm/cleaners.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ enum { MOST_CANDIDATES = 256, WAITING_METHODS = 3, FRAMES = 12 };
 
 static struct {
   jvmtiEnv *tools;
-  jfieldID native_thread; /* java.lang.Thread's field with the address of the JVM's thread */
+  jfieldID native_thread; /* java.lang.Thread.eetop, the address of the JVM's structure of the thread */
   jmethodID waiting[WAITING_METHODS];
 } jvm;
 

@@ -176,7 +176,7 @@ static struct place *place_of(uint64_t thread) {
 }
 
 /* Returns how many samples of a compilation come before its method is looked up. With a shorter interval each sample
- * stands for less memory, so there are more. */
+ * stands for less memory, so more samples come first. */
 static uint64_t samples_before(void) {
   uint64_t samples = FEWEST_BEFORE * UINT64_C(524288) / (sampler_interval() | 1);
   return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;

@@ -8,7 +8,7 @@
 
 enum { MOST_SPACES = 4 };
 
-/* The offsets of three words in the structure of a region or space: its begin, its end, and the address of its next
+/* The offsets of three words in the structure of a region or space: its beginning, its end, and the address of its next
  * object. */
 struct layout {
   uint64_t bottom, end, top;

@@ -1,6 +1,6 @@
 /*
- * A thread of the library that the JVM knows: it may ask the JVM for names, and may wait there for a safepoint. No
- * other thread of the library waits for it.
+ * A thread of the library that is attached to the JVM: it may ask the JVM for names, and may wait there for a
+ * safepoint. No other thread of the library waits for it.
  *
  * It is attached as a daemon, so the JVM's end does not wait for it, and sleeps until it is woken.
  */

@@ -1,4 +1,5 @@
-/* The loaded classes of the JVM by name, for a reader of other libraries' pools. For threads of the JVM. */
+/* Finds loaded classes of the JVM by name, for the Java code that reads the memory pools of other libraries. Must be
+ * called by threads of the JVM. */
 #ifndef MALLOMETER_JVM_LOADED_CLASSES_H
 #define MALLOMETER_JVM_LOADED_CLASSES_H
 

@@ -62,7 +62,8 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  uint8_t *threads; /* the number of threads that lead to each block, up to SEVERAL; NULL while no thread is followed */
+  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL while no thread is followed */
+  uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
   uint64_t words[MOST_STEPS][WORDS + 1]; /* the structure read at each step, after the word before it */

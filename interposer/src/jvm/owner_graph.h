@@ -32,8 +32,11 @@ enum {
 /* A live native block that is searched for. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
-  /* Whether ordinary numbers often look like addresses in the block, because it lies low. Only the address of its
-   * beginning counts then. */
+  /*
+   * Whether ordinary numbers often look like addresses in the block, because it lies low. A Java long then counts only
+   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in native
+   * memory only if it is the address of one of the first words.
+   */
   bool is_low;
 };
 
@@ -52,7 +55,7 @@ struct heap_object {
   uint32_t level; /* number of links from a holder */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
-  uint32_t first_link; /* 1 + its number; 0: none */
+  uint32_t first_link; /* 1 + the number of its first link; 0: none */
   uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
   /* 1 + the number of the chain entry that is this object or leads to it (owner_search.c); 0: none */
   uint32_t entry;

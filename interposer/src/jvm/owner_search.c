@@ -486,8 +486,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice after the first walk along references. Drops the holders that the walk did not reach, because nothing
- * refers to them. */
+/* Ends the choice after the first walk along references. A holder that the walk reached and did not choose is not
+ * followed. A holder that the walk did not reach counts as searched, because nothing refers to it. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -531,8 +531,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the referrers of this referrer. It may be a holder that was not chosen; it is
- * followed, because it refers to a chosen one. */
+/* Makes the next walk search for the objects that refer to this referrer, which may also be a holder that was not
+ * chosen: it refers to a chosen one. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -540,7 +540,7 @@ static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kin
   referrer->is_followed = true;
 }
 
-/* Records a reference to a tagged object. The JVM calls this while it is stopped. */
+/* Records a reference to a tagged object. The JVM calls this function while the program is stopped. */
 static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                  jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag, jint length,
                                  void *data) {
@@ -655,8 +655,8 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Records a reference to an object of the chain's class, the only tagged class. The JVM calls this while it is stopped.
- */
+/* Records a reference to an object of the chain's class, the only tagged class. The JVM calls this function while the
+ * program is stopped. */
 static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                        jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
                                        jint length, void *data) {
@@ -758,7 +758,7 @@ int owner_search_find_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* the other walk chooses holders */
+  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* the first walk must be the other one, which chooses holders */
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {

@@ -2,7 +2,7 @@
  * Searches for the Java objects that hold the addresses of native blocks, and for the objects that refer to these.
  *
  * A search uses a JVMTI environment that may tag objects. The environment exists only during the search, because tags
- * cost each collection time. The search consists of steps, and the caller decides about each of them, because most
+ * make each collection longer. The search consists of steps, and the caller decides about each of them, because most
  * steps stop the program:
  *
  * 1. A walk over all objects reads the long fields and long arrays of classes that have such. It finds the objects that

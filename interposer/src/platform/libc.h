@@ -1,6 +1,6 @@
 /*
- * The differences of the C libraries. One built object runs on glibc and musl, so these functions find out which one
- * the process has, and use services that only one of them has, by weak references (platform/glibc_versions.h).
+ * The differences between the C libraries. One built object runs on glibc and musl, so these functions find out which
+ * one the process has, and use services that only one of them has, by weak references (platform/glibc_versions.h).
  */
 #ifndef MALLOMETER_PLATFORM_LIBC_H
 #define MALLOMETER_PLATFORM_LIBC_H

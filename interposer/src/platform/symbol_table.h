@@ -23,8 +23,8 @@
 struct symbol_table;
 
 /*
- * Returns the copy of the object's table, and makes one if there is none. NULL if the loader's word is not where glibc
- * has it or is not writable, if there is no memory, or if four objects have copies already.
+ * Returns the copy of the object's table, and makes one if there is none. Returns NULL if the loader's word is not
+ * where glibc has it or is not writable, if there is no memory, or if four objects have copies already.
  */
 struct symbol_table *symbol_table_of(const struct link_map *object, const struct protected_words *words);
 
