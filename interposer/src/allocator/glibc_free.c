@@ -1,4 +1,4 @@
-/* Chunks and their lists as in glibc's malloc.c. See glibc_free.h. */
+/* Recognizes chunks and their lists, which glibc's malloc.c defines. See glibc_free.h. */
 #include "allocator/glibc_free.h"
 
 #include "platform/memory.h"

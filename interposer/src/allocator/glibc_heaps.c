@@ -1,4 +1,4 @@
-/* The implementation of glibc_heaps.h. */
+/* Finds the heaps, and counts free chunks in windows of them. See glibc_heaps.h. */
 #include "allocator/glibc_heaps.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The implementation of header.h. */
+/* Writes, checks and erases headers. See header.h. */
 #include "allocator/header.h"
 
 #include <stdint.h>

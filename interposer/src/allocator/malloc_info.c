@@ -1,4 +1,4 @@
-/* A parser of the XML that malloc_info() writes, fed piece by piece. See malloc_info.h. */
+/* Parses the XML that malloc_info() writes, piece by piece. See malloc_info.h. */
 #include "allocator/malloc_info.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  *
  * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before it is
  * ready. Afterwards malloc's family takes the complete path (hooks/complete.h). Two groups of functions call the
- * original and count its result: the functions of zones, and those of types, which clang calls from macOS 14 on and
- * older systems lack.
+ * original and count its result: the functions that take a zone, and those that take the type of the object. clang
+ * calls the latter from macOS 14 on; older systems lack them.
  */
 #include <malloc/malloc.h>
 #include <stdbool.h>

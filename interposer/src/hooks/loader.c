@@ -2,21 +2,22 @@
  * Replacements of dlopen and dlmopen, needed only for header mode, JVMs and Java's foreign functions.
  *
  * A library that is opened with RTLD_DEEPBIND calls the C library's free directly. If it frees an object with a header,
- * the C library aborts. In header mode the flag is therefore removed and reported; the library then resolves its
- * symbols as any other. A separate namespace (dlmopen) has a C library of its own, which never gets objects with
- * headers.
+ * the C library aborts. In header mode the flag is therefore removed and reported; the library then finds its symbols
+ * in the usual order, in which this library's free comes before the C library's. A separate namespace (dlmopen) has a C
+ * library of its own, which never gets objects with headers.
  *
  * From JDK 22 on, Java code calls malloc at the address from its default lookup: the one that dlsym finds in a library
  * of the JDK, libsyslookup.so, which has no functions but depends on the C library. Such a search skips preloaded
  * libraries. Once the JVM opens that library, its calls of dlsym are therefore redirected, and return this library's
  * function of the same name. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a handle of the program
- * instead of the library: it finds all the functions of the library, and more, and this library's malloc.
+ * instead of a handle of libsyslookup.so. By this handle it finds the same functions and more, but this library's
+ * malloc instead of the C library's.
  *
  * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
  * JVM has begun to allocate.
  *
- * The return address of a call of dlopen decides about search path and namespace. The last call must therefore be a
- * jump, so that the return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its
+ * dlopen chooses the search path and the namespace by its return address. The call of the real dlopen must therefore be
+ * a jump, so that the return address stays the program's; the test `fast_path` checks it. musl's dlopen ignores its
  * return address, so a normal call is enough there.
  */
 #include <dlfcn.h>
@@ -114,9 +115,9 @@ static void *java_dlsym(void *place, const char *name) {
 }
 
 /*
- * Returns the file to open: the library itself, if it cannot be opened or if the calling object (which contains
- * `caller`) looks functions up through java_dlsym(); else NULL, the program. The library stays open, so its handle is
- * unique.
+ * Returns the file to open. That is NULL, which stands for the program, if dlsym could not be redirected to
+ * java_dlsym() in the calling object (which contains `caller`); otherwise, and if the library cannot be opened, it is
+ * `file`. The library stays open, so its handle is unique.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {

@@ -1,4 +1,4 @@
-/* Records which addresses the program maps, and from where. See mappings.h. */
+/* Records which addresses the program maps, and which call sites map them. See mappings.h. */
 #include "hooks/mappings.h"
 
 #include <dlfcn.h>

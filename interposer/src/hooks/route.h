@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 enum hook_route {
-  /* Calls complete.h, which works in every state. Open until the allocator is found, while every event is monitored,
-   * and if sizes cannot be read from chunks. */
+  /* Calls the functions of complete.h, which work in every state. Open until the allocator is found, while every event
+   * is monitored, and if sizes cannot be read from chunks. */
   ROUTE_COMPLETE,
   /* Counts on the fast path. */
   ROUTE_COUNTED,

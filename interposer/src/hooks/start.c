@@ -133,7 +133,7 @@ bool hook_attach(void) {
   operators_take_over();
   __atomic_store_n(&after_serves, false, __ATOMIC_RELAXED);
   __atomic_store_n(&counting_was_off, false, __ATOMIC_RELAXED);
-  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* The latest detach may have switched it off. */
+  __atomic_store_n(&counting_is_wanted, true, __ATOMIC_SEQ_CST); /* The latest detach may have switched counting off. */
   malloc_leads_here = true;
   hook_choose_route();
   return true;

@@ -59,7 +59,7 @@ extern HIDDEN bool counting_was_off;
 /*
  * The events that the hook reports to the code above it. The first event comes before any code of this library has run,
  * so nothing can be registered in time: the owner defines `hook_owner`, and the linker takes that definition in place
- * of the empty one in state.c. The library does not run without it.
+ * of the empty one in state.c. The library cannot run with the empty definition.
  */
 struct hook_owner {
   /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */

@@ -107,7 +107,7 @@ const char *call_sites_start(void) {
   char *fresh = memory_reserve(bytes);
   if (!fresh) return "no memory for the tables of call sites";
   char *used = (char *)live_samples_use(fresh + own) - own;
-  if (used != fresh) memory_give_back(fresh, bytes); /* another thread has stored its memory */
+  if (used != fresh) memory_give_back(fresh, bytes); /* another thread has stored its memory first */
   __atomic_store_n(&memory, (struct memory *)(void *)used, __ATOMIC_RELEASE);
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* The account of time, with a bound on credit and on debt. See governor.h. */
+/* Keeps the account of time, and bounds credit and debt. See governor.h. */
 #include "sample/governor.h"
 
 #include <stdbool.h>

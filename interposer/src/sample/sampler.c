@@ -1,4 +1,4 @@
-/* The visits of allocations by the sampler. See sampler.h. */
+/* Decides at each visit whether the allocation is sampled, and when its call path is visited next. See sampler.h. */
 #include "sample/sampler.h"
 
 #include <string.h>
