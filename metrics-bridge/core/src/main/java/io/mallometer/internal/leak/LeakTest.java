@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict. Few samples are in slots. The
- * samples in slots give the idle share of the objects older than the threshold, with weights of 1 /
- * (probability * placement). All samples give the number of these objects, with weights of 1 /
- * probability. The leaked amount is the product of the two, and the relative variances of both add
- * up in its variance.
+ * <p>The leaked amount is estimated separately from the verdict. Accesses are observed only for the
+ * few samples that are in page slots. These samples give the idle share of the objects older than
+ * the threshold, with weights of 1 / (probability * placement). All samples give the number of
+ * these objects, with weights of 1 / probability. The leaked amount is the product of the two, and
+ * the relative variances of both add up in its variance.
  */
 final class LeakTest {
 
@@ -172,9 +172,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that the program uses or frees objects. This is
-   * unknown while no object is old enough to be idle and most objects that became idle for a
-   * shorter time stay idle.
+   * Returns whether the lack of idle objects shows that the program uses or frees objects. Returns
+   * false early in the observation, if no object is old enough to be idle and most objects that
+   * were idle for a shorter time stay idle.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -408,8 +408,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the births of the idle objects of at least an age. If most objects of that age are
-   * idle, returns the births of all observable objects of that age.
+   * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
+   * objects of that age are idle, returns the births of all observable objects of that age.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -424,10 +424,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects of at least an age that are in a slot, or could be in one by their size and
-   * birth. Objects that were allocated before the site's first slot also count, because they show
-   * when objects arrive and how many there are. Every object in a slot counts, whatever its size
-   * and birth, so that the arrivals include each idle object.
+   * Returns the objects that are at least {@code seconds} old and are in a slot, or could be in one
+   * by their size and birth. Objects that were allocated before the site's first slot also count,
+   * because they show when objects arrive and how many there are. Every object in a slot counts,
+   * whatever its size and birth, so that the arrivals include each idle object.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {

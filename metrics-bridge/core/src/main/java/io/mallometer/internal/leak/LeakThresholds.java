@@ -38,8 +38,8 @@ package io.mallometer.internal.leak;
 public final class LeakThresholds {
 
   /**
-   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, as in
-   * SWAT.
+   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, such
+   * as that of SWAT (Hauswirth and Chilimbi, 2004).
    */
   static final int FEWEST_IDLE = 5;
 
@@ -70,9 +70,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * The least share of the last third among the arrivals of the first and the last third. Only an
-   * upper bound of the share below this number shows that arrivals have fallen off. Steady arrivals
-   * have a share of 0.5.
+   * Arrivals have fallen off if the upper bound of a share is below this number: the arrivals in
+   * the last third, divided by those in the first and the last third together. Steady arrivals have
+   * a share of 0.5.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -83,8 +83,8 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * The idle share of the objects that are old enough, from which all such objects count as
-   * arrivals. This includes objects that are not in slots, because there are many more of them.
+   * If at least this share of the objects that are old enough is idle, all of these objects count
+   * as arrivals. This includes objects that are not in slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
@@ -181,8 +181,9 @@ public final class LeakThresholds {
   // ---- After an attach
 
   /**
-   * A site grows if its increase exceeds the bytes that were freed of the memory from before the
-   * attach by this many standard errors. Chance alone does that in 1 of 30,000 evaluations.
+   * A site that replaces freed objects from before the attach does not grow. So its increase must
+   * exceed the bytes of these freed objects, whose estimate is raised by this many standard errors.
+   * Chance alone exceeds them in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
@@ -212,7 +213,7 @@ public final class LeakThresholds {
   /** The fewest idle objects of a call site that stays unused. */
   static final int FEWEST_IDLE_LEFT = 3;
 
-  /** The least share of the observed objects that is idle while a call site stays unused. */
+  /** The least idle share of the observed objects of a call site that stays unused. */
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
@@ -257,8 +258,9 @@ public final class LeakThresholds {
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * A search follows a collection if the unproved unused bytes are this many times those of the
-   * previous search, because a collection may have changed nothing.
+   * A garbage collection is followed by a search if the unused bytes that are not proved lost have
+   * grown by this factor since the previous search. Without such growth the collection may have
+   * changed nothing.
    */
   static final double SEARCH_GROWTH = 1.25;
 
@@ -275,22 +277,22 @@ public final class LeakThresholds {
   static final int FEWEST_SEARCHED = 5;
 
   /**
-   * The least share of the searched objects of a site that must have no address, for the site to
-   * lose memory.
+   * A site loses memory if the searches found no address of at least this share of its searched
+   * objects.
    */
   static final double LOST_SHARE = 0.5;
 
   /**
-   * The number of lost objects for each thread whose registers could not be read that must be
-   * exceeded, because the registers of a thread may contain the addresses of some objects.
+   * A loss is proved only if more than this many objects are lost for each thread whose registers
+   * could not be read, because these registers may contain the addresses of some objects.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 
   // ---- Known
 
   /**
-   * The least value of the longest idle time of a growing site that was a leak in an earlier run,
-   * in seconds, divided by the time scale.
+   * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle
+   * time has at least this value, in seconds, divided by the time scale.
    */
   static final double KNOWN_UNUSED_SECONDS = 300;
 

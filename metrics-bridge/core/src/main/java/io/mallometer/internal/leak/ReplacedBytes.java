@@ -3,7 +3,8 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
- * The bytes of sites' increases between two readings that replace objects from before an attach.
+ * Estimates how many bytes of the sites' increases between two readings only replace objects from
+ * before an attach.
  *
  * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
  * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
@@ -50,8 +51,8 @@ final class ReplacedBytes {
 
   /**
    * Returns the most bytes that sites together can have replaced: all freed bytes, plus the error
-   * from the other sites' samples. Their own error cancels, because their increase is part of the
-   * estimate. An increase above this bound is growth.
+   * from the other sites' samples. The error of these sites' own samples cancels, because their
+   * increase is part of the estimate. An increase above this bound is growth.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

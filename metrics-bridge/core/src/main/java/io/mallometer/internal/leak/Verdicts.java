@@ -46,7 +46,7 @@ final class Verdicts {
    *
    * @param firstEvaluation the moment of the first evaluation
    * @param stacks the states of stacks, by number
-   * @param names the states of all stacks of a name, by name and library
+   * @param names the states of the stacks that are assessed together, by name and library
    * @param separateKinds the kinds of suspects that are reported separately, by name
    */
   record States(
@@ -73,8 +73,9 @@ final class Verdicts {
    * One stack, or several that are assessed together.
    *
    * @param stacks the stacks, the one with the most suspected bytes first
-   * @param latest the assessment of this evaluation; if it failed, the one that is shown
-   * @param failed whether it could not be assessed
+   * @param latest the assessment of this evaluation; if it failed, the assessment that was shown
+   *     before
+   * @param failed whether this evaluation could not assess the stacks
    * @param state the state after this evaluation
    */
   private record AssessedStacks(
@@ -120,10 +121,7 @@ final class Verdicts {
       };
     }
 
-    /**
-     * Returns the stacks of one name and kind as one entry. The gravest stack comes first and gives
-     * the entry its state.
-     */
+    /** Combines entries of one name into one. The gravest entry comes first and gives its state. */
     static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
       AssessedStacks gravest = same.get(0);
@@ -175,8 +173,8 @@ final class Verdicts {
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
   /**
-   * The single stacks from which the known leaks are updated: those that are suspects or part of a
-   * verdict on several stacks.
+   * The assessments of one stack each from which the known leaks are updated. The stacks are not
+   * healthy, or are part of a verdict on several stacks.
    */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
@@ -187,7 +185,7 @@ final class Verdicts {
   /**
    * Begins an evaluation.
    *
-   * @param past the readings up to that of the evidence
+   * @param past the readings so far, including that of the evidence
    * @param before the states after the previous evaluation
    * @param hasNewEpoch whether a valid epoch has ended since the previous evaluation
    */
@@ -338,8 +336,9 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Returns null if the stacks are reported one by one:
-   * they are healthy together, or one of them has a graver verdict.
+   * Assesses the stacks of a name together. Returns null if the stacks are reported one by one: if
+   * they are healthy together, or if the verdict on them rests on stacks that have a graver verdict
+   * by themselves.
    *
    * @param sites the stacks that are no leak by themselves
    * @param members the assessments of those stacks that hold memory
@@ -492,8 +491,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. A stack without an object in a slot contributes only
-   * its past use, even if it holds no memory.
+   * Assesses the stacks of a name together. The past use of a stack counts even if the stack has no
+   * object in a slot, or holds no memory.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -550,7 +549,10 @@ final class Verdicts {
     return all;
   }
 
-  /** Updates the known leaks from each single stack in the report. */
+  /**
+   * Updates the known leaks by the assessment of each stack by itself, including the healthy stacks
+   * of the report.
+   */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
     for (AssessedStacks one : toRemember) {
@@ -567,7 +569,8 @@ final class Verdicts {
   /**
    * Returns the verdicts, worst first.
    *
-   * @param latest the verdicts of the previous evaluation, which stay for stacks without a new one
+   * @param latest the verdicts of the previous evaluation; such a verdict stays if an exception
+   *     prevents the new one
    */
   List<SiteVerdict> verdicts(
       List<SiteVerdict> latest, LatestAccesses uses, Predicate<String> acknowledged) {
@@ -765,8 +768,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence: objects in slots, or the ages of live objects that are small
-   * enough for a slot.
+   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, or the
+   * ages of live objects that are small enough for a slot, or none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -72,7 +72,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     LOCAL,
     JNI_LOCAL,
     THREAD,
-    /** A root of the JVM's own. */
+    /** A root inside the JVM. */
     ROOT,
     OTHER;
 

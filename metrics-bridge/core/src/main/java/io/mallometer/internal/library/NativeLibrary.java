@@ -103,9 +103,9 @@ public interface NativeLibrary {
   }
 
   /**
-   * Samples nearly every allocation from now on, at any cost, or as few as before. A call with
-   * false undoes one call with true. Does nothing if nothing is sampled, or everything is. Never
-   * throws.
+   * Samples nearly every allocation from now on, at any cost; with false, samples as before. A call
+   * with false undoes one call with true. Does nothing if nothing is sampled, or everything is.
+   * Never throws.
    */
   void sampleClosely(boolean closely);
 

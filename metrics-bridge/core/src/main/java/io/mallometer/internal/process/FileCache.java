@@ -175,8 +175,8 @@ final class FileCache {
   }
 
   /**
-   * Measures open files from the next descriptor on, and continues at the first descriptor after
-   * the last. Returns whether all descriptors from the first to the last were measured.
+   * Measures open files from the next descriptor on, and wraps around from the last descriptor to
+   * the first. Returns whether all descriptors from the first to the last were measured.
    */
   private boolean measureOpen(long until) {
     boolean whole;

@@ -51,8 +51,8 @@ final class MappingKinds {
   static final String JAVA_HEAP = "java_heap";
 
   /**
-   * The name of the class space when it was cut out, in the kernel's form. The names below are
-   * those of other pieces.
+   * The name of the piece that is the class space, in the form of the kernel's names. The constants
+   * below name other pieces.
    */
   static final String CLASS_SPACE = "[anon: class space]";
 

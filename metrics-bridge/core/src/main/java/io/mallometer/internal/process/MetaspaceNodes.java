@@ -149,7 +149,10 @@ final class MetaspaceNodes {
     return found;
   }
 
-  /** Adds a range if its mappings, the first of which has an index, have the shape of a node. */
+  /**
+   * Adds a range if its mappings have the shape of a node. {@code index} is that of the first
+   * mapping.
+   */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);
     long committed = Math.min(last.end(), range.end()) - Math.max(last.start(), range.start());

@@ -34,8 +34,8 @@ public record Cleaning(
    * The samples of a call site that cleaners freed.
    *
    * @param samples their number
-   * @param afterFirstYoung the number of these that were live when one young collection began, and
-   *     during no old one
+   * @param afterFirstYoung the number of these that were live when exactly one young collection
+   *     began, and when no old one began
    * @param old the samples that were freed after each of the latest old collections, the latest
    *     first
    */

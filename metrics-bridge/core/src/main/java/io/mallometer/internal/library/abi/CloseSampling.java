@@ -44,8 +44,8 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether it is on. The ages of live samples are then not read, because there are too
-   * many.
+   * Returns whether close sampling is on. The ages of live samples are then not read, because there
+   * are too many.
    */
   synchronized boolean isOn() {
     return begun > 0;

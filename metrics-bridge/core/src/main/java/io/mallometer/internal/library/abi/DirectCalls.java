@@ -70,7 +70,10 @@ public final class DirectCalls {
     }
   }
 
-  /** Returns whether JNA is in another module: the JVM warns of native access for each module. */
+  /**
+   * Returns whether JNA is in another module. The JVM warns of native access for each module, so
+   * native methods of this class would cause a second warning.
+   */
   private static boolean isModuleOfItsOwn() {
     Module module = DirectCalls.class.getModule();
     return module.isNamed() && module != Native.class.getModule();

@@ -49,7 +49,7 @@ final class LibraryCalls {
     return addresses;
   }
 
-  /** Calls by JNA, which this class loads. */
+  /** Calls functions by JNA, which is loaded only if this class is used. */
   private static final class ByJna {
     private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
     private static final @Nullable Function[] FOUND = new Function[LibraryFunctions.NAMES.size()];

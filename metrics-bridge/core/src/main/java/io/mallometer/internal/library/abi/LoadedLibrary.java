@@ -109,7 +109,10 @@ public final class LoadedLibrary implements NativeLibrary {
   private String notCountingBecause = "";
   private Status counting = Status.counting();
 
-  /** Whether the library counted by an attach at the latest reading, and its latest check. */
+  /**
+   * Whether the library counted by an attach at the latest reading; {@link #checked} is the time of
+   * the latest {@code mallometer_attach_check}.
+   */
   private volatile boolean attached;
 
   private long checked = System.nanoTime();

@@ -23,8 +23,8 @@ final class NamedSites {
   private @Nullable String[] libraries = new String[FEWEST];
 
   /**
-   * The names, which many sites share. It is cleared after every {@link SampledObject#MOST_SITES}
-   * replaced sites, to stay small.
+   * The pool of names, which many sites share. The pool is cleared after every {@link
+   * SampledObject#MOST_SITES} replaced sites, to stay small.
    */
   private final StringPool pool = new StringPool();
 

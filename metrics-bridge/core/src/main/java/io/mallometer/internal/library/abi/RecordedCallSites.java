@@ -129,7 +129,10 @@ final class RecordedCallSites {
             }
           });
 
-  /** The symbolizer, created for the first stack, so that no start waits; so is {@link #naming}. */
+  /**
+   * The symbolizer. Like {@link #naming}, it is created for the first stack, so that no program
+   * start waits for it.
+   */
   private @Nullable Symbolizer symbolizer;
 
   private final ResidentShares resident = new ResidentShares("/proc/self/pagemap");
@@ -157,8 +160,8 @@ final class RecordedCallSites {
   private int attached = BUSY;
 
   /**
-   * Lets stacks have Java frames, and requests names of new methods, up to a bound. For a thread of
-   * the JVM.
+   * Lets stacks have Java frames, and requests names of new methods, up to a bound. Must be called
+   * by a thread of the JVM.
    */
   synchronized void nameMethods() {
     attach();
@@ -241,8 +244,8 @@ final class RecordedCallSites {
       String reason) {}
 
   /**
-   * Returns why call sites are not recorded. If the library's reason names a limit, this is that
-   * reason.
+   * Returns why call sites are not recorded: the library's own reason if it has one, else that they
+   * are switched off.
    */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
@@ -362,7 +365,7 @@ final class RecordedCallSites {
     attach();
     List<RangeOfSite> read = readRanges();
     if (nameSitesOf(read)) {
-      // The naming maps memory itself.
+      // Naming the sites maps memory itself, so the ranges have changed.
       read = readRanges();
       nameSitesOf(read);
     }

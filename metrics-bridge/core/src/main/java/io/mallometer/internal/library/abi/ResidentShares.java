@@ -23,7 +23,7 @@ import java.util.Arrays;
  */
 final class ResidentShares {
 
-  /** The most samples of a visit: a call of the system each, of some microseconds. */
+  /** The most samples of a visit. Each takes a system call of some microseconds. */
   static final int MOST_SAMPLES = 4_096;
 
   /** The most pages of all samples together: their entries take some milliseconds to read. */
@@ -42,7 +42,7 @@ final class ResidentShares {
 
   private final String path;
 
-  /** The shares by the place of the site; {@code NaN} if unknown. */
+  /** The shares by the array index of the site; {@code NaN} if unknown. */
   private final double[] shares = new double[SampledObject.MOST_SITES];
 
   /** The share of all sites together; {@code NaN} if unknown. */
@@ -84,7 +84,7 @@ final class ResidentShares {
 
   /**
    * Returns the addresses and indices of samples, ascending. The samples in slots come first in the
-   * array, so it is visited in an order that mixes them with the others.
+   * array, so the array is read in bit-reversed order, which mixes them with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);

@@ -72,8 +72,8 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // The JVM would compile a loop in place of this call after a few thousand names, which costs
-    // CPU time.
+    // If this were a loop, the JVM would compile it after a few thousand names, which costs CPU
+    // time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);

@@ -32,8 +32,8 @@ public final class TaskInfo {
    *
    * @param residentBytes resident memory without compressed pages
    * @param compressedBytes memory that the kernel has compressed, by its size before
-   * @param footprintBytes memory that the kernel charges the process for; other systems of Apple's
-   *     end a process for it
+   * @param footprintBytes memory that the kernel charges to the process; on iOS the kernel ends a
+   *     process with too much of it
    */
   public record Figures(long residentBytes, long compressedBytes, long footprintBytes) {}
 
