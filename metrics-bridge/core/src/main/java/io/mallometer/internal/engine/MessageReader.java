@@ -27,7 +27,7 @@ public final class MessageReader implements SnapshotReader {
     this.library = library;
   }
 
-  /** Returns whether there may be a message, or why there is none. */
+  /** Returns the state of the message: its file, or the reason why there is none. */
   public synchronized TerminationMessage message() {
     if (wanted.isEmpty()) {
       return TerminationMessage.off("", "it is switched off");

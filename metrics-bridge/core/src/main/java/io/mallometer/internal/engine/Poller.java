@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
- * daemon thread runs while there is a {@link Lease}. If neither the library nor the figures of the
- * system can be read, no figure can change, so there is no thread.
+ * <p>All facades of a class loader share one poller, so a second face (JMX, meters, pages) costs no
+ * second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
+ * the figures of the system can be read, no figure can change, so there is no thread.
  *
  * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
  * readings.

@@ -115,9 +115,10 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} from the kept moment that is nearest to {@code over}
-   * before it, and at least half of that before if there is one. Moments before the first reading
-   * are treated as in {@link #changes(Instant, Instant, CallSites)}.
+   * Returns the changes up to {@code now} since the kept moment that is nearest to {@code over}
+   * before {@code now}. Moments later than half of {@code over} before {@code now} are used only if
+   * there is no earlier one. Moments before the first reading are treated as in {@link
+   * #changes(Instant, Instant, CallSites)}.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

@@ -238,6 +238,9 @@ public interface NativeLibrary {
   /** Empties the file of the termination message, and writes no further message. Never throws. */
   void endMessage();
 
-  /** Returns whether there may be a termination message, or why there is none. Never throws. */
+  /**
+   * Returns the state of the termination message: its file, or the reason why there is none. Never
+   * throws.
+   */
   TerminationMessage message();
 }

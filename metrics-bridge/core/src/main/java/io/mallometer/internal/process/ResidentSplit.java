@@ -53,7 +53,7 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes that are not resident of objects with a mapping of their own, which are all live. */
+  /** The bytes of singly mapped objects that are not resident. All of these objects are live. */
   private long untouched;
 
   private long unknownResident;

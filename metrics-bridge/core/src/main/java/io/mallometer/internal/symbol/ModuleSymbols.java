@@ -82,7 +82,7 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // A library that was unloaded meanwhile keeps the name by its SONAME.
+    // A library that was unloaded meanwhile keeps the name from its SONAME.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read

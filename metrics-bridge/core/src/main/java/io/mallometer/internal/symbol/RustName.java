@@ -6,8 +6,8 @@ import java.util.Optional;
 
 /**
  * Reads the path of a function out of a symbol of Rust's v0 scheme (RFC 2603), without generic
- * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Types other than paths
- * and builtin types are an underscore. A back reference is read again at each use, so the number of
+ * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Function types and
+ * inferred types are an underscore. A back reference is read again at each use, so the number of
  * steps is bounded as well as the depth.
  */
 final class RustName extends MangledName {

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A stack that begins with the method that the JVM compiles has the name {@code compilation of
  * com.acme.Shop.order}.
  *
- * <p>If that is the program's main method, and frames of frameworks or HotSpot are between it and
- * the allocation, the name is {@code start-up (ShopApplication.main)}: a framework that starts
- * allocates the memory, and no code of the application.
+ * <p>If the frame that names a stack is the program's main method, and frames of frameworks or
+ * HotSpot are between it and the allocation, the name is {@code start-up (ShopApplication.main)}: a
+ * framework that starts allocates the memory, and no code of the application.
  *
  * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
  * and at most {@link #MOST_CHARACTERS}. Immutable.
@@ -76,7 +76,7 @@ public final class SiteNaming {
           "MockitoMock",
           "LambdaForm");
 
-  /** Runtime libraries, without {@code .so} and what follows. */
+  /** File names of runtime libraries, up to {@code .so}. */
   private static final Set<String> RUNTIME_LIBRARIES =
       Set.of(
           "libc",
