@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
  * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
- * allocations down: a threshold those above its size, counting returned sizes all allocations.
+ * down allocations: a threshold slows those above its size, and counting returned sizes slows all.
  */
 public final class BuiltInMonitors {
 

@@ -28,9 +28,9 @@ record PoolReading(
    *
    * @param live the buffers that are live
    * @param released the buffers that were released since the last reading
-   * @param forgotten the buffers that the application ever dropped without releasing them
-   * @param source the name of the copy of the library and of the choice of its buffers; only counts
-   *     with the same source are compared
+   * @param forgotten the buffers that the application has dropped without release since the start
+   * @param source identifies the copy of the library and the selection of its buffers that is read;
+   *     only counts with the same source are compared
    * @param oneIn the number of tracked buffers of which one is read
    * @param complete whether all new buffers were read
    */

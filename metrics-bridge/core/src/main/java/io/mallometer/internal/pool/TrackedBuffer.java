@@ -84,7 +84,8 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was allocated since the reading before the first one that found it.
+   * Returns whether the buffer was allocated after a reading that saw all buffers, and found by the
+   * next reading.
    */
   boolean arrived() {
     return arrived;
