@@ -57,7 +57,7 @@ final class AllocationTrend {
   /**
    * Creates the trend.
    *
-   * @param births at least one, in any order
+   * @param births the births of idle objects, at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
    * @param lag the least age of an idle object, in seconds: the threshold plus the usual time of
    *     use
@@ -206,9 +206,9 @@ final class AllocationTrend {
 
   /**
    * Returns whether arrivals have ended: whether the pause since the latest birth is improbably
-   * long for their rate. The rate counts moments, so a batch of births counts once. The pause lasts
-   * until the end of the observation. If live objects are too young to be idle, it ends {@code lag}
-   * seconds earlier, because these objects may become idle.
+   * long for the rate of births. The rate counts moments, so a batch of births counts once. The
+   * pause lasts until the end of the observation. If live objects are too young to be idle, it ends
+   * {@code lag} seconds earlier, because these objects may become idle.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

@@ -33,7 +33,7 @@ record Assessment(
     @Nullable KnownLeak known) {
 
   /**
-   * The samples that were not accessed for longer than the threshold.
+   * The samples that have been idle for longer than the threshold.
    *
    * @param count the number of samples
    * @param watched the number of observed objects that are old enough to be idle; 0 if unknown

@@ -67,7 +67,7 @@ public final class KnownLeaks {
   }
 
   /**
-   * Learns from an evaluation of a site.
+   * Updates the known leaks after an evaluation of a site: records a leak, or forgets the stack.
    *
    * @param state the state after the evaluation
    * @param acknowledged returns whether the call sites with a name are acknowledged
@@ -93,7 +93,10 @@ public final class KnownLeaks {
     }
   }
 
-  /** Forgets the stack of a site whose verdict of a leak was given up. */
+  /**
+   * Forgets the stack of a site whose verdict of a leak was given up, and records no later leak
+   * with this stack.
+   */
   void refute(CallSite site) {
     refute(StackFingerprint.of(site.frames()));
   }

@@ -395,8 +395,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the time from birth to the latest access that most of the idle objects do not exceed,
-   * in seconds.
+   * Returns how long the program usually uses an object, in seconds: the time from birth to the
+   * latest access, of which {@link LeakThresholds#USED_QUANTILE} of the idle objects stay below the
+   * result.
    */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];
@@ -492,7 +493,7 @@ final class LeakTest {
     return new Estimate(value, variance, objects.size());
   }
 
-  /** Returns the idle share of the objects that are old enough. */
+  /** Returns the idle share of a figure, such as bytes, of the objects that are old enough. */
   private static EstimatedShare share(
       List<SampledObject> oldEnough,
       List<SampledObject> idleObjects,

@@ -2,14 +2,14 @@ package io.mallometer.internal.leak;
 
 /**
  * The numbers by which sites are judged, the same for all programs and sites. {@code
- * docs/explanation/leaks.md} explains them. Only the floor (by the profile) and the time scale can
- * be set.
+ * docs/explanation/leaks.md} explains them. Only the floor (by the setting {@code leak.workload})
+ * and the time scale can be set.
  *
  * <p>A site is a leak if all of this holds:
  *
  * <ol>
  *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
- *   <li>The threshold is the largest of: the floor of the profile; {@link #LEAST_EPOCHS} epochs;
+ *   <li>The threshold is the largest of: the floor of the workload; {@link #LEAST_EPOCHS} epochs;
  *       {@link #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the
  *       site's objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
@@ -89,8 +89,9 @@ public final class LeakThresholds {
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The quantile of the idle objects' time of use. An object counts as an arrival if its age is at
-   * least this time of use plus the threshold.
+   * The quantile of the times from birth to the latest access of idle objects, which is the usual
+   * time of use. An object counts as an arrival if its age is at least this time plus the
+   * threshold.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -120,8 +121,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The estimate of survival ends at the idle time that less than this share of the objects has
-   * reached.
+   * The estimate of survival ends at the longest idle time that at least this share of the objects
+   * has reached.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -157,7 +158,7 @@ public final class LeakThresholds {
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
-  /** The fewest live samples born in the window. */
+  /** The fewest live samples of a growing site that were born in the window. */
   static final int FEWEST_BORN = 8;
 
   /**
@@ -273,7 +274,7 @@ public final class LeakThresholds {
    */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** The fewest objects of a site that both searches must have looked for. */
+  /** The fewest objects of a site that both searches must have looked for to prove a loss. */
   static final int FEWEST_SEARCHED = 5;
 
   /**

@@ -52,7 +52,7 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The latest first search of a pair
+  // ---- The first search of the latest pair
 
   private List<Integer> searched = List.of();
 
@@ -300,9 +300,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether most of the objects that two searches took for lost were freed, or have an
-   * address. Other objects of the site do not refute the loss, because garbage may contain the
-   * addresses of young objects.
+   * Returns whether, by a later search, most of the objects that a pair of searches took for lost
+   * were freed or have an address. Other objects of the site do not refute the loss, because
+   * garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -472,10 +472,16 @@ final class LostMemory {
   private static final class Count {
     private final Sums all = new Sums();
 
-    /** The objects allocated before a collection. */
+    /**
+     * The objects that were allocated before the latest garbage collection that preceded the
+     * searches.
+     */
     private final Sums collected = new Sums();
 
-    /** The number of objects allocated before a collection of the whole heap. */
+    /**
+     * The number of objects that were allocated before the latest collection of the whole heap that
+     * preceded the searches.
+     */
     private int proving;
 
     private final Set<Long> lostObjects = new HashSet<>();

@@ -9,8 +9,8 @@ import io.mallometer.internal.leak.evidence.SampledObject;
  * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
  * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
  * from samples, minus the change of the exact counters. Samples that were live at both readings
- * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
- * least 0, and at most the live bytes at the attach.
+ * cancel, so only samples that were born or freed in between contribute to the error of the sum.
+ * The sum is at least 0, and at most the live bytes at the attach.
  *
  * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.

@@ -7,10 +7,10 @@ import java.time.Instant;
  * The verdict on a stack, or on several together, and the evidence for another one. Immutable.
  *
  * @param verdict the verdict
- * @param since the moment of this verdict
+ * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of latest evaluations in a row with the verdict {@code next}; for a
- *     leak, the number of those that spoke against it, with any verdict
+ * @param agreements the number of latest evaluations in a row that had the verdict {@code next};
+ *     for a leak, that spoke against the leak, whatever their verdict
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  *     assessment
  */

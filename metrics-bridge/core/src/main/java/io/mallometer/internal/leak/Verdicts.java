@@ -31,13 +31,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of one evaluation: one on each allocation stack, and one on all stacks of the same
- * naming method together, without those stacks that are leaks by themselves. {@link LeakDetector}
- * explains why.
+ * The verdicts of one evaluation: one on each allocation stack, and one on all stacks with the same
+ * name together, without those stacks that are leaks by themselves. {@link LeakDetector} explains
+ * why.
  */
 final class Verdicts {
 
-  /** The largest number of healthy stacks in a report, which has those with the most live bytes. */
+  /**
+   * The largest number of healthy stacks in a report. The report has those with the most live
+   * bytes.
+   */
   private static final int MOST_HEALTHY = 200;
 
   /**

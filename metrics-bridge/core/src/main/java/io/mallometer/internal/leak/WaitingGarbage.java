@@ -340,8 +340,9 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the time in seconds whose garbage the two collections freed. It begins at the
-     * collection before them, or at the first reading if there was none.
+     * Returns the length of the time in which the garbage arose that the two collections freed, in
+     * seconds. The time begins at the collection before them, or at the first reading if there was
+     * none.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);

@@ -33,7 +33,7 @@ public record Cleaning(
   /**
    * The samples of a call site that cleaners freed.
    *
-   * @param samples their number
+   * @param samples the number of these samples
    * @param afterFirstYoung the number of these that were live when exactly one young collection
    *     began, and when no old one began
    * @param old the samples that were freed after each of the latest old collections, the latest
@@ -67,10 +67,10 @@ public record Cleaning(
       double againBytes,
       double otherwiseBytes) {
 
-    /** No freed samples. */
+    /** The figures without freed samples. */
     public static final Outlived NONE = new Outlived(0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of this and another site's. */
+    /** Returns the sum of these figures and those of another site. */
     public Outlived plus(Outlived other) {
       return new Outlived(
           atOnce + other.atOnce,
