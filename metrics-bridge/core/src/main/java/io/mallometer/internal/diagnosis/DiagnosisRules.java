@@ -77,7 +77,8 @@ public final class DiagnosisRules {
 
   /**
    * The factor of extrapolation while a program may warm up, because the growth of a warm-up slows
-   * down. Growth counts early if it fills the limit within this many times the time watched.
+   * down. Growth also counts before {@link #SHORTEST_WATCH} if it fills the limit within this many
+   * times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 

@@ -113,7 +113,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     this.nanoTime = nanoTime;
   }
 
-  /** Lets the sites that allocated the chunks of a pool be one group for the account. */
+  /** Makes the sites that allocated the chunks of a pool one group of the account. */
   void groupChunks(Supplier<Map<Integer, String>> bySite) {
     chunksBySite = bySite;
   }

@@ -206,8 +206,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether this is the first snapshot with gaps of an attach that was complete before.
-   * Gaps from the beginning are in the status that the attach returned.
+   * Returns whether an attach has gaps in this snapshot for the first time, after it was complete.
+   * Gaps that it had from the beginning are in the status that the attach returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();

@@ -44,7 +44,9 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** The time at which the readings so far have taken no more than their share of a processor. */
+  /**
+   * The time from which on the readings so far have taken no more than their share of a processor.
+   */
   private long paidAt;
 
   private long pause;

@@ -15,7 +15,10 @@ import java.util.OptionalLong;
  */
 final class MemoryText {
 
-  /** The bytes by which live bytes exceed allocated less freed bytes, after an attach. */
+  /**
+   * The kind of the line with the bytes that were live before an attach, so that live bytes exceed
+   * allocated less freed bytes by this number.
+   */
   static final String BEFORE = "live-before-bytes";
 
   private final List<List<String>> lines = new ArrayList<>();

@@ -160,7 +160,10 @@ public final class OwnerFinder {
     return way.paths().stream().anyMatch(path -> path.text().endsWith(BOOKKEEPING));
   }
 
-  /** Returns whether the samples without a holder are the minority, which comes last. */
+  /**
+   * Returns whether a way stands for samples without a holder, and these are the minority. Such a
+   * way comes last.
+   */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
   }

@@ -34,8 +34,8 @@ final class FileCache {
   private static final int MOST_FILES = 10_000;
 
   /**
-   * Matches names that are no file on a disk: the kernel's files, devices and named anonymous
-   * memory.
+   * Matches names that do not denote a file on a disk, but a file of the kernel, a device or
+   * anonymous memory.
    */
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");

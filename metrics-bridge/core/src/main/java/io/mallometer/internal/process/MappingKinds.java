@@ -87,7 +87,7 @@ final class MappingKinds {
     this.byName = byName;
   }
 
-  /** Returns the kind of the mapping with an index. */
+  /** Returns the kind of a mapping, which is given by its index. */
   Kind of(int index) {
     Mapping mapping = mappings.get(index);
     if (inAny(heap, mapping)) {

@@ -354,7 +354,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads one component of a name.
    *
-   * @param scope the name of constructors here
+   * @param scope the name of constructors in this scope
    */
   private Name unqualified(String scope) {
     // The mark of a friend function that is defined in its class.

@@ -88,7 +88,7 @@ final class SymbolName {
     return ofArchitecture || CLONES.contains(word);
   }
 
-  /** Returns whether only words and dots follow from a place on. */
+  /** Returns whether a symbol has only letters, digits, underscores and dots from an index on. */
   private static boolean isOfWords(String symbol, int from) {
     for (int at = from; at < symbol.length(); at++) {
       char c = symbol.charAt(at);

@@ -89,8 +89,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns the build ids of modules by the names of their libraries. Names that modules with
-   * several ids share are left out.
+   * Returns the build ids of modules by the names of their libraries. Omits a name if modules with
+   * different build ids have it.
    */
   public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
     Map<String, String> ids = new HashMap<>();

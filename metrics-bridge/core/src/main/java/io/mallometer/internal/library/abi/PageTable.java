@@ -19,7 +19,9 @@ final class PageTable implements AutoCloseable {
   /** The fewest pages of one read, which take less time than the call itself. */
   private static final int FEWEST_AT_ONCE = 32;
 
-  /** The byte of a page's entry whose sign shows that the page is present. */
+  /**
+   * The index of the highest byte of a page's entry, whose sign bit shows that the page is present.
+   */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 

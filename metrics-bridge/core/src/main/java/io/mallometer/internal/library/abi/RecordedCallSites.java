@@ -75,7 +75,7 @@ final class RecordedCallSites {
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The most sites that a reading newly names, unless it is whole. The sites with most bytes come
+   * The most sites that a reading names, unless it has to name all. The sites with most bytes come
    * first.
    */
   private static final int NAMED_AT_ONCE = 256;
@@ -139,12 +139,18 @@ final class RecordedCallSites {
 
   private final NamedSites named = new NamedSites();
 
-  /** The number below which all sites are named; -1 before the first reading. */
+  /**
+   * The number of sites that {@link #nameMethods} has gone through, in the library's order; -1
+   * before the first reading.
+   */
   private int namedUpTo = -1;
 
   private int callsInBetween;
 
-  /** Whether at some time all sites had names. Only few sites are added later. */
+  /**
+   * Whether all sites have had names at some time. Each reading then names all new ones, which are
+   * few.
+   */
   private boolean allNamed;
 
   /** Sites whose modules or methods were not all known. */
@@ -302,7 +308,7 @@ final class RecordedCallSites {
     return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
-  /** Returns the fewest live bytes with which a site without a name gets one in this reading. */
+  /** Returns the live bytes from which this reading names a site that has no name yet. */
   private double leastNamed() {
     double[] unnamed = new double[SITES_AT_ONCE];
     int found = 0;
