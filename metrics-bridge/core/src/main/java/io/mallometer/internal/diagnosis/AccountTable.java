@@ -476,8 +476,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the part of a call site's growth that an old garbage collection frees, in bytes per
-   * second.
+   * Returns the part of a call site's growth that a collection of the old generation frees, in
+   * bytes per second.
    *
    * @param growth the growth in bytes per second
    */

@@ -140,8 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the assessment with the shorter threshold if it finds unused memory. Only the
-   * assessment with the longer threshold decides whether a leak is refuted.
+   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory or alone has
+   * idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a leak is
+   * refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =

@@ -162,8 +162,8 @@ public final class LeakThresholds {
   static final int FEWEST_BORN = 8;
 
   /**
-   * The fewest equally weighted samples that are as precise as the samples born in the window
-   * (Kish's effective number).
+   * The fewest samples born in the window by Kish's effective number: the number of equally
+   * weighted samples that would give the same precision.
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
@@ -200,8 +200,8 @@ public final class LeakThresholds {
   static final double UNUSED_SECONDS = 90;
 
   /**
-   * The least value of the longest idle time of unused memory, in seconds, divided by the time
-   * scale.
+   * Memory is unused only if one of its objects has been idle for this time, in seconds, divided by
+   * the time scale.
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 

@@ -301,8 +301,8 @@ final class LostMemory {
 
   /**
    * Returns whether, by a later search, most of the objects that a pair of searches took for lost
-   * were freed or have an address. Other objects of the site do not refute the loss, because
-   * garbage may contain the addresses of young objects.
+   * were freed, or their addresses were found. Other objects of the site do not refute the loss,
+   * because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());

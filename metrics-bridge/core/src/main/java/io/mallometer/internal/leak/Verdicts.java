@@ -176,8 +176,8 @@ final class Verdicts {
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
   /**
-   * The assessments of one stack each from which the known leaks are updated. The stacks are not
-   * healthy, or are part of a verdict on several stacks.
+   * The stacks, each assessed by itself, from which the known leaks are updated: those that are not
+   * healthy, and those that are part of a verdict on several stacks.
    */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
@@ -479,8 +479,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns a known leak if the stack was a leak in an earlier run, grows, and is unused for long
-   * enough; otherwise returns the assessment as it is.
+   * Returns the assessment as a known leak if the stack was a leak in an earlier run, grows, and
+   * has been unused for long enough; otherwise returns it unchanged.
    */
   private Assessment knownFrom(Assessment assessment, CallSite site) {
     boolean again =

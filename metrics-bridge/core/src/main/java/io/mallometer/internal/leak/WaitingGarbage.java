@@ -266,7 +266,11 @@ final class WaitingGarbage {
       }
     }
 
-    /** Returns the number of samples that one of the two latest old collections left. */
+    /**
+     * Returns the number of samples that an old collection left.
+     *
+     * @param collection 0 for the latest old collection, 1 for the one before it
+     */
     long samplesLeft(int collection) {
       return collection == 0
           ? left.count + old[0].otherwise()
@@ -292,12 +296,7 @@ final class WaitingGarbage {
           && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
     }
 
-    /**
-     * Returns whether the live samples that collections left have at most a tenth of some bytes.
-     *
-     * @param held the live samples that collections left
-     * @param most the bytes
-     */
+    /** Returns whether the samples {@code held} stand for at most a tenth of {@code most} bytes. */
     private boolean areFew(Live held, double most) {
       return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
     }

@@ -11,15 +11,15 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names recorded frames. A native frame is a return address, which may be the first of the next
- * function if the call never returns; so the function is looked up one byte before it. Named frames
- * are kept, so a known stack takes only a look-up for each frame.
+ * Names recorded frames. A native frame is a return address. It lies behind the calling function if
+ * the call is the last instruction of that function, so the function is looked up one byte before
+ * it. Named frames are kept, so a known stack takes only a look-up for each frame.
  *
  * <p>Thread-safe. Never throws for what the modules contain.
  */
 public final class Symbolizer {
 
-  /** The class of a method that was unloaded before it was named. */
+  /** The name in place of the class of a method that was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);

@@ -4,16 +4,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The garbage collections of the JVM, and what became of sampled objects after them. Immutable.
+ * The garbage collections of the JVM, and what became of sampled objects after them. An old
+ * collection is one of the old generation. Immutable.
  *
- * @param oldCollections the collections of the old generation that have begun
- * @param collections all collections that have begun
+ * @param oldCollections the number of old collections that have begun
+ * @param collections the number of all collections that have begun
  * @param oldBeganNanos when the latest old collections were first noticed, the latest first, by
  *     {@link System#nanoTime()}; 0 if that is unknown
  * @param generationalZgc whether the collector is generational ZGC, with which a cleaner frees an
  *     object only some old collections after its owner became unreachable
- * @param marksFirst whether an old collection is counted after it has marked, and leaves objects
- *     that were allocated while it marked to the next one
+ * @param marksFirst whether an old collection is counted only after it has marked. It does not free
+ *     objects that were allocated while it marked; the next one may
  * @param reason the reason why nothing is known; empty otherwise
  * @param sites the samples that cleaners freed, by the number of the call site; only sites with
  *     such samples have an entry
@@ -27,7 +28,7 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** The number of latest old collections for which freed samples are counted. */
+  /** Freed samples are counted for this many old collections, the latest ones. */
   public static final int KNOWN = 2;
 
   /**

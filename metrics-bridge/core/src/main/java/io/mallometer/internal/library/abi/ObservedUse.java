@@ -158,7 +158,7 @@ final class ObservedUse {
         row.otherwiseBytes());
   }
 
-  /** Returns whether an old collection has begun since a reading. */
+  /** Returns whether a collection of the old generation has begun since a reading. */
   private boolean isOutdated(Cleaning cleaning) {
     return cleaning.reason().isEmpty()
         && LibraryFunctions.mallometer_collections(Structs.address(collections.memory()), 0, 0) >= 0
