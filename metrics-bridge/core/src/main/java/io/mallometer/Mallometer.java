@@ -163,7 +163,7 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Reads the counters into a new snapshot, which becomes the latest. If the reading fails, returns
-   * the previous snapshot, which stays the latest; its {@link Snapshot#time()} shows it.
+   * the previous snapshot, which stays the latest, as its {@link Snapshot#time()} shows.
    */
   public Snapshot poll() {
     return orElse(poller::poll, poller::latest);

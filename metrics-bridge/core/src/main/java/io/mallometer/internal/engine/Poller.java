@@ -97,8 +97,8 @@ public final class Poller {
   private boolean gapsTold;
 
   /**
-   * The permit to read. The thread holds it during a reading, and {@link #suspend} holds it until
-   * {@link #resume}.
+   * The permit to read. The poller's thread holds it during a reading, and {@link #suspend} takes
+   * it until {@link #resume}.
    */
   private final Semaphore reading = new Semaphore(1);
 

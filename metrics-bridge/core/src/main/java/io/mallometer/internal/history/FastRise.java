@@ -155,7 +155,10 @@ record FastRise(
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;
   }
 
-  /** Returns whether the rise lasted until a time, by the monotonic clock, or nearly so. */
+  /**
+   * Returns whether the rise lasted until a time of the monotonic clock, or until shortly before
+   * it.
+   */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;
   }

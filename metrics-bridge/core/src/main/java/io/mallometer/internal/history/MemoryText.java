@@ -57,7 +57,7 @@ final class MemoryText {
     return word(first).map(MemoryText::asNumber).orElse(OptionalLong.empty());
   }
 
-  /** Returns the third words of the lines of a kind as numbers, by their second words. */
+  /** Returns the lines of a kind as a map from the second word to the third, which is a number. */
   Map<String, Long> table(String first) {
     Map<String, Long> table = new LinkedHashMap<>();
     for (List<String> line : all(first)) {

@@ -97,8 +97,8 @@ final class WaitingGarbage {
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns how many samples each later collection freed on average, of those that no earlier
-     * collection had met.
+     * Returns how many samples each collection since then freed on average, of those that no
+     * earlier collection had met.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);

@@ -226,9 +226,9 @@ public interface NativeLibrary {
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Requests the termination message in a file, unless there is one. Returns whether {@link
-   * #message} has the result. Returns false while the library does not count yet, or the file is
-   * locked or in use. Never throws.
+   * Requests that termination messages be written to a file, unless there is one already. Returns
+   * whether {@link #message} has the result of the request. Returns false while the library does
+   * not count yet, or the file is locked or in use. Never throws.
    */
   boolean beginMessage(String path);
 

@@ -29,7 +29,7 @@ import java.util.stream.DoubleStream;
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
  * requests figures. The pause is longer after an expensive reading. A reading lists the loaded
- * classes, and reads new buffers for at most 20 ms of CPU time; it reads the remaining ones ten
+ * classes, and reads new buffers for at most 20 ms of CPU time; the remaining ones are read ten
  * seconds later. The poller's thread uses this class; other threads may call only {@link #ask} and
  * {@link #latest}.
  */

@@ -240,7 +240,7 @@ final class ElfImage {
     addSection(fields, DYNAMIC_SYMBOL_TABLE, table);
   }
 
-  /** Adds the first section of a type; a valid file has no second one. */
+  /** Adds the symbols of the first section of a type; a valid file has no second one. */
   private void addSection(ByteBuffer fields, int type, SymbolTable.Builder table) {
     for (int at = 0; at < fields.limit(); at += SECTION_HEADER_BYTES) {
       if (fields.getInt(at + 4) == type) {

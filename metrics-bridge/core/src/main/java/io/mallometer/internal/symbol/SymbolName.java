@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
  */
 final class SymbolName {
 
-  /** Words after the dot of a clone's suffix; another dot and more may follow. */
+  /**
+   * The first words of the suffixes of clones, without the dot. More may follow after another dot.
+   */
   private static final Set<String> CLONES =
       Set.of(
           "constprop",

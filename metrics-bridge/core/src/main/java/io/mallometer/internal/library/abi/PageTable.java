@@ -16,7 +16,7 @@ final class PageTable implements AutoCloseable {
   /** The most pages of one read: 8 KiB, for which the JDK needs no buffer of its own. */
   private static final int MOST_AT_ONCE = 1_024;
 
-  /** The fewest pages of one read, which take less time than the call itself. */
+  /** The fewest pages of one read. To copy so many takes less time than the system call itself. */
   private static final int FEWEST_AT_ONCE = 32;
 
   /**

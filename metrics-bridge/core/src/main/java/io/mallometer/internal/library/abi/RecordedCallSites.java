@@ -81,8 +81,8 @@ final class RecordedCallSites {
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that are named at each fifth call of {@link #nameMethods}, which comes once a
-   * second. So all sites of the library's table are named within two minutes.
+   * Each fifth call of {@link #nameMethods} names at most this many sites. With a call each second,
+   * all sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
