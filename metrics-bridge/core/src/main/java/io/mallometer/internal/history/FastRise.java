@@ -48,7 +48,7 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * If the rise has no record in this time before the end of the run, the rise had ended before the
+   * If the rise has no record within this time before the end of the run, it had ended before the
    * run did.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;

@@ -377,7 +377,10 @@ record RecordedLife(
       return records.isEmpty() ? Optional.empty() : Optional.of(records.get(records.size() - 1));
     }
 
-    /** Returns the valid records of a region with a minimum length, by their sequence numbers. */
+    /**
+     * Returns the valid records of a region that are long enough, in the order of their sequence
+     * numbers.
+     */
     private List<ByteBuffer> records(RecordingRegion region, int shortest) {
       List<ByteBuffer> records = new ArrayList<>();
       if (region.slotBytes() < RecordingFormat.FRAME_BYTES || region.offset() < 0) {

@@ -149,8 +149,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether a snapshot exceeds a share of the limit, so that the memory should be split
-   * anew before {@link #observe} records its parts.
+   * Returns whether a snapshot exceeds a share of the limit, so that the resident set should be
+   * divided anew before {@link #observe} records its parts.
    */
   public synchronized boolean exceeds(Snapshot snapshot) {
     return writing && thresholds.wouldExceed(shareOfLimit(snapshot));

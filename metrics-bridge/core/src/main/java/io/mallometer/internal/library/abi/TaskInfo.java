@@ -11,7 +11,7 @@ import java.util.Optional;
  * The memory of this process on macOS: Mach's {@code task_info}, called through JNA.
  *
  * <p>The figures are those of {@code struct task_vm_info} in {@code mach/task_info.h}, packed to 4
- * bytes. The build of the library for macOS compares the places with that header.
+ * bytes. The build of the library for macOS compares the offsets with that header.
  */
 public final class TaskInfo {
 
