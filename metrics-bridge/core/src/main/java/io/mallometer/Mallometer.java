@@ -74,8 +74,8 @@ import java.util.function.Supplier;
 public class Mallometer implements AutoCloseable {
 
   /**
-   * The only static state of this class. A process has one set of counters, so its facades share
-   * one engine, which the first facade creates.
+   * Holds the engine. A process has one set of counters, so all facades share one engine, which the
+   * first facade creates.
    */
   private static final class Shared {
     static final Engine ENGINE =
@@ -163,7 +163,7 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Reads the counters into a new snapshot, which becomes the latest. If the reading fails, returns
-   * the previous snapshot, which stays the latest; its {@link Snapshot#time()} shows it.
+   * the previous snapshot, which stays the latest, as its {@link Snapshot#time()} shows.
    */
   public Snapshot poll() {
     return orElse(poller::poll, poller::latest);
@@ -622,9 +622,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the latest look at the pools of other libraries, such as Netty's; empty if none was
-     * found. This call lets the next look come ten seconds after the latest one instead of a
-     * minute. After an expensive look the pause is longer, up to two minutes.
+     * Returns the latest reading of the pools of other libraries, such as Netty's; empty if none
+     * was found. After this call the next reading comes ten seconds after the latest one instead of
+     * a minute. After an expensive reading the pause is longer, up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();

@@ -60,7 +60,7 @@ public record Estimate(
   }
 
   /**
-   * Returns the estimate of a share of the objects behind this one.
+   * Returns the estimate for a random share of the objects that this estimate counts.
    *
    * @param share 0 to 1; {@code NaN} if unknown
    */

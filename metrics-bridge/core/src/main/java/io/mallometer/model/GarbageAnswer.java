@@ -10,15 +10,15 @@ public enum GarbageAnswer implements Tagged {
   /** A young collection frees the objects. */
   YOUNG,
 
-  /** An old collection frees a part of the objects. */
+  /** A collection of the old generation frees a part of the objects. */
   OLD,
 
-  /** Too few old collections took place for an answer. */
+  /** Too few collections of the old generation took place for an answer. */
   NOT_TOLD,
 
   /**
-   * The objects outlived old collections, because they are still reachable or no cleaner frees
-   * them.
+   * The objects outlived collections of the old generation, because they are still reachable or no
+   * cleaner frees them.
    */
   OUTLIVED;
 

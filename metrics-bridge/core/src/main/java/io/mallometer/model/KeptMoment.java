@@ -27,9 +27,7 @@ public enum KeptMoment {
     this.percent = percent;
   }
 
-  /**
-   * Returns the moment at which this percentage of the limit was exceeded; empty if none is stored.
-   */
+  /** Returns the kind of moment for this percentage of the limit; empty if there is none. */
   public static Optional<KeptMoment> ofPercent(int percent) {
     return Stream.of(values())
         .filter(moment -> moment.percent != 0 && moment.percent == percent)

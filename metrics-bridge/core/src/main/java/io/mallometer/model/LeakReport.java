@@ -12,8 +12,9 @@ import java.util.List;
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
  *     growing) come first, the growing ones before the others; then the other sites. Sites with the
  *     same verdict are sorted by suspected bytes, most first. Suspects of one name and library
- *     share one verdict. If a milder kind of them has more bytes, lost memory, other leaks and
- *     other suspects have a verdict each. Pools of one name and library share one verdict
+ *     share one verdict. Of the three kinds lost memory, other leaks and other suspects, one with
+ *     more bytes than a graver one has a verdict of its own. Pools of one name and library share
+ *     one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known

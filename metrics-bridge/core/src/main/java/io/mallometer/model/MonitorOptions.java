@@ -60,7 +60,7 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
 
   /**
    * Returns this monitor for the requests of one thread. The library stores 64 requests for each
-   * monitor, and then does not store requests of other threads.
+   * monitor, in this case only requests of this thread.
    *
    * @param thread the kernel's number; 0 for all threads
    */

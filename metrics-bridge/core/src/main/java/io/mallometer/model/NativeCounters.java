@@ -191,7 +191,7 @@ public record NativeCounters(
   }
 
   /**
-   * Returns the number of live objects; in a bracket or for a thread the net change, which may be
+   * Returns the number of live objects; within a scope or for a thread the net change, which may be
    * negative. {@code NaN} if counting was off for some time or began with an attach, because the
    * number of objects at that time is unknown.
    */

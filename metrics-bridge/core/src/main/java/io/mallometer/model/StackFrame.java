@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A function on a call stack.
  *
- * @param kind the kind of code. In a frame that is compiled, the other components are those of a
- *     Java frame
+ * @param kind the kind of code. In a {@link Kind#COMPILED} frame, the other components are those of
+ *     a Java frame
  * @param owner in native code the library's name as in the tag {@code library}, such as {@code
  *     libzip.so}, empty if the address belongs to no library; in Java the class, such as {@code
  *     java.util.zip.Deflater}

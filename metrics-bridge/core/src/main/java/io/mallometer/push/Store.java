@@ -163,7 +163,8 @@ final class Store {
   }
 
   /**
-   * Returns the message. It tells the store that the values of a profile are differences already.
+   * Returns the message. The label {@code __delta__} tells the store that the values of the profile
+   * are differences already.
    */
   private ProtobufMessage request(byte[] profile) {
     ProtobufMessage series = new ProtobufMessage();

@@ -39,7 +39,7 @@ public enum ReportFormat {
   TABLE("table", "application/json", "json", "a table for build pipelines", new TableReport());
 
   /**
-   * The name of the figure of {@link ResidentStacks}, in addition to the names of {@link
+   * The metric name that selects {@link ResidentStacks}. The other metric names are those of {@link
    * ReportMetric}.
    */
   public static final String RESIDENT = "resident";

@@ -49,7 +49,10 @@ public record AccountReading(
 
   private static final int MOST_FILES = 100;
 
-  /** The fewest bytes of a mapping call site in a reading. The bytes of others have no site. */
+  /**
+   * The fewest bytes that a call site must have mapped to be in a reading. Memory of other call
+   * sites counts as memory without a call site.
+   */
   private static final long LEAST_MAPPED_BYTES = 1 << 20;
 
   private static final int MOST_MAPPING_SITES = 100;

@@ -77,8 +77,8 @@ final class AccountTable {
   private static final double MINUTE = 60;
 
   /**
-   * The number of readings at which thinning aims. The time of an interval grows with its square,
-   * because an interval compares all pairs of readings.
+   * Thinning keeps about this many readings. The time to compute an interval grows with the square
+   * of the number of readings, because all pairs of readings are compared.
    */
   private static final int MOST_READINGS = 40;
 
@@ -292,8 +292,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the bytes of malloc in the parts of malloc. The malloc memory of the JVM itself may be
-   * in {@code GC_AND_JVM}.
+   * Returns the bytes of the parts that are malloc's memory. The JVM's own malloc memory is not
+   * among them, because it may be in {@code GC_AND_JVM}.
    */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
@@ -476,8 +476,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the part of a call site's growth that an old garbage collection frees, in bytes per
-   * second.
+   * Returns the part of a call site's growth that a collection of the old generation frees, in
+   * bytes per second.
    *
    * @param growth the growth in bytes per second
    */

@@ -77,7 +77,8 @@ public final class DiagnosisRules {
 
   /**
    * The factor of extrapolation while a program may warm up, because the growth of a warm-up slows
-   * down. Growth counts early if it fills the limit within this many times the time watched.
+   * down. Growth also counts before {@link #SHORTEST_WATCH} if it fills the limit within this many
+   * times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -117,7 +118,10 @@ public final class DiagnosisRules {
   private static final double CERTAIN_SHARE = 0.01;
   private static final double HALF = 0.5;
 
-  /** The memory of the JVM's compiler, in bytes, from which the diagnosis names the method. */
+  /**
+   * The memory of the JVM's compiler, in bytes, from which the diagnosis names the method that it
+   * compiles.
+   */
   private static final double COMPILATION_BYTES = 32 << 20;
 
   private static final Pattern SHELL_SIGNS = Pattern.compile("[$<]");
@@ -417,8 +421,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the live bytes that are too new to judge: those above the maximum of the time until
-   * five minutes ago.
+   * Returns the live bytes that are too new to judge: the bytes by which they exceed their maximum
+   * up to five minutes ago.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();

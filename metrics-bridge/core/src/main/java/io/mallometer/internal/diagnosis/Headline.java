@@ -77,7 +77,10 @@ final class Headline {
   /** The suspects whose state is watch or act, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
-  /** The row that grows faster than each other suspect, beyond the intervals of both. */
+  /**
+   * The row that certainly grows faster than each other suspect: the intervals of the two rates do
+   * not overlap.
+   */
   private final Optional<Row> fastest;
 
   private final List<Row> named;

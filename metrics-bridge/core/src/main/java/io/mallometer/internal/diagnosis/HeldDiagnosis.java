@@ -182,8 +182,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the reasons of a diagnosis that is too early with the previous state, which stays in
-   * force.
+   * Puts the reasons of a new diagnosis that is too early into the diagnosis in force. The state in
+   * force stays.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();

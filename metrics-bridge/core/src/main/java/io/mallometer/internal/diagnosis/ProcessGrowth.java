@@ -48,14 +48,12 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /**
-   * The number of falls in ten minutes from which the growth of a figure is that of its troughs.
-   */
+  /** If a figure fell at least this often in ten minutes, its growth is that of its troughs. */
   static final int FEWEST_FALLS = 2;
 
   /**
-   * The number of falls from which troughs count while cleaners free a part of the memory, because
-   * a garbage collection explains a fall.
+   * The number of falls that is enough while cleaners free a part of the memory, because a garbage
+   * collection then explains a fall.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
@@ -207,7 +205,8 @@ record ProcessGrowth(
   }
 
   /**
-   * Returns the growth in bytes per second from the first to the last of the latest five minutes.
+   * Returns the growth in bytes per second between the first and the last fifth of the latest five
+   * minutes.
    */
   private static double recent(List<HistoryPoint> points, ToDoubleFunction<HistoryPoint> figure) {
     Instant end = points.get(points.size() - 1).time();

@@ -10,9 +10,9 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * The swings of a figure that rises and falls back, such as the bytes of buffers that wait for a
- * garbage collection. A swing counts if it exceeds half of the figure's range in the last ten
- * minutes. The compared values are means of 30 s. A mean that exceeds both neighbours is lowered to
- * the higher neighbour, so that a single high reading is no swing.
+ * garbage collection. A swing counts if it exceeds 8 MiB and half of the figure's range in the last
+ * ten minutes. The compared values are means of 30 s. A mean that exceeds both neighbours is
+ * lowered to the higher neighbour, so that a single high reading is no swing.
  *
  * @param falls the number of falls in the last ten minutes
  * @param troughs the lowest point between each two rises

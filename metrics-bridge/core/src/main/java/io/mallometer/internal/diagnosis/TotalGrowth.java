@@ -65,8 +65,9 @@ final class TotalGrowth {
   private static final int FEWEST_POINTS = 6;
 
   /**
-   * The logarithm of the factor by which the age of the process must grow within a window. Over a
-   * shorter window, a logarithm cannot be distinguished from a line.
+   * A window can show a warm-up only if the age of the process grows by a certain factor within it.
+   * This is the logarithm of the factor. Over a shorter window, a logarithm cannot be distinguished
+   * from a line.
    */
   private static final double WARM_UP = Math.log(3);
 

@@ -113,7 +113,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     this.nanoTime = nanoTime;
   }
 
-  /** Lets the sites that allocated the chunks of a pool be one group for the account. */
+  /** Makes the sites that allocated the chunks of a pool one group of the account. */
   void groupChunks(Supplier<Map<Integer, String>> bySite) {
     chunksBySite = bySite;
   }
@@ -125,7 +125,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   /**
    * Returns 2. The first poll divides the resident set, which loads as many classes as this reader
-   * does; start-up is spared one of the two.
+   * does. Doing both at once would slow the program's start.
    */
   @Override
   public int firstPoll() {
@@ -254,9 +254,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of groups of sites in the last hour and now, at most {@code most} groups
-   * of each kind: by library of all sites, else of those of the application. Uses the poller's
-   * latest reading, so that viewers cause no other reading than the first.
+   * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
+   * with most live bytes, and as many that grew most. Groups by library contain all sites, other
+   * groups only those of the application. Uses the poller's latest reading, so that viewers cause
+   * no other reading than the first.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();

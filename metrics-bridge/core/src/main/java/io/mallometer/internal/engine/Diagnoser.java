@@ -60,7 +60,10 @@ final class Diagnoser {
   private final Log.Once failure = Log.MALLOMETER.once();
   private final Log.Once loadersFailure = Log.MALLOMETER.once();
 
-  /** The latest diagnosis; null before the first. The poller guards it and the fields below. */
+  /**
+   * The latest diagnosis; null before the first. Guarded by the poller's lock, like the fields
+   * below.
+   */
   private @Nullable Diagnosis latest;
 
   private @Nullable LeakReport drawnFrom;
@@ -83,10 +86,7 @@ final class Diagnoser {
     this.nanoTime = nanoTime;
   }
 
-  /**
-   * Forgets earlier diagnoses, for example after an attach. The next diagnosis is then shown at
-   * once, whatever it is.
-   */
+  /** Resets the state in force to too early, for example after an attach. */
   void reset() {
     held.reset();
   }

@@ -218,7 +218,7 @@ public final class Engine {
     return pools;
   }
 
-  /** Receives that the application starts ({@code true}), or has started. */
+  /** Records that the application begins to start ({@code true}), or has started. */
   public void starting(boolean begins) {
     heldDiagnosis.starting(begins, sources.clock().instant());
   }

@@ -14,8 +14,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads the operating system's figures. A split of the resident set takes milliseconds, for which
- * neither a face nor a caller of {@link Poller#poll()} waits.
+ * Reads the operating system's figures. A split of the resident set takes milliseconds. The
+ * poller's thread makes it, so that neither a face (JMX, meters, pages) nor a caller of {@link
+ * Poller#poll()} waits for it.
  */
 final class MemoryReader implements SnapshotReader {
 

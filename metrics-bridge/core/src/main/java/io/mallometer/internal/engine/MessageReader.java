@@ -27,7 +27,7 @@ public final class MessageReader implements SnapshotReader {
     this.library = library;
   }
 
-  /** Returns whether there may be a message, or why there is none. */
+  /** Returns the state of the message: its file, or the reason why there is none. */
   public synchronized TerminationMessage message() {
     if (wanted.isEmpty()) {
       return TerminationMessage.off("", "it is switched off");
@@ -69,10 +69,10 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
-   * kinds of sentences are replaced by the first such finding on this run. One describes the end of
-   * the previous run: it names threads, and does not explain the end of this run. The other belongs
-   * to a diagnosis that was made too early but continues a graver one: it names files, and has no
-   * actions.
+   * kinds of sentences are replaced by the first finding on this run that has one of these states.
+   * One describes the end of the previous run, which does not explain the end of this one; it also
+   * names threads. The other, which names files, belongs to a diagnosis that is too early while a
+   * graver state stays in force; such a diagnosis has no actions.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

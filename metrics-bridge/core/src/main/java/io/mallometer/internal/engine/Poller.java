@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second face costs no second poll. The
- * daemon thread runs while there is a {@link Lease}. If neither the library nor the figures of the
- * system can be read, no figure can change, so there is no thread.
+ * <p>All facades of a class loader share one poller, so a second face (JMX, meters, pages) costs no
+ * second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
+ * the figures of the system can be read, no figure can change, so there is no thread.
  *
  * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
  * readings.
@@ -97,8 +97,8 @@ public final class Poller {
   private boolean gapsTold;
 
   /**
-   * The permit to read. The thread holds it during a reading, and {@link #suspend} holds it until
-   * {@link #resume}.
+   * The permit to read. The poller's thread holds it during a reading, and {@link #suspend} takes
+   * it until {@link #resume}.
    */
   private final Semaphore reading = new Semaphore(1);
 
@@ -206,8 +206,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether this is the first snapshot with gaps of an attach that was complete before.
-   * Gaps from the beginning are in the status that the attach returned.
+   * Returns whether an attach has gaps in this snapshot for the first time, after it was complete.
+   * Gaps that it had from the beginning are in the status that the attach returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();

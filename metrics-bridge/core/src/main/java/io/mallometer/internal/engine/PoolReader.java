@@ -7,7 +7,7 @@ import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
-/** Looks at the pools of other libraries. A test sets a report of its own in the library. */
+/** Reads the pools of other libraries. Tests set a report in the library instead. */
 final class PoolReader implements SnapshotReader {
 
   private final PoolWatch watch;

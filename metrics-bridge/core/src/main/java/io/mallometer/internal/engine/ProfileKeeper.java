@@ -17,8 +17,9 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the call sites of the peak, of the latest exceeding of shares of the limit, and of the
- * latest time at which live bytes exceeded the size of a monitor.
+ * Keeps the call sites of three kinds of moments: the peak, the latest time at which each threshold
+ * of the limit was exceeded, and the latest time at which live bytes exceeded the size of a
+ * monitor.
  *
  * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
  * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the

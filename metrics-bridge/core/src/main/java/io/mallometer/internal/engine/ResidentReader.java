@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Reads the resident set by the code that asked for it, on the poller's thread and on request only.
- * All requests share one reading, and wait ten seconds for it at most. A request gets the latest
- * reading where a new one would take more than a thousandth of a processor by its own CPU time,
- * counted over all readings so far; two readings may be ahead of that.
+ * Reads the resident set by the code that requested the memory, on the poller's thread and only on
+ * request. All requests share one reading, and wait ten seconds for it at most. Over time, readings
+ * take at most a thousandth of one processor, plus two readings in advance. A request that would
+ * exceed this gets the latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 
@@ -36,7 +36,7 @@ public final class ResidentReader implements SnapshotReader {
   /** The latest reading that succeeded. Guarded by this, like the fields below. */
   private Optional<ResidentStacks> latest = Optional.empty();
 
-  /** Why the latest reading failed; empty if it did not. */
+  /** The reason why the latest reading failed; empty if it succeeded. */
   private String missing = "the resident set was not read within 10 s; ask again";
 
   private boolean wanted;
@@ -44,7 +44,9 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** When the readings so far have taken their share of the time. */
+  /**
+   * The time from which on the readings so far have taken no more than their share of a processor.
+   */
   private long paidAt;
 
   private long pause;
@@ -139,7 +141,10 @@ public final class ResidentReader implements SnapshotReader {
     return before;
   }
 
-  /** Keeps a reading and lets those go on who wait for it. The first reading loads classes. */
+  /**
+   * Stores a reading, and wakes the threads that wait for it. The cost of the first reading is not
+   * counted, because it loads classes.
+   */
   private synchronized void finish(Optional<ResidentStacks> read, String reason, long cost) {
     latest = read.or(() -> latest);
     missing = read.isPresent() ? "" : reason;

@@ -41,7 +41,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
      * The run has no exit record, and its memory was near the limit, or the kernel's count rose.
      */
     LIKELY_KILLED_BY_LIMIT,
-    /** The run has no exit record, and its memory was far from the limit, or had none. */
+    /** The run has no exit record, and its memory was far from the limit, or there was no limit. */
     WITHOUT_GOODBYE,
     /** The recording is empty. */
     UNKNOWN

@@ -48,7 +48,7 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * If the rise has no record in this time before the end of the run, the rise had ended before the
+   * If the rise has no record within this time before the end of the run, it had ended before the
    * run did.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
@@ -155,7 +155,10 @@ record FastRise(
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;
   }
 
-  /** Returns whether the rise lasted until a time, by the monotonic clock, or nearly so. */
+  /**
+   * Returns whether the rise lasted until a time of the monotonic clock, or until shortly before
+   * it.
+   */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;
   }

@@ -12,7 +12,8 @@ import java.util.Optional;
  * The growth of a call site within a recording.
  *
  * @param site the site's name
- * @param bytes the growth; a lower bound if the first list was full and did not contain the site
+ * @param bytes the growth; a lower bound if the first recorded list of sites was full and did not
+ *     contain the site
  * @param time the time of the growth
  */
 record GrowthLine(String site, long bytes, Duration time) {
@@ -44,7 +45,7 @@ record GrowthLine(String site, long bytes, Duration time) {
 
   /**
    * Returns the bytes of a name in a list. If a full list lacks the name, returns the most bytes
-   * that it can have had.
+   * that the name can have had.
    */
   static long before(String name, Map<String, Long> list, int most) {
     return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));

@@ -13,15 +13,15 @@ import java.util.Map;
 
 /**
  * The figures of the call sites at one moment, kept so that a later moment can be compared with it.
- * They take 84 bytes a site, at most 168 KiB. Stacks are not kept: a site keeps its number. Of more
- * than {@value #MOST_SITES} sites half are those with most live bytes, and the rest those with most
- * allocated bytes.
+ * They take 84 bytes a site, at most 168 KiB. Stacks are not kept, because a later reading has
+ * them, and the number of a site never changes. Of more than {@value #MOST_SITES} sites half are
+ * those with most live bytes, and the rest those with most allocated bytes.
  */
 public final class KeptSites {
 
   static final int MOST_SITES = 2_048;
 
-  /** The count of numbers that are kept for a site: value and variance of each of four figures. */
+  /** The number of values that are kept for a site: value and variance of each of four figures. */
   private static final int FIGURES = 8;
 
   private final Instant time;
@@ -76,7 +76,7 @@ public final class KeptSites {
   }
 
   /**
-   * Returns the call sites of that moment, most live bytes first; rates and ages are unknown.
+   * Returns the call sites of the kept moment, most live bytes first; rates and ages are unknown.
    *
    * @param now a later reading, which has the stacks
    */

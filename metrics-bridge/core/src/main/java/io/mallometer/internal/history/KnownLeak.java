@@ -6,7 +6,7 @@ import java.time.Instant;
 /**
  * A call site whose memory leaked in an earlier run, so that this run recognizes it sooner.
  *
- * @param stack its fingerprint
+ * @param stack the fingerprint of its stack
  * @param time the time since which it leaked
  * @param evidence the evidence: {@link LeakEvidence#LOST} or {@link LeakEvidence#OUTLASTED}
  */

@@ -8,7 +8,8 @@ import java.util.List;
 
 /**
  * The parts of the memory in the last hour: every 15 s in the latest five minutes, which is how
- * often memory is split, and every minute before. At most 90 moments of one kilobyte. Thread-safe.
+ * often the resident set is divided, and every minute before. At most 90 moments of one kilobyte.
+ * Thread-safe.
  */
 public final class MemoryHistory {
 

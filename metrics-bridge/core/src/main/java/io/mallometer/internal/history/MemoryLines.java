@@ -50,7 +50,10 @@ final class MemoryLines {
     };
   }
 
-  /** Returns the memory in a snapshot, and the leaks for the next run. */
+  /**
+   * Returns the lines on the memory in a snapshot and on the leaks that the next run shall
+   * recognize.
+   */
   static MemoryText of(Snapshot snapshot, List<KnownLeak> known) {
     MemoryText text = new MemoryText();
     text.line("state", snapshot.status().state());

@@ -15,7 +15,10 @@ import java.util.OptionalLong;
  */
 final class MemoryText {
 
-  /** The bytes by which live bytes exceed allocated less freed bytes, after an attach. */
+  /**
+   * The kind of the line with the bytes that were live before an attach, so that live bytes exceed
+   * allocated less freed bytes by this number.
+   */
   static final String BEFORE = "live-before-bytes";
 
   private final List<List<String>> lines = new ArrayList<>();
@@ -54,7 +57,7 @@ final class MemoryText {
     return word(first).map(MemoryText::asNumber).orElse(OptionalLong.empty());
   }
 
-  /** Returns the third words of the lines of a kind as numbers, by their second words. */
+  /** Returns the lines of a kind as a map from the second word to the third, which is a number. */
   Map<String, Long> table(String first) {
     Map<String, Long> table = new LinkedHashMap<>();
     for (List<String> line : all(first)) {

@@ -96,7 +96,7 @@ record RecordedLife(
    * The end of a run.
    *
    * @param exit the figures of the process at its exit; empty without one
-   * @param exitCode its exit code, if it exited
+   * @param exitCode the exit code of the process, if it exited
    * @param shutdown when Java began to shut down; empty if it did not
    */
   record End(Optional<Sample> exit, int exitCode, Optional<Instant> shutdown) {}
@@ -104,8 +104,8 @@ record RecordedLife(
   /**
    * The parts of the memory in the course of a run.
    *
-   * @param minutes each minute, oldest first
-   * @param exceeded one for each time that a threshold of the limit was exceeded
+   * @param minutes a text for each minute, oldest first
+   * @param exceeded a text for each time that a threshold of the limit was exceeded
    */
   record Parts(List<RecordedText> minutes, List<RecordedText> exceeded) {
 
@@ -126,7 +126,7 @@ record RecordedLife(
   }
 
   /**
-   * What a file lacks.
+   * The damage of a file.
    *
    * @param tornRecords records that were left out because their checksums are wrong
    * @param truncated whether the file is shorter than its header says
@@ -214,7 +214,7 @@ record RecordedLife(
     return end.exit().orElseGet(() -> samples.get(samples.size() - 1));
   }
 
-  /** Returns whether neither counters nor Java wrote anything. */
+  /** Returns whether the recording has neither a sample nor an exit record. */
   boolean empty() {
     return samples.isEmpty() && end.exit().isEmpty();
   }
@@ -286,8 +286,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether live bytes were unknown at the end. The exit record does not tell, because
-     * its flags are the exit status.
+     * Returns whether live bytes were unknown at the end. The flags of the exit record cannot show
+     * it, because they contain the exit status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()
@@ -377,7 +377,10 @@ record RecordedLife(
       return records.isEmpty() ? Optional.empty() : Optional.of(records.get(records.size() - 1));
     }
 
-    /** Returns the valid records of a region with a minimum length, by their sequence numbers. */
+    /**
+     * Returns the valid records of a region that are long enough, in the order of their sequence
+     * numbers.
+     */
     private List<ByteBuffer> records(RecordingRegion region, int shortest) {
       List<ByteBuffer> records = new ArrayList<>();
       if (region.slotBytes() < RecordingFormat.FRAME_BYTES || region.offset() < 0) {

@@ -37,7 +37,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Recorder {
 
-  /** The system property with the file's name, by which all class loaders know who writes. */
+  /**
+   * The system property with the file's name. The first class loader that sets it writes the
+   * recording; the others do not.
+   */
   private static final String OWNER = "io.mallometer.recording";
 
   private static final String VARIABLE = "MALLOMETER_RECORDING";
@@ -146,8 +149,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether a snapshot exceeds a share of the limit, so that the memory should be split
-   * anew before {@link #observe} records its parts.
+   * Returns whether a snapshot exceeds a share of the limit, so that the resident set should be
+   * divided anew before {@link #observe} records its parts.
    */
   public synchronized boolean exceeds(Snapshot snapshot) {
     return writing && thresholds.wouldExceed(shareOfLimit(snapshot));
@@ -181,8 +184,8 @@ public final class Recorder {
   }
 
   /**
-   * Writes the call sites of a moment. The peak is written at most once a minute, without those in
-   * between. Never throws.
+   * Writes the call sites of a moment. The peak is written at most once a minute; of several peaks
+   * in between, only the last is written. Never throws.
    */
   public synchronized void keep(KeptMoment moment, CallSites read) {
     if (!writing) {
@@ -289,7 +292,7 @@ public final class Recorder {
     if (first) {
       tellHowThePreviousRunEnded(Path.of(path + ".previous"));
     }
-    // If another writer began the file, the file contains the leaks that this writer knew.
+    // If another class loader began the file, the file itself contains the leaks of earlier runs.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
     recording = library;
   }

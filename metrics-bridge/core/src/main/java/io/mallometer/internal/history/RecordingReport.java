@@ -54,7 +54,9 @@ public final class RecordingReport {
    */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
-  /** The delay of Java's texts that is reported: twice the time between two of them. */
+  /**
+   * The delay of Java's texts from which the report mentions it: twice the time between two texts.
+   */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 
   private final RecordedLife life;

@@ -10,11 +10,7 @@ import java.util.concurrent.TimeUnit;
  * @param time the wall clock's time
  * @param monotonicNanos the time of the monotonic clock
  * @param flags the flags of the record
- * @param allocations successful allocations since the process started
- * @param allocatedBytes bytes allocated since the process started
- * @param netBytes allocated less freed bytes; it may be negative after an attach
- * @param liveBytes live bytes
- * @param liveObjects live objects
+ * @param malloc the counters of malloc
  * @param residentBytes the resident set
  * @param cgroup the memory cgroup
  */
@@ -62,7 +58,10 @@ record Sample(
     }
   }
 
-  /** Returns this sample with the live bytes of a process that had these bytes before an attach. */
+  /**
+   * Returns this sample with known live bytes: the net bytes plus the bytes that were live before
+   * an attach.
+   */
   Sample withBefore(long bytes) {
     Malloc whole =
         new Malloc(

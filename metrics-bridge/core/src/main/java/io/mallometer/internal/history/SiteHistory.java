@@ -25,7 +25,8 @@ import java.util.stream.Collectors;
  * The live memory of the call sites in the last hour: every 15 s in the latest ten minutes, which
  * is how often the resident set is read, and every minute before. At most 92 moments of at most
  * 4,096 sites and 24 bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites of a usual service.
- * Stacks are not kept: a site keeps its number. Thread-safe.
+ * Stacks are not kept, because later readings have them, and the number of a site never changes.
+ * Thread-safe.
  */
 public final class SiteHistory {
 
@@ -115,9 +116,10 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} from the kept moment that is nearest to {@code over}
-   * before it, and at least half of that before if there is one. Moments before the first reading
-   * are treated as in {@link #changes(Instant, Instant, CallSites)}.
+   * Returns the changes up to {@code now} since the kept moment that is nearest to {@code over}
+   * before {@code now}. Moments later than half of {@code over} before {@code now} are used only if
+   * there is no earlier one. Moments before the first reading are treated as in {@link
+   * #changes(Instant, Instant, CallSites)}.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

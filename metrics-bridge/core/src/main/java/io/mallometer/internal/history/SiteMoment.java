@@ -70,19 +70,24 @@ final class SiteMoment {
     return time;
   }
 
-  /** Returns the live bytes of a site; 0 if it was absent, {@code NaN} if it may be left out. */
+  /**
+   * Returns the live bytes of a site; 0 if it was absent, {@code NaN} if it may have been left out.
+   */
   double liveBytes(int number) {
     return figure(number, liveBytes);
   }
 
-  /** Returns the live objects of a site; 0 if it was absent, {@code NaN} if it may be left out. */
+  /**
+   * Returns the live objects of a site; 0 if it was absent, {@code NaN} if it may have been left
+   * out.
+   */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
 
   /**
    * Returns the bytes that a site had allocated since the process started; 0 if it was absent,
-   * {@code NaN} if it may be left out.
+   * {@code NaN} if it may have been left out.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
@@ -98,7 +103,7 @@ final class SiteMoment {
 
   /**
    * Returns the objects that a site had allocated since the process started; 0 if it was absent,
-   * {@code NaN} if it may be left out.
+   * {@code NaN} if it may have been left out.
    */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);
@@ -119,8 +124,9 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the largest sites: the first half by live bytes, the others by allocated bytes. The
-   * method sorts numbers and not sites, because the JVM rarely compiles code that runs so seldom.
+   * Returns the largest sites: the first half by live bytes, the others by allocated bytes. Sorts
+   * numbers and not sites, which is faster in interpreted code: this code runs too seldom for the
+   * JVM to compile it.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     List<CallSite> kept = new ArrayList<>(most);

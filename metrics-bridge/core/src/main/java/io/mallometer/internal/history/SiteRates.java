@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * Allocation rates of call sites: each over the shortest window in which enough samples of the site
  * were taken, else over the longest that is known. A slow leak of one sample a minute has 30 in
- * half an hour; in the last seconds it has none, and would seem to have ended. A site that has
- * ended has a rate of 0 once the longest window has none of its samples.
+ * half an hour; in the last seconds it has none, and would seem to have ended. A site that
+ * allocates no more has a rate of 0 once the longest window has none of its samples.
  */
 final class SiteRates {
 

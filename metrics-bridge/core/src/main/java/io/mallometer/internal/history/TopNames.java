@@ -40,7 +40,7 @@ public final class TopNames {
    * Creates a choice.
    *
    * @param top the rank down to which a name enters
-   * @param staying the rank down to which a name stays
+   * @param staying the rank down to which a chosen name stays chosen
    */
   public TopNames(int top, int staying) {
     this.top = top;

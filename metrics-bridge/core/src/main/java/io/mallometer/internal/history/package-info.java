@@ -1,8 +1,8 @@
 /**
- * The last hour: in memory for the faces ({@link io.mallometer.internal.history.History}), and in
- * the recording for readers after the end of the process ({@link
- * io.mallometer.internal.history.Recorder} takes part, {@link
- * io.mallometer.internal.history.RecordingReport} reads).
+ * The figures of the last hour: in memory ({@link io.mallometer.internal.history.History}), and in
+ * the recording, which can be read after the end of the process ({@link
+ * io.mallometer.internal.history.Recorder} adds texts to it, {@link
+ * io.mallometer.internal.history.RecordingReport} reads it).
  *
  * <p>{@code docs/reference/recording.md} describes the format of the file. The native library
  * writes the file: its own counters, and the texts of this package. Reading needs no library.

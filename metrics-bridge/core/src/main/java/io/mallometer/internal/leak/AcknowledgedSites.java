@@ -9,9 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * begin with the text before it. Stores at most {@value #MOST} entries and ignores further ones.
  * Thread-safe.
  *
- * <p>The set initially contains HotSpot's own records of compiled methods. Only the garbage
- * collector reads these records, and each lives as long as its compiled code. They look like a leak
- * while a program warms up, but the size of the code cache limits them.
+ * <p>The set initially contains the call sites at which HotSpot allocates its own records of
+ * compiled methods. Only the garbage collector reads these records, and each lives as long as its
+ * compiled code. They look like a leak while a program warms up, but the size of the code cache
+ * limits them.
  */
 final class AcknowledgedSites {
 

@@ -87,7 +87,7 @@ final class AcknowledgedSitesFile {
     }
   }
 
-  /** Writes the file as a whole or not at all. */
+  /** Replaces the file atomically. */
   private void write(TreeSet<String> names) throws IOException {
     Path written = Path.of(path + "." + ProcessHandle.current().pid() + ".new");
     try {

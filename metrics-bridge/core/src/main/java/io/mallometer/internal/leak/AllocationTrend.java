@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * Decides, by the times at which the idle objects of a call site were allocated, whether the site
  * still allocates objects that become idle.
  *
- * <p>The time of arrivals begins at the first of these allocations. It ends at the latest moment at
- * which an object can have been allocated and be idle at the end of the observation. The first
- * allocation only marks the beginning; a steady leak spreads the other allocations evenly over the
- * time of arrivals.
+ * <p>The time of arrivals begins at the first of these allocations. It ends {@code lag} seconds
+ * before the end of the observation, because an object that is allocated later cannot be idle yet.
+ * The first allocation only marks the beginning; a steady leak spreads the other allocations evenly
+ * over the time of arrivals.
  *
- * <p>The objects of several stacks are judged in two ways: as if one stack had allocated all of
- * them, and each in the time of arrivals of its own stack. Several stacks that allocated once, one
- * after the other, look like a steady leak only in the first way.
+ * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
+ * of them, and each object in the time of arrivals of its own stack. Several stacks that allocated
+ * once, one after the other, look like a steady leak only in the first way.
  */
 final class AllocationTrend {
 
@@ -41,7 +41,10 @@ final class AllocationTrend {
 
   private final List<Birth> laterBirths = new ArrayList<>();
 
-  /** The third (0 to 2) of its site's time of arrivals in which each of {@link #laterBirths} is. */
+  /**
+   * The third (0 to 2) of the site's time of arrivals in which a birth lies, for each of {@link
+   * #laterBirths}.
+   */
   private final List<Integer> thirds = new ArrayList<>();
 
   private final double firstAge;
@@ -54,10 +57,10 @@ final class AllocationTrend {
   /**
    * Creates the trend.
    *
-   * @param births at least one, in any order
+   * @param births the births of idle objects, at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
-   * @param lag the least age of an idle object, in seconds: the threshold plus the usual time of
-   *     use
+   * @param lag the age from which an object may count as idle, in seconds: the threshold plus the
+   *     time for which objects are usually used
    */
   AllocationTrend(List<Birth> births, double threshold, double lag) {
     List<Birth> oldestFirst = new ArrayList<>(births);
@@ -111,7 +114,7 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /** Returns whether arrivals have ended or fallen off, with a probability that excludes chance. */
+  /** Returns whether arrivals have ended or fallen off, by more than chance explains. */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }
@@ -129,16 +132,16 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether the last third has much less weight than the first, by more than chance
-   * explains. A warm-up of the program causes this.
+   * Returns whether the births in the last third have much less weight than those in the first, by
+   * more than chance explains. This happens if the program has only warmed up.
    */
   private boolean fallsOff() {
     return shareBound(1, 2, LeakThresholds.ARRIVAL_ERRORS) < LeakThresholds.FALLEN_SHARE;
   }
 
   /**
-   * Returns a bound of the confidence interval of a share: the weight that was born in the third
-   * {@code from} or later, of the weight of all later births.
+   * Returns a bound of the confidence interval of a share: the weight of the births in the third
+   * {@code from} or after it, divided by the weight of all {@link #laterBirths}.
    *
    * @param without the number of the third whose births are left out; -1 leaves out none
    */
@@ -171,7 +174,10 @@ final class AllocationTrend {
     return (centre + errors * Math.sqrt(spread)) / (1 + z2 / count);
   }
 
-  /** Returns the number of equally weighted samples with the same variance (Kish). */
+  /**
+   * Returns Kish's effective sample size: the number of equally weighted samples that are as
+   * precise as these births.
+   */
   static double effectiveCount(List<Birth> births) {
     double sum = 0;
     double squares = 0;
@@ -199,10 +205,10 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether arrivals have ended: whether a pause as long as the latest one is improbable at
-   * their rate. The rate counts moments, so a batch of births counts once. The pause ends at the
-   * end of the observation. If live objects are too young to be idle, it ends earlier by {@code
-   * lag} seconds, because these objects may become idle.
+   * Returns whether arrivals have ended: whether the pause since the latest birth is improbably
+   * long for the rate of births. The rate counts moments, so a batch of births counts once. The
+   * pause lasts until the end of the observation. If live objects are too young to be idle, it ends
+   * {@code lag} seconds earlier, because these objects may become idle.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

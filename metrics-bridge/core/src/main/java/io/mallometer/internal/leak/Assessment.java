@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     are used again or freed, or no more arrive
  * @param increase the increase over the last minutes; null if the site does not grow
  * @param lost the objects that searches of memory found to be lost; null without any
- * @param known the leak of an earlier run by which the site is a leak again; null without one
+ * @param known the leak of an earlier run with the same stack, because of which the site is a leak;
+ *     null without one
  */
 record Assessment(
     Verdict verdict,
@@ -32,7 +33,7 @@ record Assessment(
     @Nullable KnownLeak known) {
 
   /**
-   * The samples that were not accessed for longer than the threshold.
+   * The samples that have been idle for longer than the threshold.
    *
    * @param count the number of samples
    * @param watched the number of observed objects that are old enough to be idle; 0 if unknown
@@ -63,7 +64,7 @@ record Assessment(
 
   private static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
 
-  /** Returns an assessment of both sites' objects with the verdict of this one. */
+  /** Returns this assessment with the objects of another one added. The verdict stays. */
   Assessment plus(Assessment other) {
     return new Assessment(
         verdict,
@@ -111,7 +112,7 @@ record Assessment(
   /**
    * Returns the assessment of a site without idle objects.
    *
-   * @param watched the number of objects that could be idle
+   * @param watched the number of objects that are old enough to be idle
    * @param refutesLeak whether a leak would have idle objects by this time
    */
   static Assessment used(double thresholdSeconds, int watched, boolean refutesLeak) {
@@ -147,23 +148,25 @@ record Assessment(
     return with(Verdict.HEALTHY, refutesLeak, increase, lost, known);
   }
 
-  /** Returns this assessment of a site that also grows. */
+  /** Returns this assessment with an increase. The verdict becomes growing unless it is graver. */
   Assessment withIncrease(Increase by) {
     boolean worse = verdict.compareTo(Verdict.GROWING) < 0;
     return with(worse ? verdict : Verdict.GROWING, refutesLeak, by, lost, known);
   }
 
-  /** Returns this assessment of a site that also loses memory. */
+  /** Returns this assessment with the verdict leak, because the site loses memory. */
   Assessment withLostObjects(LostObjects proof, Suspected objects) {
     return new Assessment(Verdict.LEAK, idle, objects, noLeakReason, false, increase, proof, null);
   }
 
-  /** Returns this assessment of a site whose stack was a leak in an earlier run. */
+  /**
+   * Returns this assessment with the verdict leak, because the stack was a leak in an earlier run.
+   */
   Assessment asKnownLeak(KnownLeak earlier) {
     return with(Verdict.LEAK, false, increase, lost, earlier);
   }
 
-  /** Returns this assessment of a site whose memory waits for a garbage collection. */
+  /** Returns this assessment with the verdict that the memory waits for a garbage collection. */
   Assessment asWaiting() {
     return with(Verdict.WAITS_FOR_GC, true, increase, null, null);
   }

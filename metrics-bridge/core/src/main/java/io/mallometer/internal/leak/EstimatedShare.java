@@ -26,7 +26,7 @@ record EstimatedShare(double share, double variance) {
     return new EstimatedShare(share, doubtful * (1 - doubtful) / (count + 3));
   }
 
-  /** Returns the estimate of this share of a total. */
+  /** Returns the estimate of the part that has this share of a total. */
   Estimate times(Estimate total) {
     return new Estimate(
         share * total.value(),

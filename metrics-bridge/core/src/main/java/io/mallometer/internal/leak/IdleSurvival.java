@@ -7,10 +7,10 @@ import java.util.List;
 
 /**
  * Estimates which share of the objects that were ever idle for a threshold is neither used nor
- * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. The
- * idle times that have ended are in two sketches: the gaps between accesses, and the idle times
- * before the free. The idle times of objects that are still idle are censored observations. Each
- * idle time counts with its weight.
+ * freed afterwards: Kaplan and Meier's estimate of survival (JASA 53, 1958) over idle time. Two
+ * {@link DurationSketch}es have the idle times that have ended: those between two accesses, and
+ * those before a free. The idle times of objects that are still idle are censored observations.
+ * Each idle time counts with its weight.
  */
 final class IdleSurvival {
 
@@ -20,7 +20,7 @@ final class IdleSurvival {
    * Returns the estimated share (0 to 1), at the longest idle time for which enough objects are
    * left.
    *
-   * @param live the site's live objects, of which those in slots count
+   * @param live the site's live objects; only those in slots count
    * @param threshold the least idle time, in seconds
    */
   static double of(

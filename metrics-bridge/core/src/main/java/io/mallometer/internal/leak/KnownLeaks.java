@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * later runs.
  *
  * <p>A stack stays known from run to run, also in runs that do not show whether it leaks. It is
- * forgotten when its leak is given up, when its objects are reused as those of a pool, when it is
- * acknowledged, and when no object was idle for longer than the longest timeout. Stacks that are
- * judged together are not remembered, because each has too few idle samples. Not thread-safe.
+ * forgotten when its verdict of a leak is given up, when it becomes a pool, when it is
+ * acknowledged, and when it has had no idle object for a time longer than the longest timeout.
+ * Stacks that are judged together are not remembered, because each has too few idle samples. Not
+ * thread-safe.
  */
 public final class KnownLeaks {
 
@@ -38,7 +39,7 @@ public final class KnownLeaks {
   /** The fingerprints of stacks that are no leaks. No leak with such a stack is recorded. */
   private final Set<String> refuted = new HashSet<>();
 
-  /** The moment from which on no object of a site was idle, by the number of the site. */
+  /** The moment since which a site has had no idle object, by the number of the site. */
   private final Map<Integer, Instant> usedSince = new HashMap<>();
 
   /** Adds the leaks of earlier runs. */
@@ -66,10 +67,10 @@ public final class KnownLeaks {
   }
 
   /**
-   * Learns from an evaluation of a site.
+   * Updates the known leaks after an evaluation of a site: records a leak, or forgets the stack.
    *
    * @param state the state after the evaluation
-   * @param acknowledged the test whether the call sites with a name are acknowledged
+   * @param acknowledged returns whether the call sites with a name are acknowledged
    */
   void learn(
       CallSite site,
@@ -92,7 +93,10 @@ public final class KnownLeaks {
     }
   }
 
-  /** Forgets the stack of a site whose verdict of a leak was given up. */
+  /**
+   * Forgets the stack of a site whose verdict of a leak was given up, and records no later leak
+   * with this stack.
+   */
   void refute(CallSite site) {
     refute(StackFingerprint.of(site.frames()));
   }

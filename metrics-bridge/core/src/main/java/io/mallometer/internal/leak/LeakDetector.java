@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
  * wrapper's other callers. All stacks of a name and library are also judged together, except those
  * that are leaks by themselves: native offsets and inlining make several stacks of one leak, each
- * with little evidence. A report has one entry for the suspects of a name, or one for each kind
- * where the milder kind has more bytes.
+ * with little evidence. A report combines all suspects of a name into one entry. A milder kind of
+ * suspect that has more bytes than the graver kind gets an entry of its own.
  *
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
  * this, and healthy when all its observed objects are freed. Other changes need {@link
  * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
  * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}
- * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures are
- * at about half of the thresholds. An evaluation without a new valid epoch changes nothing but
- * growth.
+ * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures
+ * fall to about half of the thresholds. An evaluation without a new valid epoch can only change a
+ * verdict from healthy to growing or back.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.
@@ -93,10 +93,10 @@ public final class LeakDetector {
   /**
    * Evaluates evidence.
    *
-   * @param sites the call sites of about the same moment
+   * @param sites the call sites, read at about the same moment
    * @param time the moment of the evidence
    * @param uses the latest accesses to the objects of each site
-   * @param acknowledged the test whether the call sites with a name are acknowledged
+   * @param acknowledged returns whether the call sites with a name are acknowledged
    */
   public LeakReport evaluate(
       Evidence evidence,

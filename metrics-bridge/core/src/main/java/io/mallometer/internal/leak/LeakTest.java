@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict. Few samples are in slots. The
- * samples in slots give the idle share of the objects older than the threshold, with weights of 1 /
- * (probability * placement). All samples give the number of these objects, with weights of 1 /
- * probability. The leaked amount is the product of the two, and the relative variances of both add
- * up in its variance.
+ * <p>The leaked amount is estimated separately from the verdict. Accesses are observed only for the
+ * few samples that are in page slots. These samples give the idle share of the objects older than
+ * the threshold, with weights of 1 / (probability * placement). All samples give the number of
+ * these objects, with weights of 1 / probability. The leaked amount is the product of the two, and
+ * the relative variances of both add up in its variance.
  */
 final class LeakTest {
 
@@ -140,8 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the assessment with the shorter threshold if it finds unused memory. Only the
-   * assessment with the longer threshold decides whether a leak is refuted.
+   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory or alone has
+   * idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a leak is
+   * refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -172,9 +173,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that the program uses or frees objects. This is
-   * unknown while no object is old enough to be idle and most objects that became idle for a
-   * shorter time stay idle.
+   * Returns whether the lack of idle objects shows that the program uses or frees objects. Returns
+   * false early in the observation, if no object is old enough to be idle and most objects that
+   * were idle for a shorter time stay idle.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -395,8 +396,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns the time from birth to the latest access that most of the idle objects do not exceed,
-   * in seconds.
+   * Returns how long the program usually uses an object, in seconds: the time from birth to the
+   * latest access, of which {@link LeakThresholds#USED_QUANTILE} of the idle objects stay below the
+   * result.
    */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];
@@ -408,8 +410,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns the births of the idle objects of at least an age. If most objects of that age are
-   * idle, returns the births of all observable objects of that age.
+   * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
+   * objects of that age are idle, returns the births of all observable objects of that age.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -424,10 +426,10 @@ final class LeakTest {
   }
 
   /**
-   * Returns the objects of at least an age that are in a slot, or could be in one by their size and
-   * birth. Objects that were allocated before the site's first slot also count, because they show
-   * when objects arrive and how many there are. Every object in a slot counts, whatever its size
-   * and birth, so that the arrivals include each idle object.
+   * Returns the objects that are at least {@code seconds} old and are in a slot, or could be in one
+   * by their size and birth. Objects that were allocated before the site's first slot also count,
+   * because they show when objects arrive and how many there are. Every object in a slot counts,
+   * whatever its size and birth, so that the arrivals include each idle object.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {
@@ -492,7 +494,7 @@ final class LeakTest {
     return new Estimate(value, variance, objects.size());
   }
 
-  /** Returns the idle share of the objects that are old enough. */
+  /** Returns the idle share of a figure, such as bytes, of the objects that are old enough. */
   private static EstimatedShare share(
       List<SampledObject> oldEnough,
       List<SampledObject> idleObjects,

@@ -2,14 +2,14 @@ package io.mallometer.internal.leak;
 
 /**
  * The numbers by which sites are judged, the same for all programs and sites. {@code
- * docs/explanation/leaks.md} explains them. Only the floor (by the profile) and the time scale can
- * be set.
+ * docs/explanation/leaks.md} explains them. Only the floor (by the setting {@code leak.workload})
+ * and the time scale can be set.
  *
  * <p>A site is a leak if all of this holds:
  *
  * <ol>
  *   <li>At least {@link #FEWEST_IDLE} sampled objects have been idle longer than a threshold.
- *   <li>The threshold is the largest of: the floor of the profile; {@link #LEAST_EPOCHS} epochs;
+ *   <li>The threshold is the largest of: the floor of the workload; {@link #LEAST_EPOCHS} epochs;
  *       {@link #IDLE_FACTOR} times the idle time before the free that {@link #IDLE_QUANTILE} of the
  *       site's objects do not exceed; {@link #LIFETIME_FACTOR} times the lifetime that {@link
  *       #LIFETIME_QUANTILE} do not exceed; {@link #GAP_FACTOR} times the gap between two uses that
@@ -38,8 +38,8 @@ package io.mallometer.internal.leak;
 public final class LeakThresholds {
 
   /**
-   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, as in
-   * SWAT.
+   * The fewest idle samples of a leak. A few outliers mislead any test by a fixed idle time, such
+   * as that of SWAT (Hauswirth and Chilimbi, 2004).
    */
   static final int FEWEST_IDLE = 5;
 
@@ -70,9 +70,9 @@ public final class LeakThresholds {
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * The least share of the last third among the arrivals of the first and the last third. Only an
-   * upper bound of the share below this number shows that arrivals have fallen off. Steady arrivals
-   * have a share of 0.5.
+   * Arrivals have fallen off if the upper bound of a share is below this number: the arrivals in
+   * the last third, divided by those in the first and the last third together. Steady arrivals have
+   * a share of 0.5.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -83,14 +83,15 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * The idle share of the objects that are old enough, from which all such objects count as
-   * arrivals. This includes objects that are not in slots, because there are many more of them.
+   * If at least this share of the objects that are old enough is idle, all of these objects count
+   * as arrivals. This includes objects that are not in slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The quantile of the idle objects' time of use. An object counts as an arrival if its age is at
-   * least this time of use plus the threshold.
+   * The quantile of the times from birth to the latest access of idle objects, which is the usual
+   * time of use. An object counts as an arrival if its age is at least this time plus the
+   * threshold.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -120,8 +121,8 @@ public final class LeakThresholds {
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The estimate of survival ends at the idle time that less than this share of the objects has
-   * reached.
+   * The estimate of survival ends at the longest idle time that at least this share of the objects
+   * has reached.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -157,12 +158,12 @@ public final class LeakThresholds {
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
-  /** The fewest live samples born in the window. */
+  /** The fewest live samples of a growing site that were born in the window. */
   static final int FEWEST_BORN = 8;
 
   /**
-   * The fewest equally weighted samples that are as precise as the samples born in the window
-   * (Kish's effective number).
+   * The fewest samples born in the window by Kish's effective number: the number of equally
+   * weighted samples that would give the same precision.
    */
   static final double FEWEST_EFFECTIVE_BORN = 6;
 
@@ -181,8 +182,9 @@ public final class LeakThresholds {
   // ---- After an attach
 
   /**
-   * A site grows if its increase exceeds the bytes that were freed of the memory from before the
-   * attach by this many standard errors. Chance alone does that in 1 of 30,000 evaluations.
+   * A site that replaces freed objects from before the attach does not grow. So its increase must
+   * exceed the bytes of these freed objects, whose estimate is raised by this many standard errors.
+   * Chance alone exceeds them in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
@@ -198,8 +200,8 @@ public final class LeakThresholds {
   static final double UNUSED_SECONDS = 90;
 
   /**
-   * The least value of the longest idle time of unused memory, in seconds, divided by the time
-   * scale.
+   * Memory is unused only if one of its objects has been idle for this time, in seconds, divided by
+   * the time scale.
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
@@ -212,7 +214,7 @@ public final class LeakThresholds {
   /** The fewest idle objects of a call site that stays unused. */
   static final int FEWEST_IDLE_LEFT = 3;
 
-  /** The least share of the observed objects that is idle while a call site stays unused. */
+  /** The least idle share of the observed objects of a call site that stays unused. */
   static final double UNUSED_SHARE_LEFT = 0.25;
 
   /**
@@ -257,8 +259,9 @@ public final class LeakThresholds {
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
   /**
-   * A search follows a collection if the unproved unused bytes are this many times those of the
-   * previous search, because a collection may have changed nothing.
+   * A garbage collection is followed by a search if the unused bytes that are not proved lost have
+   * grown by this factor since the previous search. Without such growth the collection may have
+   * changed nothing.
    */
   static final double SEARCH_GROWTH = 1.25;
 
@@ -271,26 +274,26 @@ public final class LeakThresholds {
    */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** The fewest objects of a site that both searches must have looked for. */
+  /** The fewest objects of a site that both searches must have looked for to prove a loss. */
   static final int FEWEST_SEARCHED = 5;
 
   /**
-   * The least share of the searched objects of a site that must have no address, for the site to
-   * lose memory.
+   * A site loses memory if the searches found no address of at least this share of its searched
+   * objects.
    */
   static final double LOST_SHARE = 0.5;
 
   /**
-   * The number of lost objects for each thread whose registers could not be read that must be
-   * exceeded, because the registers of a thread may contain the addresses of some objects.
+   * A loss is proved only if more than this many objects are lost for each thread whose registers
+   * could not be read, because these registers may contain the addresses of some objects.
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 
   // ---- Known
 
   /**
-   * The least value of the longest idle time of a growing site that was a leak in an earlier run,
-   * in seconds, divided by the time scale.
+   * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle
+   * time has at least this value, in seconds, divided by the time scale.
    */
   static final double KNOWN_UNUSED_SECONDS = 300;
 

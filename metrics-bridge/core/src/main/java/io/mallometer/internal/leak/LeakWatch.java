@@ -336,7 +336,7 @@ public final class LeakWatch {
         leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
   }
 
-  /** Returns the suspected bytes of the sites with a verdict, by the name of the site. */
+  /** Returns the suspected bytes of the sites with the given verdict, by the name of the site. */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {
     Map<String, Double> bytes = new HashMap<>();

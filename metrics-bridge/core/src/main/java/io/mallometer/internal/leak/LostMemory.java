@@ -52,11 +52,11 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The latest first search of a pair
+  // ---- The first search of the latest pair
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each verdict unused whose memory no earlier search had proved lost. */
+  /** The stacks of each verdict of unused memory that no earlier search had proved lost. */
   private List<List<Integer>> unproved = List.of();
 
   /** The suspected bytes of the verdicts in {@link #unproved}. */
@@ -66,8 +66,8 @@ final class LostMemory {
   private boolean awaitsCollection;
 
   /**
-   * Whether garbage was collected since that search; {@link #freedOld} is whether memory of the old
-   * generation was freed since.
+   * Whether garbage was collected since the first search began; {@link #freedOld} is whether memory
+   * of the old generation was freed since then.
    */
   private boolean collected;
 
@@ -86,7 +86,9 @@ final class LostMemory {
 
   private long beforeWhole = Long.MIN_VALUE;
 
-  /** The values of {@link #beforeCollection} and {@link #beforeWhole} when this search began. */
+  /**
+   * The values of {@link #beforeCollection} and {@link #beforeWhole} when the first search began.
+   */
   private long eligibleNanos = Long.MIN_VALUE;
 
   private long provingNanos = Long.MIN_VALUE;
@@ -236,8 +238,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the credit pays for a pair of searches. Searches earn a thousandth of one
-   * processor; a pair that exceeds the largest credit is made once an hour.
+   * Returns whether the credit pays for a pair of searches. The credit grows by a thousandth of one
+   * processor's time. A pair that costs more than the largest credit is made only by the hourly
+   * repetition.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
@@ -297,9 +300,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether most of the objects that two searches took for lost were freed, or have an
-   * address. Other objects of the site do not refute the loss, because garbage may contain the
-   * addresses of young objects.
+   * Returns whether, by a later search, most of the objects that a pair of searches took for lost
+   * were freed, or their addresses were found. Other objects of the site do not refute the loss,
+   * because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
     Set<Long> known = lostObjects.getOrDefault(site, Set.of());
@@ -321,7 +324,10 @@ final class LostMemory {
 
   // ---- The result in words
 
-  /** Sets the result. Addresses may lie in garbage until the whole heap has been collected. */
+  /**
+   * Sets the result. Until the whole heap has been collected, an address that a search found may
+   * lie in garbage.
+   */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
         unproved.stream()
@@ -462,14 +468,20 @@ final class LostMemory {
     return proved;
   }
 
-  /** The objects of a site, or of the sites of a verdict. */
+  /** Counts the searched objects of a site, or of all sites of a verdict. */
   private static final class Count {
     private final Sums all = new Sums();
 
-    /** The objects allocated before a collection. */
+    /**
+     * The objects that were allocated before the latest garbage collection that preceded the
+     * searches.
+     */
     private final Sums collected = new Sums();
 
-    /** The number of objects allocated before a collection of the whole heap. */
+    /**
+     * The number of objects that were allocated before the latest collection of the whole heap that
+     * preceded the searches.
+     */
     private int proving;
 
     private final Set<Long> lostObjects = new HashSet<>();

@@ -14,7 +14,7 @@ import io.mallometer.model.SiteVerdict.Suspected;
  */
 record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare objects) {
 
-  /** Returns the sum of two sites' samples, with the shares of this one. */
+  /** Returns the sum of two sites' samples, with the shares of this site. */
   LostObjects plus(LostObjects other) {
     return new LostObjects(searched + other.searched, lost + other.lost, bytes, objects);
   }

@@ -6,7 +6,7 @@ import io.mallometer.model.Observation;
 /**
  * The time of observation by which sites are judged.
  *
- * @param startedNanos the begin of observation, by {@link System#nanoTime()}
+ * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch
  * @param epochSeconds the mean length of epochs
  * @param times the times by which idle objects are judged

@@ -41,7 +41,7 @@ final class RecentGrowth {
    * A reading of all sites' live samples.
    *
    * @param bytes the bytes of the live samples, by the array index of the site. If the library has
-   *     forgotten a site since, these bytes make the growth of the next site with its index look
+   *     forgotten a site since, these bytes make the growth of the site that got its index look
    *     smaller
    * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour

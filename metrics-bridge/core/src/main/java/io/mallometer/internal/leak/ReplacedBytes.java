@@ -3,13 +3,14 @@ package io.mallometer.internal.leak;
 import io.mallometer.internal.leak.evidence.SampledObject;
 
 /**
- * The bytes of sites' increases between two readings that replace objects from before an attach.
+ * Estimates how many bytes of the sites' increases between two readings only replace objects from
+ * before an attach.
  *
  * <p>Objects from before an attach belong to no site, so a site that replaces them seems to grow.
  * The sum of their freed bytes is known: it is the change of all sites' live bytes, an estimate
  * from samples, minus the change of the exact counters. Samples that were live at both readings
- * cancel, so only samples that were born or freed in between contribute to its error. The sum is at
- * least 0, and at most the live bytes at the attach.
+ * cancel, so only samples that were born or freed in between contribute to the error of the sum.
+ * The sum is at least 0, and at most the live bytes at the attach.
  *
  * <p>The sum does not show which site replaced the objects. So there are two bounds: {@link
  * #mostBytes} for a verdict and {@link #leastBytes} for a rate. Without an attach both are 0.
@@ -50,8 +51,8 @@ final class ReplacedBytes {
 
   /**
    * Returns the most bytes that sites together can have replaced: all freed bytes, plus the error
-   * from the other sites' samples. Their own error cancels, because their increase is part of the
-   * estimate. An increase above this bound is growth.
+   * from the other sites' samples. The error of these sites' own samples cancels, because their
+   * increase is part of the estimate. An increase above this bound is growth.
    */
   double mostBytes(Iterable<Integer> sites) {
     double others = variance;

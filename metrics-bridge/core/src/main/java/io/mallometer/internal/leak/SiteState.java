@@ -7,16 +7,16 @@ import java.time.Instant;
  * The verdict on a stack, or on several together, and the evidence for another one. Immutable.
  *
  * @param verdict the verdict
- * @param since the moment of this verdict
+ * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of latest evaluations in a row with the verdict {@code next}; for a
- *     leak, the number of those that spoke against it, with any verdict
+ * @param agreements the number of latest evaluations in a row that had the verdict {@code next};
+ *     for a leak, that spoke against the leak, whatever their verdict
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  *     assessment
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
-  /** Returns the state before any evaluation counts. */
+  /** Returns a healthy state that shows an assessment and counts no evaluation yet. */
   static SiteState of(Assessment latest, Instant time) {
     return new SiteState(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, latest);
   }
@@ -41,9 +41,8 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns whether a new assessment of a leak is weaker than the shown one. It is if the shown one
-   * rests on objects that outlasted the longest timeout, and the new one only on the leak of an
-   * earlier run.
+   * Returns whether a new assessment of a leak is weaker than the shown one: the shown one rests on
+   * objects that outlasted the longest timeout, and the new one only on the leak of an earlier run.
    */
   private boolean isWeaker(Assessment latest) {
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
@@ -99,7 +98,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state, whose verdict begins at a moment if it is healthy. */
+  /** Returns this state; a healthy verdict then begins at the given moment. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }

@@ -31,13 +31,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdicts of one evaluation: one on each allocation stack, and one on all stacks of the same
- * naming method together, without those stacks that are leaks by themselves. {@link LeakDetector}
- * explains why.
+ * The verdicts of one evaluation: one on each allocation stack, and one on all stacks with the same
+ * name together, without those stacks that are leaks by themselves. {@link LeakDetector} explains
+ * why.
  */
 final class Verdicts {
 
-  /** The largest number of healthy stacks in a report, which has those with the most live bytes. */
+  /**
+   * The largest number of healthy stacks in a report. The report has those with the most live
+   * bytes.
+   */
   private static final int MOST_HEALTHY = 200;
 
   /**
@@ -46,7 +49,7 @@ final class Verdicts {
    *
    * @param firstEvaluation the moment of the first evaluation
    * @param stacks the states of stacks, by number
-   * @param names the states of all stacks of a name, by name and library
+   * @param names the states of the stacks that are assessed together, by name and library
    * @param separateKinds the kinds of suspects that are reported separately, by name
    */
   record States(
@@ -73,8 +76,9 @@ final class Verdicts {
    * One stack, or several that are assessed together.
    *
    * @param stacks the stacks, the one with the most suspected bytes first
-   * @param latest the assessment of this evaluation; if it failed, the one that is shown
-   * @param failed whether it could not be assessed
+   * @param latest the assessment of this evaluation; if it failed, the assessment that was shown
+   *     before
+   * @param failed whether this evaluation could not assess the stacks
    * @param state the state after this evaluation
    */
   private record AssessedStacks(
@@ -120,10 +124,7 @@ final class Verdicts {
       };
     }
 
-    /**
-     * Returns the stacks of one name and kind as one entry. The gravest stack comes first and gives
-     * the entry its state.
-     */
+    /** Combines entries of one name into one. The gravest entry comes first and gives its state. */
     static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
       AssessedStacks gravest = same.get(0);
@@ -175,8 +176,8 @@ final class Verdicts {
   private final PriorityQueue<AssessedStacks> healthy = new PriorityQueue<>(WORST_FIRST.reversed());
 
   /**
-   * The single stacks from which the known leaks are updated: those that are suspects or part of a
-   * verdict on several stacks.
+   * The stacks, each assessed by itself, from which the known leaks are updated: those that are not
+   * healthy, and those that are part of a verdict on several stacks.
    */
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
@@ -187,7 +188,7 @@ final class Verdicts {
   /**
    * Begins an evaluation.
    *
-   * @param past the readings up to that of the evidence
+   * @param past the readings so far, including that of the evidence
    * @param before the states after the previous evaluation
    * @param hasNewEpoch whether a valid epoch has ended since the previous evaluation
    */
@@ -338,8 +339,9 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. Returns null if the stacks are reported one by one:
-   * they are healthy together, or one of them has a graver verdict.
+   * Assesses the stacks of a name together. Returns null if the stacks are reported one by one: if
+   * they are healthy together, or if the verdict on them rests on stacks that have a graver verdict
+   * by themselves.
    *
    * @param sites the stacks that are no leak by themselves
    * @param members the assessments of those stacks that hold memory
@@ -477,8 +479,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns a known leak if the stack was a leak in an earlier run, grows, and is unused for long
-   * enough; otherwise returns the assessment as it is.
+   * Returns the assessment as a known leak if the stack was a leak in an earlier run, grows, and
+   * has been unused for long enough; otherwise returns it unchanged.
    */
   private Assessment knownFrom(Assessment assessment, CallSite site) {
     boolean again =
@@ -492,8 +494,8 @@ final class Verdicts {
   }
 
   /**
-   * Assesses the stacks of a name together. A stack without an object in a slot contributes only
-   * its past use, even if it holds no memory.
+   * Assesses the stacks of a name together. The past use of a stack counts even if the stack has no
+   * object in a slot, or holds no memory.
    */
   private Assessment assessment(List<CallSite> sites, List<AssessedStacks> members) {
     for (AssessedStacks one : members) {
@@ -550,7 +552,10 @@ final class Verdicts {
     return all;
   }
 
-  /** Updates the known leaks from each single stack in the report. */
+  /**
+   * Updates the known leaks by the assessment of each stack by itself, including the healthy stacks
+   * of the report.
+   */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
     for (AssessedStacks one : toRemember) {
@@ -567,7 +572,8 @@ final class Verdicts {
   /**
    * Returns the verdicts, worst first.
    *
-   * @param latest the verdicts of the previous evaluation, which stay for stacks without a new one
+   * @param latest the verdicts of the previous evaluation; such a verdict stays if an exception
+   *     prevents the new one
    */
   List<SiteVerdict> verdicts(
       List<SiteVerdict> latest, LatestAccesses uses, Predicate<String> acknowledged) {
@@ -765,8 +771,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence: objects in slots, or the ages of live objects that are small
-   * enough for a slot.
+   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, or the
+   * ages of live objects that are small enough for a slot, or none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -50,8 +50,8 @@ final class VoidTime {
   }
 
   /**
-   * Returns the time in nanoseconds of the whole epochs since the end of the latest valid epoch.
-   * All these epochs are void.
+   * Rounds {@code nanos}, the time since the end of the latest valid epoch, down to whole epochs.
+   * All of these epochs are void.
    */
   private static long wholeEpochs(long nanos, long epochNanos) {
     return epochNanos > 0 ? Math.max(0, nanos / epochNanos * epochNanos) : 0;
@@ -75,10 +75,10 @@ final class VoidTime {
    * use follows the one before within a timeout, and void time is random.
    *
    * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of them came
-   * within k timeouts after the first moment, and within n + 1 - k before the second. It was in
-   * void time with the void part of that span. If one more has come, all n + 1 were in void time,
-   * each with the void part of all the time. The latest uses come first, and the product ends when
-   * it is small enough.
+   * within k timeouts after the first moment, and within n + 1 - k before the second. The void part
+   * of that span is the probability that this use was in void time. If there was one more use, all
+   * n + 1 uses were in void time; the probability of each is the void part of the whole time. The
+   * product begins with the latest use and ends when it is negligible.
    *
    * @param timeout the timeout in seconds; 0 if nothing is used later
    */

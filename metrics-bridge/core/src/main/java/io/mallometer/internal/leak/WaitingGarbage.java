@@ -13,24 +13,25 @@ import java.util.Map;
 
 /**
  * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
- * next garbage collection. The estimate rests on the samples that the two latest old collections
- * met. A collection meets an object if the object is live when the collection begins. A live sample
- * has the number of collections before its allocation; a freed sample counts for the latest
- * collection before its free.
+ * next garbage collection. An old collection is one of the old generation. A collection meets an
+ * object if the object is live when the collection begins. The estimate rests on the samples that
+ * the two latest old collections met. Each live sample has the number of collections that began
+ * before its allocation. A freed sample is counted under the latest collection that began before
+ * its free.
  *
- * <p>The present garbage has two parts. The first part is a share of the objects that were
- * allocated since the last old collection. It is the mean share that the two collections freed at
- * once of the objects that no earlier collection had met. The second part is among the objects that
- * the last collection left. It is the rate at which the two collections freed objects that an
- * earlier one had left, times the time since the last collection.
+ * <p>The present garbage has two parts. The first part is among the objects that were allocated
+ * since the last old collection. Each of the two collections freed at once a share of the objects
+ * that were new to it, and the mean of these shares is assumed to be garbage. The second part is
+ * among the objects that the last collection left. It is the rate at which the two collections
+ * freed objects that an earlier one had left, times the time since the last collection.
  *
- * <p>A site waits for a collection only if garbage explains nearly all of its memory. Each of the
- * two collections left at most a tenth of the samples that it met before it marked, and both
- * together left at most a twentieth of the samples that the earlier one met. These shares are upper
- * bounds of binomial intervals. The objects that both left have at most a tenth of the live bytes.
- * A leak or a cache fails these conditions, because both collections would have left its objects.
- * The conditions do not show a change since the last collection, so the live bytes must also be at
- * most twice the bytes that a collection met.
+ * <p>A site waits for a collection only if garbage explains nearly all of its memory. Then each of
+ * the two collections left at most a tenth of the samples that it met, and at most a twentieth of
+ * the samples that the earlier one met survived both. These shares are upper bounds of binomial
+ * intervals. The objects that survived both have at most a tenth of the live bytes. A leak or a
+ * cache fails these conditions, because both collections would have left its objects. The
+ * conditions do not show a change since the last collection, so the live bytes must also be at most
+ * twice the bytes that a collection met.
  */
 final class WaitingGarbage {
 
@@ -42,13 +43,16 @@ final class WaitingGarbage {
 
   private static final double MOST_LEFT_BY_BOTH = 0.05;
 
-  /** The distance of the upper bound of an interval, in standard errors. */
+  /** The distance of an upper bound from the estimate, in standard errors. */
   private static final double ERRORS = 1.96;
 
   /** The most live bytes, as a multiple of those that one of the last collections met. */
   private static final double MOST_SINCE = 2;
 
-  /** The least share of the bytes freed by one collection that the other must have freed. */
+  /**
+   * Each of the two collections must have freed at least this share of the bytes that the other
+   * freed.
+   */
   private static final double EVEN_SHARE = 0.25;
 
   /**
@@ -58,15 +62,12 @@ final class WaitingGarbage {
   private static final int FEWEST_FREED = 10;
 
   /**
-   * The time before a collection was noticed in which it may have marked, in seconds. The
-   * collection leaves objects that are allocated meanwhile to the next one, which is the first to
-   * meet them.
+   * A collection may have marked for this many seconds before it was noticed. Objects that were
+   * allocated while it marked survive it, and count as met only by the next collection.
    */
   private static final double MARKING = 2;
 
-  /**
-   * The time after a collection was noticed in which cleaners may not have freed yet, in seconds.
-   */
+  /** Cleaners may take this many seconds, after a collection was noticed, to free what it found. */
   private static final double CLEANING = 2;
 
   private static final double NANOS = 1e9;
@@ -79,22 +80,25 @@ final class WaitingGarbage {
   private boolean isDelayed;
 
   /**
-   * The figures when a site first had cleaned samples, by its number. A cleaner is recognized some
-   * seconds after its first free; until then its frees count as those of another thread.
+   * The figures of the reading in which a site first had samples that a cleaner freed, by the
+   * number of the site. A cleaner thread is recognized some seconds after its first free; until
+   * then its frees count as those of another thread.
    */
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
    * The figures when a site was first seen with cleaned samples.
    *
-   * @param old the number of old collections whose freed samples of the site are unknown
+   * @param old the number of old collections that had begun, without the latest ones whose freed
+   *     samples of the site are known
    * @param collections the number of all collections
    * @param afterFirstYoung the number of samples that were freed after one young collection
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples that a later collection freed and no earlier one had met.
+     * Returns how many samples each collection since then freed on average, of those that no
+     * earlier collection had met.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -135,8 +139,8 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns the number of latest old collections after which only a recognized cleaner freed
-   * samples.
+   * Counts old collections back from the latest, as long as recognized cleaners freed samples after
+   * each of them and no other thread did. Stops at {@link Cleaning#KNOWN}.
    */
   private static int knownAlready(Cleaned freed) {
     int known = 0;
@@ -215,7 +219,10 @@ final class WaitingGarbage {
 
     private final Live leftByBoth = new Live();
 
-    /** The samples of {@link #leftByBoth} that the earlier of the two was the first to meet. */
+    /**
+     * The samples of {@link #leftByBoth} that were new to the earlier of the two collections: no
+     * collection before it had met them.
+     */
     private final Live leftSecond = new Live();
 
     private final Live leftByAny = new Live();
@@ -259,7 +266,11 @@ final class WaitingGarbage {
       }
     }
 
-    /** Returns the number of samples that one of the two latest old collections left. */
+    /**
+     * Returns the number of samples that an old collection left.
+     *
+     * @param collection 0 for the latest old collection, 1 for the one before it
+     */
     long samplesLeft(int collection) {
       return collection == 0
           ? left.count + old[0].otherwise()
@@ -277,7 +288,7 @@ final class WaitingGarbage {
       return met == 0 ? 1 : AllocationTrend.wilsonBound((double) count / met, met, ERRORS);
     }
 
-    /** Returns whether both collections freed nearly all that they met before they marked. */
+    /** Returns whether both collections freed nearly all samples that they met. */
     boolean freesNearlyAll() {
       long met = samplesLeft(1) + old[1].atOnce();
       return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
@@ -285,12 +296,7 @@ final class WaitingGarbage {
           && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
     }
 
-    /**
-     * Returns whether the live samples that collections left have at most a tenth of some bytes.
-     *
-     * @param held the live samples that collections left
-     * @param most the bytes
-     */
+    /** Returns whether the samples {@code held} stand for at most a tenth of {@code most} bytes. */
     private boolean areFew(Live held, double most) {
       return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
     }
@@ -333,16 +339,17 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the time in seconds whose garbage the two collections freed. It begins at the
-     * collection before them, or at the first reading if there was none.
+     * Returns the length of the time in which the garbage arose that the two collections freed, in
+     * seconds. The time begins at the collection before them, or at the first reading if there was
+     * none.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
     /**
-     * Returns the share of the bytes freed at once among the bytes that a collection was the first
-     * to meet.
+     * Returns the share that a collection freed at once, of the bytes that no earlier collection
+     * had met.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -352,8 +359,8 @@ final class WaitingGarbage {
     /** Returns the live bytes that an old collection would free at this moment. */
     Estimate bytes() {
       double born = all.bytes - left.bytes;
-      // The earlier collection left the objects that the later one freed, and live ones of that
-      // age.
+      // The earlier collection left the bytes that the later one freed, and the bytes that are
+      // still live.
       double again = old[0].againBytes();
       double[] shares = {
         firstShare(old[0], left.bytes - leftByBoth.bytes),

@@ -30,7 +30,9 @@ final class CountedScope implements OpenScope {
     return new CountedScope(library, library::process);
   }
 
-  /** Opens a scope over this thread, which is empty for any other thread that reads it. */
+  /**
+   * Opens a scope over the calling thread. If another thread reads it, the scope has no figures.
+   */
   static CountedScope ofThread(NativeLibrary library) {
     Thread owner = Thread.currentThread();
     return new CountedScope(

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the longs that are addresses of native samples, and the
- * objects on the reference paths that keep them.
+ * The result of a walk over a Java heap: the values of type {@code long} that are addresses of
+ * native samples, and the objects on the reference paths to them.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live
@@ -30,7 +30,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   public record Hold(
       int sample, boolean freed, int object, String className, String field, int steps) {}
 
-  /** Kind of an object. Only the kinds that a path treats differently are distinguished. */
+  /** Kind of an object. Distinguishes only the kinds that a reference path treats differently. */
   public enum Kind {
     OTHER,
     CLASS,
@@ -72,7 +72,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     LOCAL,
     JNI_LOCAL,
     THREAD,
-    /** A root of the JVM's own. */
+    /** A root inside the JVM. */
     ROOT,
     OTHER;
 

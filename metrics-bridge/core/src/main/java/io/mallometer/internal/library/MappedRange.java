@@ -12,13 +12,13 @@ import java.util.List;
  * @param frames the stack of the call that reserved the addresses, innermost first; empty if
  *     unknown
  * @param name the name of the call site
- * @param owner whose memory it is
+ * @param owner the part of the process that mapped the addresses
  */
 public record MappedRange(long start, long end, List<StackFrame> frames, String name, Owner owner) {
 
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
-  /** Who mapped a range. */
+  /** The part of the process that mapped a range. */
   public enum Owner {
     /** The JVM, or code in it. */
     PROGRAM,

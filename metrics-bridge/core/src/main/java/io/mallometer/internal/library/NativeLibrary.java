@@ -22,7 +22,7 @@ import java.util.Optional;
 
 /**
  * The interface to the library in this process; {@link AbsentLibrary} stands for an absent one.
- * Tests replace it. Implementations are thread-safe.
+ * Tests use implementations of their own. Implementations are thread-safe.
  */
 public interface NativeLibrary {
 
@@ -90,7 +90,7 @@ public interface NativeLibrary {
    *
    * @param time the time of the reading
    * @param applicationPackages the packages of the application's own classes, as in {@link
-   *     io.mallometer.model.Setting#APPLICATION_PACKAGES}; sites are named by the first frame of
+   *     io.mallometer.model.Setting#APPLICATION_PACKAGES}; a site is named by its first frame in
    *     one of them
    * @param whole whether all sites must have stack and name; otherwise the sites with least live
    *     bytes may lack them in the first minutes of a process with many sites
@@ -103,9 +103,9 @@ public interface NativeLibrary {
   }
 
   /**
-   * Samples nearly every allocation from now on, at any cost, or as few as before. A call with
-   * false undoes one call with true. Does nothing if nothing is sampled, or everything is. Never
-   * throws.
+   * Samples nearly every allocation from now on, at any cost; with false, samples as before. A call
+   * with false undoes one call with true. Does nothing if nothing is sampled, or everything is.
+   * Never throws.
    */
   void sampleClosely(boolean closely);
 
@@ -135,7 +135,7 @@ public interface NativeLibrary {
    * Watches accesses to objects of these call sites from now on, in place of the call sites of
    * earlier calls. Never throws.
    *
-   * @param sites their numbers, at most {@link #MOST_WATCHED}; none ends the watch
+   * @param sites their numbers, at most {@link #MOST_WATCHED}; an empty list ends the watch
    * @return the reason if that is not possible; otherwise empty
    */
   String watchUse(List<Integer> sites);
@@ -180,7 +180,7 @@ public interface NativeLibrary {
 
   /**
    * Returns the native stack of a huge request, innermost frame first, up to the first frame of
-   * compiled Java code; empty if the library has no stack of it, or keeps only later requests.
+   * compiled Java code; empty if the library has no stack of it, or no longer has the request.
    * Never throws.
    */
   List<StackFrame> stackOf(HugeAllocation request);
@@ -226,9 +226,9 @@ public interface NativeLibrary {
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Requests the termination message in a file, unless there is one. Returns whether {@link
-   * #message} has the result. Returns false while the library does not count yet, or the file is
-   * locked or in use. Never throws.
+   * Requests that termination messages be written to a file, unless there is one already. Returns
+   * whether {@link #message} has the result of the request. Returns false while the library does
+   * not count yet, or the file is locked or in use. Never throws.
    */
   boolean beginMessage(String path);
 
@@ -238,6 +238,9 @@ public interface NativeLibrary {
   /** Empties the file of the termination message, and writes no further message. Never throws. */
   void endMessage();
 
-  /** Returns whether there may be a termination message, or why there is none. Never throws. */
+  /**
+   * Returns the state of the termination message: its file, or the reason why there is none. Never
+   * throws.
+   */
   TerminationMessage message();
 }

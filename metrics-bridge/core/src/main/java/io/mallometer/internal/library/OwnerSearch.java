@@ -22,10 +22,12 @@ public interface OwnerSearch extends AutoCloseable {
    * @param failure why the step was not done; empty if it was
    * @param samples the number of samples that are sought
    * @param samplesLeftOut the number of further samples for which there was no room
-   * @param pointers pairs of a value and a sample that it leads to through native memory
+   * @param pointers the number of pairs of a value and a sample that the value leads to through
+   *     native memory
    * @param leftOut the number of results for which there was no room
-   * @param nextObjects the number of objects for the next {@link Step#REFERRERS}
-   * @param nextClasses the number of their classes: 0, 1, or 2 for more
+   * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
+   *     searches
+   * @param nextClasses the number of classes of these objects: 0, 1, or 2 for two and more
    * @param walkSeconds the time for which the latest walk stopped the program
    */
   record Figures(

@@ -67,8 +67,8 @@ public final class ProcessStart {
   static Optional<Instant> of(String stat, String uptime, Instant now) {
     try {
       String[] fields = fields(stat);
-      // The number of seconds without its decimal point is a number of hundredths, which is what
-      // ticks are.
+      // The seconds have two decimals. Without the point, the number is in hundredths, which are
+      // ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
       // Containers may report their own uptime but the host's start times.

@@ -4,7 +4,10 @@ import io.mallometer.model.HugeAllocation;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 
-/** Keeps requests above a size while it is open. Thread-safe; no method throws. */
+/**
+ * A watch for large requests: while it is open, the library keeps those above a size. Thread-safe;
+ * no method throws.
+ */
 public interface RequestWatch {
 
   /**

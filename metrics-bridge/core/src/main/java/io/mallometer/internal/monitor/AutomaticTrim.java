@@ -29,7 +29,7 @@ public final class AutomaticTrim implements AutoCloseable {
    *
    * @param snapshots returns the latest snapshot
    * @param trims trims once
-   * @param leastShare of the resident set, 0 to 1
+   * @param leastShare the share of the resident set that a trim must return, 0 to 1
    */
   public AutomaticTrim(
       Supplier<Snapshot> snapshots,

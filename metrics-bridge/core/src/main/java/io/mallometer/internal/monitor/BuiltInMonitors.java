@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
  * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
- * allocations down: a threshold those above its size, counting returned sizes all allocations.
+ * down allocations: a threshold slows those above its size, and counting returned sizes slows all.
  */
 public final class BuiltInMonitors {
 
@@ -69,7 +69,7 @@ public final class BuiltInMonitors {
    * @param sites the latest reading of the call sites if it is younger than a second, else a new
    *     one
    * @param keptSites makes a new reading of the call sites, which is kept
-   * @param nanoTime paces what monitors write
+   * @param nanoTime the time by which monitors limit how often they write
    */
   public record MonitorContext(
       NativeLibrary library,
@@ -115,7 +115,7 @@ public final class BuiltInMonitors {
     private final Log.Once tooLow = Log.MALLOMETER.once();
     private final AtomicBoolean pending = new AtomicBoolean();
 
-    /** The number of the last huge request before the monitor. */
+    /** The number of the last huge request before the monitor began. */
     private final long before;
 
     /** Held while requests are reported; no poll waits for it. */

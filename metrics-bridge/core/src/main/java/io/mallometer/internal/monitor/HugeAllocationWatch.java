@@ -14,8 +14,8 @@ import java.util.function.LongSupplier;
  * Reports each huge request once to one listener, after the polls that find it.
  *
  * <p>The library numbers huge requests and keeps the latest 64. The watch reads them at most once a
- * second, so a listener gets at most 64 a second; the numbers show how many it missed. It runs on
- * another thread than the poller's, because a listener may be slow.
+ * second, so a listener gets at most 64 a second; the numbers show how many it missed. The listener
+ * runs on another thread than the poller's, because it may be slow.
  */
 public final class HugeAllocationWatch implements Consumer<Snapshot> {
 

@@ -35,7 +35,8 @@ public final class ListenerThread implements Executor {
   }
 
   /**
-   * Executes work. If no thread can be started, calls {@code undo}, so that the next poll tries.
+   * Executes work. If no thread can be started, calls {@code undo}, so that the next poll tries
+   * again.
    */
   static void execute(Executor executor, Runnable work, Runnable undo) {
     boolean executed = false;

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The latest events of monitors, their listeners, and the process's phases: one phase follows
- * another, as in the classic tool. Thread-safe.
+ * The latest events of monitors, their listeners, and the phases of the process, which has one
+ * phase at a time. Thread-safe.
  */
 public final class MonitorJournal {
 

@@ -19,9 +19,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the owners of samples in the result of a walk. A field counts as an owner if it contains
- * the addresses of at least two samples, and of 30 % of all samples. Fewer equal numbers may be a
- * coincidence.
+ * Finds the owners of samples in the result of a walk over the Java heap. A field counts as an
+ * owner if it contains the addresses of at least two samples, and of 30 % of all samples. Fewer
+ * equal numbers may be a coincidence.
  */
 public final class OwnerFinder {
 
@@ -122,8 +122,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the holder. Its long may be the address of an earlier object,
-   * which was freed and used again.
+   * Returns whether nothing refers to the holder. Its long may be a stale address: the native
+   * memory was freed, and the address was reused.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -160,7 +160,10 @@ public final class OwnerFinder {
     return way.paths().stream().anyMatch(path -> path.text().endsWith(BOOKKEEPING));
   }
 
-  /** Returns whether the samples without a holder are the minority, which comes last. */
+  /**
+   * Returns whether a way stands for samples without a holder, and these are the minority. Such a
+   * way comes last.
+   */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
   }
@@ -201,9 +204,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent of the firmest results for each sample with a followed holder; of
-   * equal ones the firmer. If only garbage has an address, that is a result only if all its holders
-   * were followed: addresses are reused, and garbage may have stale ones.
+   * Takes for each sample the firmest holding among its followed holders, and returns the most
+   * frequent of these; of equally frequent ones the firmer. Unreachable counts only if all holders
+   * of the sample were followed: addresses are reused, and garbage may contain stale ones.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -251,7 +254,7 @@ public final class OwnerFinder {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Returns the paths, those with the result of the way first. */
+  /** Returns the paths, those with the given holding first. */
   private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found

@@ -84,7 +84,10 @@ final class PathText {
     return local ? "ThreadLocal" : field(className, field);
   }
 
-  /** Returns a class name without the package and what differs between runs for a lambda. */
+  /**
+   * Returns a class name without its package, and that of a lambda also without the part that
+   * differs between runs.
+   */
   private static String simple(String className) {
     String whole = LAMBDA.matcher(className).replaceFirst("$1");
     int dimensions = whole.indexOf('[');

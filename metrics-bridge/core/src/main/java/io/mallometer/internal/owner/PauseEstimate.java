@@ -32,7 +32,7 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
   /**
    * Returns the estimated seconds of a walk.
    *
-   * @param severalClasses whether it looks for what refers to objects of several classes
+   * @param severalClasses whether the walk searches for the referrers of objects of several classes
    */
   public double seconds(boolean severalClasses) {
     return uncorrected(severalClasses) * correction;

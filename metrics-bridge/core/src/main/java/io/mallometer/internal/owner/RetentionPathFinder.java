@@ -55,9 +55,9 @@ final class RetentionPathFinder {
   /**
    * The result of a search.
    *
-   * @param links from the object outwards, the last of which is a root, a static field or a
-   *     cleaner; if deeper, the farthest object whose referrers are not all known; empty if none
-   *     was found
+   * @param links the references from the object outwards. The last one is from a root, a static
+   *     field, a cleaner or a soft or weak reference. With {@link Holding#DEEPER}, it is from the
+   *     farthest object whose referrers are not all known. Empty if there is no path
    */
   record Found(Holding holding, List<Step> links) {}
 

@@ -8,12 +8,12 @@ import java.util.TreeSet;
  * the last hour.
  *
  * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if the
- * number of late buffers rises. In the later half of the time since the first buffer became late,
- * more of the watched arrivals must have become late than late buffers were released, by twice the
- * standard error of the difference. A program that keeps each buffer for the same time releases as
- * many late buffers as become late once that time has passed, and is not a suspect after twice that
- * time. A program that fills a store at its start and then keeps it is not a suspect, because no
- * further buffer arrives.
+ * number of late buffers rises. For that, in the later half of the time since the first buffer
+ * became late, more buffers must have become late than late ones were released, by twice the
+ * standard error of the difference. Only buffers whose arrival was seen count. A program that keeps
+ * each buffer for the same time releases as many late buffers as become late once that time has
+ * passed, and is not a suspect after twice that time. A program that fills a store at its start and
+ * then keeps it is not a suspect, because no further buffer arrives.
  */
 final class HoldTime {
 

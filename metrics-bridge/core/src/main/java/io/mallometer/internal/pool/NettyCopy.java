@@ -90,7 +90,7 @@ final class NettyCopy {
   /** The number of trackers after which the CPU time is checked, if none of them is read. */
   private static final int TRACKERS_OF_A_TICK = 64;
 
-  /** The kind of a buffer without a native part of a chunk. */
+  /** The kind of a buffer that uses no part of a native chunk. */
   private static final String NONE = "none";
 
   /** The part of a buffer without native memory. */
@@ -126,7 +126,7 @@ final class NettyCopy {
    */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** The number of trackers of which one is read. It is a power of two. */
+  /** One in this many trackers is read. It is a power of two. */
   private int oneIn = 1;
 
   /** Whether the previous reading saw all buffers, so that a new buffer has arrived since. */
@@ -146,8 +146,8 @@ final class NettyCopy {
   /**
    * Reads both kinds of pools. Omits pools that the program does not use.
    *
-   * @param wanted the number of buffers of which Netty's leak detector tracks one from now on; 0
-   *     leaves it unchanged
+   * @param wanted Netty's leak detector tracks one in this many buffers from now on; 0 leaves the
+   *     detector unchanged
    */
   List<PoolReading> read(Class<?> buffer, List<Class<?>> found, int wanted, Look look) {
     Members members = members(buffer, found);
@@ -499,7 +499,7 @@ final class NettyCopy {
       detector = staticField(buffer, "leakDetector", needed(Names.DETECTOR)).invoke();
     }
 
-    /** Returns the number of buffers of which one is tracked; 0 if none is tracked. */
+    /** Returns n if one in n buffers is tracked; 0 if none is tracked. */
     int interval() throws Throwable {
       Class<?> type = needed(Names.DETECTOR);
       Class<?> level = needed(Names.LEVEL);

@@ -26,10 +26,7 @@ final class NettyPools implements PoolLibrary {
    */
   private Map<Integer, NettyCopy> copies = new HashMap<>();
 
-  /**
-   * The number of buffers of which Netty's leak detector is to track one; 0 leaves the detector as
-   * it is.
-   */
+  /** Netty's leak detector is to track one in this many buffers; 0 leaves the detector as it is. */
   private volatile int interval;
 
   NettyPools(Function<List<StackTraceElement>, String> lines) {

@@ -11,7 +11,7 @@ import java.util.List;
  * @param amounts the sizes of the pools
  * @param chunkClasses the beginnings of the names of classes that are on the stack when a chunk is
  *     allocated
- * @param interval the number of buffers of which the library tracks one; 0 if it tracks none
+ * @param interval the library tracks one in this many buffers; 0 if it tracks none
  * @param reason the reason why buffers or figures are missing; empty if nothing is missing
  * @param buffers the live tracked buffers, and those released since the last reading
  */
@@ -28,10 +28,10 @@ record PoolReading(
    *
    * @param live the buffers that are live
    * @param released the buffers that were released since the last reading
-   * @param forgotten the buffers that the application ever dropped without releasing them
-   * @param source the name of the copy of the library and of the choice of its buffers; only counts
-   *     with the same source are compared
-   * @param oneIn the number of tracked buffers of which one is read
+   * @param forgotten the buffers that the application has dropped without release since the start
+   * @param source identifies the copy of the library and the selection of its buffers that is read;
+   *     only counts with the same source are compared
+   * @param oneIn one in this many tracked buffers is read
    * @param complete whether all new buffers were read
    */
   record Tracked(

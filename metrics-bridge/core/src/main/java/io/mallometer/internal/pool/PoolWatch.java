@@ -29,7 +29,7 @@ import java.util.stream.DoubleStream;
 /**
  * Reads the pools of all known libraries once a minute, or every ten seconds while a caller
  * requests figures. The pause is longer after an expensive reading. A reading lists the loaded
- * classes, and reads new buffers for at most 20 ms of CPU time; it reads the remaining ones ten
+ * classes, and reads new buffers for at most 20 ms of CPU time; the remaining ones are read ten
  * seconds later. The poller's thread uses this class; other threads may call only {@link #ask} and
  * {@link #latest}.
  */
@@ -142,7 +142,10 @@ public final class PoolWatch {
     return latest;
   }
 
-  /** Returns the name of the chunks that each call site of a pool allocated, by its number. */
+  /**
+   * Returns the name of the chunks that each call site of a pool allocated, by the number of the
+   * site.
+   */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
   }
@@ -285,7 +288,7 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Removes lines whose buffers had no late ones in the last hour. */
+  /** Removes the counts of lines that had no late buffer in the last hour. */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);

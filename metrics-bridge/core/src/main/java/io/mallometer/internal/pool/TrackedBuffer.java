@@ -37,7 +37,7 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param tracker the library's object that stands for the buffer
    * @param line the class, method and line that allocated the buffer
    * @param part the part of a chunk that the buffer uses
-   * @param interval the number of buffers of which one was tracked when this one was allocated
+   * @param interval one in this many buffers was tracked when this one was allocated
    * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
    * @param arrived whether the previous reading saw all buffers, so that this one was allocated
    *     since
@@ -66,7 +66,7 @@ final class TrackedBuffer extends WeakReference<Object> {
    * Returns the estimate of a figure for all buffers that this one stands for.
    *
    * @param ofOne the figure of one buffer
-   * @param oneIn the number of tracked buffers of which one is read
+   * @param oneIn one in this many tracked buffers is read
    */
   Estimate estimate(double ofOne, int oneIn) {
     double weight = (double) interval * oneIn;
@@ -84,7 +84,8 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was allocated since the reading before the first one that found it.
+   * Returns whether the buffer was allocated after a reading that saw all buffers, and found by the
+   * next reading.
    */
   boolean arrived() {
     return arrived;

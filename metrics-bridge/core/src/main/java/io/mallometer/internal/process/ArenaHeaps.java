@@ -37,7 +37,10 @@ final class ArenaHeaps {
 
   private static final long MOST_WORDS = 8 * Long.BYTES;
 
-  /** The most multiples of {@link #STEP} that one split reads, at two microseconds each: 80 GiB. */
+  /**
+   * The most addresses at which one split looks for a heap, at two microseconds each. As multiples
+   * of {@link #STEP} they cover 80 GiB.
+   */
   private static final int MOST_PLACES = 10_000;
 
   private static final long PAGE = AddressSpace.PAGE;

@@ -28,7 +28,7 @@ final class BudgetTable {
    *
    * @param limit the limit that a person set; empty without one
    * @param now the present size
-   * @param most the bound of the JVM if no limit is set; empty if nothing bounds the item
+   * @param most the size to which the JVM itself limits the item; empty if it does not
    */
   record Growing(OptionalLong limit, OptionalLong now, OptionalLong most) {}
 

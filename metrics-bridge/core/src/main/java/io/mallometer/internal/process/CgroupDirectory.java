@@ -12,7 +12,8 @@ import java.util.Optional;
  *
  * @param version the version of cgroups, 1 or 2
  * @param path the directory
- * @param mount the mount point above it, the highest directory that this process can see
+ * @param mount the mount point of the cgroups: the highest parent directory that this process can
+ *     see
  */
 record CgroupDirectory(int version, Path path, Path mount) {
 

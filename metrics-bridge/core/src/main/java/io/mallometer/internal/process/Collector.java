@@ -6,8 +6,8 @@ import java.util.Optional;
 
 /**
  * The garbage collectors of HotSpot, with the options by which they collect more often, and the
- * sizes of their tables. The size is needed because tables are plain anonymous memory when all of
- * the heap is committed, so no rule recognises them.
+ * sizes of their tables. The size is needed because the tables cannot be recognised if all of the
+ * heap is committed: they are then anonymous memory like any other.
  *
  * <p>A mark bitmap has one bit for 8 bytes of the heap, which is 1/64 of the heap. A card or offset
  * table has one byte for 512 bytes of the heap, which is 1/512. The numbers of tables are from
@@ -25,7 +25,7 @@ public enum Collector {
   SHENANDOAH(2, 4),
   /** Serial has tables of cards and block offsets. */
   SERIAL(0, 2),
-  /** ZGC has tables that are parts of reservations, by which they are recognised. */
+  /** ZGC has tables inside reservations, so another rule recognises them. */
   Z(0, 0),
   /** An unknown collector, which is assumed to have as many tables as the known one with most. */
   OTHER(2, 4);

@@ -34,8 +34,8 @@ final class FileCache {
   private static final int MOST_FILES = 10_000;
 
   /**
-   * Matches names that are no file on a disk: the kernel's files, devices and named anonymous
-   * memory.
+   * Matches names that do not denote a file on a disk, but a file of the kernel, a device or
+   * anonymous memory.
    */
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
@@ -175,8 +175,8 @@ final class FileCache {
   }
 
   /**
-   * Measures open files from the next descriptor on, and continues at the first descriptor after
-   * the last. Returns whether all descriptors from the first to the last were measured.
+   * Measures open files from the next descriptor on, and wraps around from the last descriptor to
+   * the first. Returns whether all descriptors from the first to the last were measured.
    */
   private boolean measureOpen(long until) {
     boolean whole;

@@ -112,8 +112,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the elapsed time without the CPU time of this thread, in which the program is not
-   * stopped.
+   * Returns the elapsed time minus the CPU time of this thread. While this thread uses CPU time,
+   * the program is not stopped.
    */
   private static long waited() {
     return System.nanoTime() - ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();

@@ -190,7 +190,7 @@ final class MappedChunks {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** Returns the second word of a header; 0 if the search has read its most addresses. */
+  /** Returns the second word of a header; 0 if the search may read no further address. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -266,7 +266,7 @@ final class MappedChunks {
 
     /**
      * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
-     * search has read its most addresses.
+     * search may read no further address.
      */
     private long word(long address) {
       long wanted = address & -PAGE;

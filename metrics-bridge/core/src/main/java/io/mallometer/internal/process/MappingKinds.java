@@ -51,8 +51,8 @@ final class MappingKinds {
   static final String JAVA_HEAP = "java_heap";
 
   /**
-   * The name of the class space when it was cut out, in the kernel's form. The names below are
-   * those of other pieces.
+   * The name of the piece that is the class space, in the form of the kernel's names. The constants
+   * below name other pieces.
    */
   static final String CLASS_SPACE = "[anon: class space]";
 
@@ -87,7 +87,7 @@ final class MappingKinds {
     this.byName = byName;
   }
 
-  /** Returns the kind of the mapping with an index. */
+  /** Returns the kind of a mapping, which is given by its index. */
   Kind of(int index) {
     Mapping mapping = mappings.get(index);
     if (inAny(heap, mapping)) {

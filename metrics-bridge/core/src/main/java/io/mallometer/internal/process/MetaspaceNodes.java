@@ -33,8 +33,8 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may be a node. If the committed bytes do not decide, it is a node if a mapping
-   * begins with it.
+   * A range that may be a node. If no choice of candidates has the reported committed bytes, a
+   * candidate counts as a node if a mapping begins with it, or if it directly follows another node.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
@@ -42,8 +42,8 @@ final class MetaspaceNodes {
   private final int most;
 
   /**
-   * The smallest difference so far between the committed bytes of all nodes and of chosen
-   * candidates. {@link #best} has the ranges with this difference.
+   * The smallest difference so far between the committed bytes that the JVM reports and those of
+   * chosen candidates. {@link #best} has the ranges of that choice.
    */
   private long missing = Long.MAX_VALUE;
 
@@ -86,8 +86,8 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Tries to take and to omit each candidate from a number on, and stores the choice with the
-   * smallest difference.
+   * Tries all choices of the candidates from a number on, and stores the one with the smallest
+   * difference.
    */
   private void choose(int number, long remaining, List<Range> taken) {
     if (Math.abs(remaining) < missing) {
@@ -149,7 +149,10 @@ final class MetaspaceNodes {
     return found;
   }
 
-  /** Adds a range if its mappings, the first of which has an index, have the shape of a node. */
+  /**
+   * Adds a range if its mappings have the shape of a node. {@code index} is that of the first
+   * mapping.
+   */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);
     long committed = Math.min(last.end(), range.end()) - Math.max(last.start(), range.start());

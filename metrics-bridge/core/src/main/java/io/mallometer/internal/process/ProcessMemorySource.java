@@ -86,7 +86,7 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // A failed split is not repeated sooner, because it is as expensive as another one.
+        // A failed split is not repeated at once, because it costs as much as a successful one.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -114,9 +114,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Requests a split before it is due. The following splits are delayed by the time that was
-   * gained, and at most two splits may be early. So figures that swing around a threshold do not
-   * cause more splits.
+   * Requests that the next split be made early, by two pauses at most. The split after it is due at
+   * the same time as without this request. So figures that swing around a threshold do not cause
+   * more splits.
    */
   @Override
   public void renew() {

@@ -18,8 +18,8 @@ import java.util.Map;
  *
  * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
  * mapped. A piece in a range with a call site gets the stack of that call, under a frame with the
- * kind that the split found. A mapped file gets a frame with its name. Another piece only gets the
- * frame with its kind.
+ * kind that the split found. A mapped file gets a frame with its name. Any other piece gets only
+ * the frame with its kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
@@ -100,7 +100,7 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      // The C library maps stacks without a call of the hooks, even if the library was preloaded.
+      // The C library maps stacks without calling a hook, even if the library was preloaded.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (facts.glibc()) {

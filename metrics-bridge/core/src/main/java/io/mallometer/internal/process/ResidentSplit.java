@@ -53,7 +53,7 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes that are not resident of objects with a mapping of their own, which are all live. */
+  /** The bytes of singly mapped objects that are not resident. All of these objects are live. */
   private long untouched;
 
   private long unknownResident;
@@ -441,9 +441,9 @@ final class ResidentSplit {
 
   /**
    * Returns the most bytes of structures that were not recognised: the bound for all structures
-   * minus the recognised ones. The bytes that the JVM reports are another bound. It is a loose one
-   * if they include committed memory that was never touched: of the 42 MiB of G1 for a heap of 256
-   * MiB, 32 MiB are a stack for marking.
+   * minus the recognised ones. The bytes that the JVM reports are another bound. They may be far
+   * too many, because they include committed memory that was never touched: of the 42 MiB of G1 for
+   * a heap of 256 MiB, 32 MiB are a stack for marking.
    */
   private long unrecognisedStructures() {
     long accounted =

@@ -53,7 +53,7 @@ final class Smaps {
   /** Whether a page of ZGC's heap counts once, however often the heap is mapped. */
   private final boolean once;
 
-  /** The bytes of the present line and those read behind it, with space for more. */
+  /** The current line and the bytes that were read after it, with space for another read. */
   private final byte[] text = new byte[2 * READ_AT_ONCE];
 
   private int filled;
@@ -256,7 +256,7 @@ final class Smaps {
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
   }
 
-  /** Returns whether the line has a flag of two letters. */
+  /** Returns whether the line contains a flag, which has two letters. */
   private boolean flag(char first, char second) {
     for (int i = line + FLAGS.length; i + 2 < end; i += 3) {
       if (text[i + 1] == first && text[i + 2] == second) {

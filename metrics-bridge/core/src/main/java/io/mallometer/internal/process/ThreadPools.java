@@ -14,9 +14,9 @@ import java.util.regex.Pattern;
 
 /**
  * Groups the threads of this JVM by name. Uses the names of Java, because the kernel keeps only 15
- * characters, in which pools of one library do not differ. The resident memory of a stack is that
- * of the mappings in the range that the JVM stores for it, so all pools together never exceed the
- * resident set. Threads that are no Java threads, such as those of the collector, belong to no
+ * characters, which are often equal for all pools of a library. The resident memory of a stack is
+ * that of the mappings in the range that the JVM stores for it, so all pools together never exceed
+ * the resident set. Threads that are no Java threads, such as those of the collector, belong to no
  * pool.
  */
 final class ThreadPools {

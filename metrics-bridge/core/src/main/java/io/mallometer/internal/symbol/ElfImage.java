@@ -53,7 +53,10 @@ final class ElfImage {
 
   private record Segment(int type, long offset, long address, long fileBytes, long memoryBytes) {}
 
-  /** The dynamic section, with addresses as positions; -1 for absent entries. */
+  /**
+   * The entries of the dynamic section, with positions in place of addresses; -1 for absent
+   * entries.
+   */
   private record Dynamic(
       long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
 
@@ -209,7 +212,10 @@ final class ElfImage {
     return "";
   }
 
-  /** Adds the functions of all symbol tables that the table needs. */
+  /**
+   * Adds the functions that the table needs: those in the sections of a file, or those of the
+   * dynamic section if there are none.
+   */
   void addFunctionsTo(SymbolTable.Builder table) {
     if (mapped == null) {
       addSections(table);
@@ -234,7 +240,7 @@ final class ElfImage {
     addSection(fields, DYNAMIC_SYMBOL_TABLE, table);
   }
 
-  /** Adds the first section of a type; a valid file has no second one. */
+  /** Adds the symbols of the first section of a type; a valid file has no second one. */
   private void addSection(ByteBuffer fields, int type, SymbolTable.Builder table) {
     for (int at = 0; at < fields.limit(); at += SECTION_HEADER_BYTES) {
       if (fields.getInt(at + 4) == type) {

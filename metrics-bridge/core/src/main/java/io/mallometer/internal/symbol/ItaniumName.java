@@ -354,7 +354,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads one component of a name.
    *
-   * @param scope the name of constructors here
+   * @param scope the name of constructors in this scope
    */
   private Name unqualified(String scope) {
     // The mark of a friend function that is defined in its class.
@@ -625,7 +625,7 @@ final class ItaniumName extends MangledName {
     return type;
   }
 
-  /** Reads a type that occurred before, or a template that did, with arguments. */
+  /** Reads a reference to an earlier type, or to an earlier template with arguments after it. */
   private Name repeatedType() {
     Name type = substitution(false);
     if (peek() == 'I') {

@@ -10,20 +10,20 @@ import java.util.regex.Pattern;
  * <table>
  *   <caption>Examples</caption>
  *   <tr><td>{@code Foo$$Lambda$123/0x7f00}, {@code Foo$$Lambda/0x7f00}, {@code Foo$$Lambda.0x7f00}
- *       <td>{@code Foo$$Lambda}
+ * <td>{@code Foo$$Lambda}
  *   <tr><td>{@code Foo/0x7f00} (any hidden class) <td>{@code Foo}
  *   <tr><td>{@code Foo$$FastClassBySpringCGLIB$$1a2b}, {@code Foo$$SpringCGLIB$$0}
- *       <td>{@code Foo$$FastClassBySpringCGLIB}, {@code Foo$$SpringCGLIB}
+ * <td>{@code Foo$$FastClassBySpringCGLIB}, {@code Foo$$SpringCGLIB}
  *   <tr><td>{@code Foo$ByteBuddy$x1Y2}, {@code Foo$HibernateProxy$x1Y2}
- *       <td>{@code Foo$ByteBuddy}, {@code Foo$HibernateProxy}
+ * <td>{@code Foo$ByteBuddy}, {@code Foo$HibernateProxy}
  *   <tr><td>{@code jdk.proxy2.$Proxy12} <td>{@code jdk.proxy.$Proxy}
  *   <tr><td>{@code jdk.internal.reflect.GeneratedMethodAccessor12}
- *       <td>{@code jdk.internal.reflect.GeneratedMethodAccessor}
+ * <td>{@code jdk.internal.reflect.GeneratedMethodAccessor}
  *   <tr><td>{@code lambda$render$0}, {@code lambda$render$1a2b$1} <td>{@code lambda$render}
  * </table>
  *
- * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A stable name is the stable name of
- * itself.
+ * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A name that is stable already stays
+ * the same.
  */
 public final class JavaNames {
 
@@ -113,7 +113,10 @@ public final class JavaNames {
     return numbers == name.length() ? name : name.substring(0, startOfHash(name, numbers));
   }
 
-  /** Returns the start of {@code $0} or {@code $0$1} at the end; the length if there is none. */
+  /**
+   * Returns the start of {@code $0} or {@code $0$1} at the end of a name; the length if there is
+   * none.
+   */
   private static int startOfNumbers(String name) {
     int end = name.length();
     int start = startOfNumber(name, end, 10);

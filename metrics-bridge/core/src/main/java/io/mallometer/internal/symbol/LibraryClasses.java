@@ -50,7 +50,8 @@ final class LibraryClasses implements Predicate<String> {
    *
    * @param command the main class or jar, and arguments
    * @param classPath returns the place of a class file in the class path; null if it is not there
-   * @param others returns the place in the class loaders of the application's threads, or null
+   * @param others returns the place of a class file in the class loaders of the application's
+   *     threads; null if it is not there
    */
   LibraryClasses(
       String command,

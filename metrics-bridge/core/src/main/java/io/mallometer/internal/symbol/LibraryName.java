@@ -12,11 +12,11 @@ import java.util.regex.Pattern;
  *   <li>{@code " (deleted)"} is dropped.
  *   <li>UUIDs, hashes of 16 or more hexadecimal digits, numbers of 7 or more digits, and all digits
  *       in front of {@code .tmp} are dropped.
- *   <li>A version next to them is dropped too, because the end of a version cannot be distinguished
- *       from the start of a number. {@code libzstd-jni-1.5.6-31234567890.so} is {@code
- *       libzstd-jni.so}. The digits of an architecture stay: of {@code x86_641234567} remains
- *       {@code x86_64}.
- *   <li>If {@code lib} follows them, everything before it is dropped: {@code
+ *   <li>A version next to a dropped part is dropped too, because the end of a version cannot be
+ *       distinguished from the start of a number. {@code libzstd-jni-1.5.6-31234567890.so} is
+ *       {@code libzstd-jni.so}. The digits of an architecture stay: of {@code x86_641234567}
+ *       remains {@code x86_64}.
+ *   <li>If {@code lib} follows a dropped part, everything before it is dropped: {@code
  *       sqlite-3.46.0-<uuid>-libsqlitejdbc.so} is {@code libsqlitejdbc.so}.
  *   <li>A version that stands alone stays, except that {@code .so.1.2.3} is {@code .so.1}, as in a
  *       SONAME.

@@ -3,7 +3,7 @@ package io.mallometer.internal.symbol;
 /** A mangled symbol that is read from its beginning to its end, character by character. */
 abstract class MangledName {
 
-  /** Thrown if the symbol does not follow the grammar of its class. */
+  /** Thrown if the symbol does not follow the grammar that the subclass reads. */
   static final class Unreadable extends RuntimeException {
 
     private static final long serialVersionUID = 1;

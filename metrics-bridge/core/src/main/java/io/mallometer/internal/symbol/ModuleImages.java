@@ -7,13 +7,16 @@ public interface ModuleImages {
 
   /**
    * Returns the file that a module was loaded from; empty if none is known. The caller checks by
-   * its contents whether it is still that file.
+   * the contents whether the file is still the one that was loaded.
    */
   default Optional<String> file(RecordedModule module) {
     return Optional.empty();
   }
 
-  /** Returns another name of that file that outlives its first name; empty if there is none. */
+  /**
+   * Returns another name of the file that a module was loaded from, which stays valid if the file
+   * is deleted or replaced; empty if there is none.
+   */
   default Optional<String> mappedFile(RecordedModule module) {
     return Optional.empty();
   }

@@ -82,7 +82,8 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // A library that was unloaded meanwhile keeps the name by its SONAME.
+    // The module may have been unloaded since its SONAME was read. It keeps the name from the
+    // SONAME.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read
@@ -144,7 +145,10 @@ final class ModuleSymbols {
     return read == null ? unread(path) : read;
   }
 
-  /** Returns null if there is no such file, it is not the mapped one, or it has no functions. */
+  /**
+   * Returns the entry of a file; null if there is no file, it is not the mapped one, or it has no
+   * functions.
+   */
   private @Nullable Entry ofFile(
       RecordedModule module,
       Optional<String> file,

@@ -47,8 +47,8 @@ final class OwnImages implements ModuleImages {
   }
 
   /**
-   * Returns the name, in that directory, of the mapping that begins at an address; empty if there
-   * is none.
+   * Returns the name in {@code /proc/self/map_files} of the mapping that begins at an address;
+   * empty if there is none.
    */
   private static String mapping(long begin) {
     String start = Long.toHexString(begin) + "-";

@@ -1,7 +1,7 @@
 package io.mallometer.internal.symbol;
 
 /**
- * A Java method as it was named while its class was loaded.
+ * A Java method, as the JVM described it before its class could be unloaded.
  *
  * @param className such as {@code java.util.zip.Deflater}
  * @param method such as {@code init}

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 public record RecordedModule(long begin, long end, long bias, String path, String buildId) {
 
   /**
-   * Returns the hash code. This method and equals are written out because the first call of a
-   * record's own takes the JVM 10 ms each.
+   * Returns the hash code. This method and {@code equals} are written out, because the first call
+   * of each method that the compiler generates for a record takes the JVM 10 ms.
    */
   @Override
   public int hashCode() {

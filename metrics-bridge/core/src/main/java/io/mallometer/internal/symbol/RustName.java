@@ -6,9 +6,9 @@ import java.util.Optional;
 
 /**
  * Reads the path of a function out of a symbol of Rust's v0 scheme (RFC 2603), without generic
- * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. Types other than paths
- * and builtin types are an underscore. A back reference is read again at each use, so the number of
- * steps is bounded as well as the depth.
+ * arguments and hashes: {@code <alloc::vec::Vec as core::ops::Drop>::drop}. An underscore stands
+ * for each function type and each inferred type. A back reference is read again at each use, so the
+ * number of steps is bounded as well as the depth.
  */
 final class RustName extends MangledName {
 
@@ -29,7 +29,9 @@ final class RustName extends MangledName {
     super(symbol);
   }
 
-  /** Returns the path of the function; empty if the symbol is another, or cannot be read. */
+  /**
+   * Returns the path of the function; empty if the symbol is of another scheme, or cannot be read.
+   */
   static Optional<String> of(String symbol) {
     if (!symbol.startsWith("_R")) {
       return Optional.empty();

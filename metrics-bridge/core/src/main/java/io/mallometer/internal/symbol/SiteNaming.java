@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A stack that begins with the method that the JVM compiles has the name {@code compilation of
  * com.acme.Shop.order}.
  *
- * <p>If that is the program's main method, and frames of frameworks or HotSpot are between it and
- * the allocation, the name is {@code start-up (ShopApplication.main)}: a framework that starts
- * allocates the memory, and no code of the application.
+ * <p>If the frame that names a stack is the program's main method, and frames of frameworks or
+ * HotSpot are between it and the allocation, the name is {@code start-up (ShopApplication.main)}: a
+ * framework that starts allocates the memory, and no code of the application.
  *
  * <p>A name has no addresses, numbers that change from run to run, lines, or control characters,
  * and at most {@link #MOST_CHARACTERS}. Immutable.
@@ -76,7 +76,7 @@ public final class SiteNaming {
           "MockitoMock",
           "LambdaForm");
 
-  /** Runtime libraries, without {@code .so} and what follows. */
+  /** File names of runtime libraries, up to {@code .so}. */
   private static final Set<String> RUNTIME_LIBRARIES =
       Set.of(
           "libc",
@@ -219,8 +219,8 @@ public final class SiteNaming {
   /**
    * Returns the library that asked for the memory: that of the innermost native frame outside of
    * the C and C++ runtime and allocators, else that of the innermost frame; {@code [java]} if that
-   * frame is Java's, by a foreign function call or a native method that jumps into the allocator,
-   * as JNA's do; empty if unknown.
+   * frame is a Java frame, as in a foreign function call or a call of a native method that jumps
+   * into the allocator, like JNA's; empty if unknown.
    *
    * @param frames the stack, innermost first
    */

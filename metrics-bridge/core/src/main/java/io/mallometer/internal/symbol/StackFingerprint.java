@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * A hash of a stack's function names in 16 hexadecimal digits, without addresses, lines, and
- * numbers from runtime, so that it is the same in every run of a program.
+ * numbers given at runtime, so that it is the same in every run of a program.
  *
  * <p>A native function without a symbol is represented by its place in the library, which differs
  * between builds. The JDK's frames of calls by reflection or method handles are left out, because

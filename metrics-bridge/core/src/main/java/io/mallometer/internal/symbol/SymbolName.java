@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
  */
 final class SymbolName {
 
-  /** Words after the dot of a clone's suffix; another dot and more may follow. */
+  /**
+   * The first words of the suffixes of clones, without the dot. More may follow after another dot.
+   */
   private static final Set<String> CLONES =
       Set.of(
           "constprop",
@@ -88,7 +90,7 @@ final class SymbolName {
     return ofArchitecture || CLONES.contains(word);
   }
 
-  /** Returns whether only words and dots follow from a place on. */
+  /** Returns whether a symbol has only letters, digits, underscores and dots from an index on. */
   private static boolean isOfWords(String symbol, int from) {
     for (int at = from; at < symbol.length(); at++) {
       char c = symbol.charAt(at);

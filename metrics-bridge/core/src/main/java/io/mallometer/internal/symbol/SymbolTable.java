@@ -36,7 +36,10 @@ final class SymbolTable {
   /** The requested addresses, in ascending order; null for all. */
   private final long @Nullable [] asked;
 
-  /** The last start of a function before each requested address, in this table or not. */
+  /**
+   * For each requested address the start of the last function before it, even if that function is
+   * not in this table.
+   */
   private final long[] nearest;
 
   private SymbolTable(
@@ -106,7 +109,7 @@ final class SymbolTable {
 
     private static final int MOST_FUNCTIONS = 1 << 20;
 
-    /** The longest name: 200 characters are shown, and longer mangled ones are not read. */
+    /** The most bytes of a name. Functions with longer names are left out. */
     private static final int MOST_NAME_BYTES = 4_096;
 
     private static final int WINDOW_BYTES = 1 << 16;
@@ -124,7 +127,7 @@ final class SymbolTable {
     private final long[] nearest;
 
     /**
-     * Whether a page or the next one has a requested address, by page. Null if all functions are
+     * For each page, whether it or the next one has a requested address. Null if all functions are
      * requested.
      */
     private final boolean @Nullable [] near;
@@ -325,7 +328,10 @@ final class SymbolTable {
       return compact(Arrays.copyOf(chosen, kept));
     }
 
-    /** Returns the indexes of a range, ordered by their unsigned keys, then by themselves. */
+    /**
+     * Returns the indexes of a range, ordered by their unsigned keys; those with equal keys in
+     * ascending order.
+     */
     private static int[] order(int[] keys, int from, int to) {
       long[] sorted = new long[to - from];
       for (int i = from; i < to; i++) {

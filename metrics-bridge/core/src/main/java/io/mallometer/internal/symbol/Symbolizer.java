@@ -11,23 +11,20 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names recorded frames. A native frame is a return address, which may be the first of the next
- * function if the call never returns; so the function is looked up one byte before it. Named frames
- * are kept, so a known stack takes only a look-up for each frame.
+ * Names recorded frames. A native frame is a return address. It lies behind the calling function if
+ * the call is the last instruction of that function, so the function is looked up one byte before
+ * it. Named frames are kept, so a known stack takes only a look-up for each frame.
  *
  * <p>Thread-safe. Never throws for what the modules contain.
  */
 public final class Symbolizer {
 
-  /** The class of a method that was unloaded before it was named. */
+  /** The name in place of the class of a method that was unloaded before it was named. */
   public static final String UNLOADED = "[unloaded]";
 
   private static final StackFrame UNNAMED = StackFrame.ofJava(UNLOADED, "[method]", "", 0);
 
-  /**
-   * The most frames that are kept, about 3 MiB. If one request exceeds this, all frames are
-   * dropped.
-   */
+  /** The most frames that are kept, about 3 MiB. Once there are more, all frames are dropped. */
   private static final int MOST_FRAMES = 16_384;
 
   private static final int STACKS_AT_ONCE = 64;
@@ -92,8 +89,8 @@ public final class Symbolizer {
   }
 
   /**
-   * Returns the build ids of modules by the names of their libraries. Names that modules with
-   * several ids share are left out.
+   * Returns the build ids of modules by the names of their libraries. Omits a name if modules with
+   * different build ids have it.
    */
   public synchronized Map<String, String> buildIds(List<RecordedModule> asked) {
     Map<String, String> ids = new HashMap<>();

@@ -5,7 +5,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Finds things, such as constants of an enum, by the name that users write in URLs, operations and
+ * Finds values, such as constants of an enum, by the names that users write in URLs, operations and
  * options.
  */
 public final class Choice {
@@ -13,11 +13,11 @@ public final class Choice {
   private Choice() {}
 
   /**
-   * Returns the thing with this name.
+   * Returns the value with this name.
    *
-   * @param what the kind of thing, for the message
-   * @param all all things
-   * @param id returns the name of a thing
+   * @param what the kind of value, for the message
+   * @param all all values
+   * @param id returns the name of a value
    * @throws IllegalArgumentException if there is none of this name; the message lists the names
    */
   public static <E> E of(String what, String name, E[] all, Function<E, String> id) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Log {
 
-  /** The log of all code that belongs to no face. */
+  /** The log of all code outside of faces such as JMX and the page. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;

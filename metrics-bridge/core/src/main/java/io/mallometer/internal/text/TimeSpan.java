@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parser for durations in the forms {@code 10m}, {@code 30s}, {@code 500ms}, PT10M. A number
- * without a unit is refused, except {@code 0}: some tools mean seconds by it, others milliseconds.
+ * without a unit is refused, except {@code 0}, because some tools read it as seconds and others as
+ * milliseconds.
  *
  * <p>It uses no regular expression, because every start of the agent reads durations.
  */

@@ -1,4 +1,6 @@
-/** Text for people and JSON: bytes, durations and choices look the same in every face. */
+/**
+ * Text for people and JSON: bytes, durations and choices look the same in JMX, pages and reports.
+ */
 @NullMarked
 package io.mallometer.internal.text;
 

@@ -4,16 +4,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The garbage collections of the JVM, and what became of sampled objects after them. Immutable.
+ * The garbage collections of the JVM, and what became of sampled objects after them. An old
+ * collection is one of the old generation. Immutable.
  *
- * @param oldCollections the collections of the old generation that have begun
- * @param collections all collections that have begun
+ * @param oldCollections the number of old collections that have begun
+ * @param collections the number of all collections that have begun
  * @param oldBeganNanos when the latest old collections were first noticed, the latest first, by
  *     {@link System#nanoTime()}; 0 if that is unknown
  * @param generationalZgc whether the collector is generational ZGC, with which a cleaner frees an
  *     object only some old collections after its owner became unreachable
- * @param marksFirst whether an old collection is counted after it has marked, and leaves objects
- *     that were allocated while it marked to the next one
+ * @param marksFirst whether an old collection is counted only after it has marked. It does not free
+ *     objects that were allocated while it marked; the next one may
  * @param reason the reason why nothing is known; empty otherwise
  * @param sites the samples that cleaners freed, by the number of the call site; only sites with
  *     such samples have an entry
@@ -27,15 +28,15 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** The number of latest old collections for which freed samples are counted. */
+  /** Freed samples are counted for this many old collections, the latest ones. */
   public static final int KNOWN = 2;
 
   /**
    * The samples of a call site that cleaners freed.
    *
-   * @param samples their number
-   * @param afterFirstYoung the number of these that were live when one young collection began, and
-   *     during no old one
+   * @param samples the number of these samples
+   * @param afterFirstYoung the number of these that were live when exactly one young collection
+   *     began, and when no old one began
    * @param old the samples that were freed after each of the latest old collections, the latest
    *     first
    */
@@ -67,10 +68,10 @@ public record Cleaning(
       double againBytes,
       double otherwiseBytes) {
 
-    /** No freed samples. */
+    /** The figures without freed samples. */
     public static final Outlived NONE = new Outlived(0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of this and another site's. */
+    /** Returns the sum of these figures and those of another site. */
     public Outlived plus(Outlived other) {
       return new Outlived(
           atOnce + other.atOnce,

@@ -23,7 +23,7 @@ public final class DurationSketch {
    * Creates a sketch.
    *
    * @param count the number of durations that were seen
-   * @param weights their weights, by bucket
+   * @param weights the sums of the weights of the durations, by bucket
    */
   public DurationSketch(long count, float[] weights) {
     if (weights.length != BUCKETS) {

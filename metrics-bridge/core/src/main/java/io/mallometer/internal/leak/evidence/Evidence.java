@@ -12,7 +12,7 @@ import java.util.Map;
  * @param objects the live samples
  * @param sites the use of each call site's objects, by the site's number
  * @param counted the exact counters, read just before the samples
- * @param cleaning the bytes that cleaners freed, and the old collections
+ * @param cleaning the garbage collections, and the samples that were freed after them
  */
 public record Evidence(
     long nanos,

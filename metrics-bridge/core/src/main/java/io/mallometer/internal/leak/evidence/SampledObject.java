@@ -12,8 +12,10 @@ package io.mallometer.internal.leak.evidence;
  * @param bornNanos the moment of its allocation
  * @param lastAccessNanos the end of the latest epoch in which the object was accessed, or the
  *     moment of its allocation if there was none; 0 if it is in no slot
- * @param oldCollections the old garbage collections that had begun before its allocation
- * @param collections the garbage collections of any kind that had begun before its allocation
+ * @param oldCollections the number of collections of the old generation that had begun before its
+ *     allocation
+ * @param collections the number of garbage collections of any kind that had begun before its
+ *     allocation
  */
 public record SampledObject(
     int site,
@@ -26,8 +28,8 @@ public record SampledObject(
     long collections) {
 
   /**
-   * The most sites that the library knows at a time. The numbers of sites that it knows at the same
-   * time differ modulo this number.
+   * The most sites that the library knows at a time. The numbers of all sites that it knows at one
+   * time have different remainders when divided by this number.
    */
   public static final int MOST_SITES = 16_384;
 

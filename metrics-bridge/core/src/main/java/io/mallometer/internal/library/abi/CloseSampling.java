@@ -33,7 +33,7 @@ final class CloseSampling {
     }
   }
 
-  /** Ends the sampling when it was called as often as {@link #begin}. */
+  /** Undoes one call of {@link #begin}. The sampling ends when all calls are undone. */
   synchronized void end() {
     if (begun > 0 && --begun == 0 && isChanged()) {
       LibraryFunctions.mallometer_configure(SAMPLE_INTERVAL, Math.round(before.intervalBytes()));
@@ -44,8 +44,8 @@ final class CloseSampling {
   }
 
   /**
-   * Returns whether it is on. The ages of live samples are then not read, because there are too
-   * many.
+   * Returns whether close sampling is on. The ages of live samples are then not read, because there
+   * are too many.
    */
   synchronized boolean isOn() {
     return begun > 0;

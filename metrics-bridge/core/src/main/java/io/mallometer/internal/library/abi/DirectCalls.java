@@ -26,7 +26,7 @@ public final class DirectCalls {
   private DirectCalls() {}
 
   /**
-   * Returns whether the library's native methods can be called from here on.
+   * Loads the library for this class, and returns whether its native methods can be called.
    *
    * @param library the file that is mapped into this process; empty if it was deleted
    */
@@ -63,14 +63,17 @@ public final class DirectCalls {
     }
     try {
       System.load(library.toAbsolutePath().toString());
-      function(0); // throws unless the library has the native methods
+      function(0); // throws if the library lacks the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
       // Another class loader has loaded the library, or its file is missing. JNA calls then.
     }
   }
 
-  /** Returns whether JNA is in another module: the JVM warns of native access for each module. */
+  /**
+   * Returns whether JNA is in another module. The JVM warns of native access for each module, so
+   * native methods of this class would cause a second warning.
+   */
   private static boolean isModuleOfItsOwn() {
     Module module = DirectCalls.class.getModule();
     return module.isNamed() && module != Native.class.getModule();
@@ -98,10 +101,10 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns the bytes of a file that the kernel has in its page cache, by the descriptor, or of the
-   * mapping at an address if the descriptor is negative; a negative errno value if the kernel does
-   * not tell, {@link #NOT_LINKED} without these methods. Only from one thread at a time. Never
-   * throws.
+   * Returns the cached bytes of the file with a descriptor, or of the mapping at an address if the
+   * descriptor is negative. The result is a negative errno value if the kernel does not report
+   * them, and {@link #NOT_LINKED} if the library's methods cannot be called. Only one thread may
+   * call this at a time. Never throws.
    */
   public static long cachedBytes(int descriptor, long begin, long bytes) {
     if (!linked && !callsByAddress) {
@@ -114,7 +117,10 @@ public final class DirectCalls {
     }
   }
 
-  /** Returns the address of a function by its number; 0 if this is not the library that counts. */
+  /**
+   * Returns the address of a function by its number; 0 if the library that was loaded for this
+   * class is another copy than the one that counts.
+   */
   static native long function(int number);
 
   /** Calls a function with as many of the arguments as it has; returns its result. */
@@ -138,6 +144,6 @@ public final class DirectCalls {
   /** Returns two addresses for each thread; null if the JVM does not describe its threads. */
   private static native long @Nullable [] stacks(Thread[] threads);
 
-  /** Returns cached bytes; a negative errno value if the kernel does not tell. */
+  /** Returns cached bytes; a negative errno value if the kernel does not report them. */
   private static native long cached(int descriptor, long begin, long bytes);
 }

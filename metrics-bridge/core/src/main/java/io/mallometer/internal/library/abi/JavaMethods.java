@@ -10,8 +10,9 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java methods in stacks, by the library's numbers. The name of each is requested once, soon
- * after it got its number, and kept: the JVM forgets the name when the class is unloaded.
+ * The Java methods in stacks, by the numbers that the library gives them. The name of each is
+ * requested once, soon after it got its number, and kept: the JVM forgets the name when the class
+ * is unloaded.
  *
  * <p>Thread-safe.
  */
@@ -23,8 +24,8 @@ final class JavaMethods {
   static final int NOT_NOW = -61;
 
   /**
-   * If the first methods, of this number, all have no name, the JVM is considered one that returns
-   * no names.
+   * If the JVM has returned no name for any of this many methods, it is considered one that returns
+   * none.
    */
   private static final int ENOUGH = 100;
 

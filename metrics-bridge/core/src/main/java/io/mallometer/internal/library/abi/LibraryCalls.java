@@ -33,7 +33,7 @@ final class LibraryCalls {
         : ByJna.call(number, a, b, c, d, e);
   }
 
-  /** Returns the address of a function that the library calls. */
+  /** Returns the address of one of the library's functions that it can call back. */
   static long address(String name) {
     return ADDRESSES[LibraryFunctions.NAMES.indexOf(name)];
   }
@@ -49,7 +49,7 @@ final class LibraryCalls {
     return addresses;
   }
 
-  /** Calls by JNA, which this class loads. */
+  /** Calls functions by JNA, which is loaded only if this class is used. */
   private static final class ByJna {
     private static final NativeLibrary LIBRARY = LibraryHandle.inThisProcess();
     private static final @Nullable Function[] FOUND = new Function[LibraryFunctions.NAMES.size()];

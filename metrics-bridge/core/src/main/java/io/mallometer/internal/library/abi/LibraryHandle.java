@@ -32,7 +32,7 @@ public final class LibraryHandle {
   /** The path of the library that was attached in this JVM. */
   private static final String PROPERTY = "mallometer.library";
 
-  /** The path of the library that this class loader has opened; there is one in a process. */
+  /** The path of the library that this class loader has opened; null if it has opened none. */
   private static volatile @Nullable String opened;
 
   private LibraryHandle() {}
@@ -85,8 +85,8 @@ public final class LibraryHandle {
   }
 
   /**
-   * Returns RTLD_NOW and RTLD_LOCAL, which is 0 except on macOS: by JNA's default other libraries
-   * would find the library's functions.
+   * Returns the options RTLD_NOW and RTLD_LOCAL, of which the latter is 0 except on macOS. With
+   * JNA's default options, other libraries would find and use the library's functions.
    */
   private static Map<String, Object> openOptions() {
     return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Searches memory by the library for lost objects. Thread-safe. */
+/** Makes the library search memory for lost objects. Thread-safe. */
 final class LibraryMemorySearch {
 
   private static final int MOST_OBJECTS = 8_192;

@@ -12,7 +12,10 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Functions of the library for monitors, which watch and count only on request. */
+/**
+ * Makes the library watch large requests and count the sizes that the allocator hands out, each
+ * only while a caller wants it.
+ */
 final class LibraryMonitors {
 
   /** EAGAIN as the library returns it. */
@@ -32,7 +35,10 @@ final class LibraryMonitors {
    */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
 
-  /** The users of the counts. Guarded by this, as is the number of the monitor in the library. */
+  /**
+   * The number of callers that want the counts. Guarded by this, as is the number of the monitor in
+   * the library.
+   */
   private int users;
 
   private int number;

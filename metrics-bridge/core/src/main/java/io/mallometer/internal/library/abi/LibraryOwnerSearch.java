@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Has the library search the Java heap for the objects that hold native memory. */
+/** Makes the library search the Java heap for the objects that hold native memory. */
 final class LibraryOwnerSearch implements OwnerSearch {
 
   private static final int NAME_BYTES = 512;
@@ -43,7 +43,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     this.begun = figures(LibraryFunctions.mallometer_owners_begin(site, address));
   }
 
-  /** Begins a search; to be closed. */
+  /** Begins a search, which the caller closes. */
   static OwnerSearch begin(int site) {
     LibraryOwnerSearch search = new LibraryOwnerSearch(site);
     return search.begun.failure().isEmpty() ? search : OwnerSearch.none(search.begun.failure());

@@ -124,7 +124,10 @@ final class LibraryScopes {
         figures.foreignFreedBytes());
   }
 
-  /** Returns the retained memory by site. Names sites after the copy, because naming allocates. */
+  /**
+   * Returns the retained memory by site. Copies the figures before it names the sites, because
+   * naming allocates memory.
+   */
   private List<RetainedSite> retained(int number) {
     ByteBuffer objects = Structs.allocate(MOST_OBJECTS * Abi.Object.BYTES);
     int count =

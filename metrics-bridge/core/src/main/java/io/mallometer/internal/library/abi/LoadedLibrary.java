@@ -62,7 +62,9 @@ public final class LoadedLibrary implements NativeLibrary {
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
-  /** The end of a report's texts, which lie side by side. */
+  /**
+   * The offset at which the texts of a report end. They lie side by side from {@code BUILD_AT} on.
+   */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
 
   /** EINVAL as the library returns it. */
@@ -109,12 +111,17 @@ public final class LoadedLibrary implements NativeLibrary {
   private String notCountingBecause = "";
   private Status counting = Status.counting();
 
-  /** Whether the library counted by an attach at the latest reading, and its latest check. */
+  /**
+   * Whether the library counted by an attach at the latest reading; {@link #checked} is the time of
+   * the latest {@code mallometer_attach_check}.
+   */
   private volatile boolean attached;
 
   private long checked = System.nanoTime();
 
-  /** The time at which counting began, and the library's own time at that moment. */
+  /**
+   * The time at which counting began; {@link #sinceNanos} is that moment by the library's clock.
+   */
   private Optional<Instant> since = Optional.empty();
 
   private long sinceNanos = -1;
@@ -625,8 +632,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Returns when counting began. It is computed once for each attach, so that all readings have the
-   * same time.
+   * Returns when counting began. Computes it once for each attach, so that the result does not vary
+   * between readings.
    */
   private Optional<Instant> since(Instant time) {
     long nanos = attached ? self.sinceNs() : 0;

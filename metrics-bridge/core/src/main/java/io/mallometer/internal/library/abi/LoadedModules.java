@@ -68,7 +68,10 @@ final class LoadedModules implements Modules {
     return known.stream().anyMatch(other -> overlap(other, module));
   }
 
-  /** Returns all recorded modules; if none can be recorded, those that were mapped. */
+  /**
+   * Returns all recorded modules; if the library records none, those that were mapped when this
+   * class last read the mappings.
+   */
   synchronized List<RecordedModule> all() {
     return List.copyOf(known.isEmpty() ? mapped : known);
   }
@@ -91,8 +94,9 @@ final class LoadedModules implements Modules {
   }
 
   /**
-   * Returns a stack without generated code: native frames up to the first that belongs to no
-   * module, then Java frames. The library ends stacks there itself if it knows modules.
+   * Returns a stack without generated code: the native frames before the first that belongs to no
+   * module, and the Java frames. If the library records modules, it has removed generated code
+   * itself.
    */
   synchronized long[] withoutGeneratedCode(long[] stack) {
     if (!known.isEmpty()) {

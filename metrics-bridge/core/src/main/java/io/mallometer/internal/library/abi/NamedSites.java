@@ -9,9 +9,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stacks and names of call sites, by the number of the site. Every full garbage collection
- * marks these thousands of objects, so each site has only one: its stack. A new site takes the
- * place of a site that the library has forgotten. Not thread-safe.
+ * The stacks and names of call sites, by the number of the site. The sites are elements of arrays,
+ * and only a site's stack is an object of its own, because every full garbage collection marks the
+ * objects of thousands of sites. A new site takes the place of a site that the library has
+ * forgotten. Not thread-safe.
  */
 final class NamedSites {
 
@@ -23,8 +24,8 @@ final class NamedSites {
   private @Nullable String[] libraries = new String[FEWEST];
 
   /**
-   * The names, which many sites share. It is cleared after every {@link SampledObject#MOST_SITES}
-   * replaced sites, to stay small.
+   * The pool of names, which many sites share. The pool is cleared after every {@link
+   * SampledObject#MOST_SITES} replaced sites, to stay small.
    */
   private final StringPool pool = new StringPool();
 

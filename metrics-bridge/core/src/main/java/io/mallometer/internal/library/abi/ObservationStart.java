@@ -57,7 +57,10 @@ final class ObservationStart {
     result = start.getAsInt();
   }
 
-  /** Withdraws the request. Another copy of the bridge may still have one. */
+  /**
+   * Withdraws the request. The request of another copy of the bridge, in another class loader,
+   * stays.
+   */
   void takeBack() {
     if (result == 0) {
       stop.getAsInt();
@@ -65,7 +68,7 @@ final class ObservationStart {
     result = NOT_ASKED;
   }
 
-  /** Returns why nothing is observed, by the result of the request; empty if it succeeded. */
+  /** Returns why nothing is observed; empty if the request succeeded. */
   String refusal() {
     return switch (result) {
       case 0 -> "";

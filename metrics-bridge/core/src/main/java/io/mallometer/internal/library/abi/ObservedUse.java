@@ -36,7 +36,8 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The most attempts to read the samples and the counts without an old collection between them.
+   * The most readings of the samples. They are repeated if a collection of the old generation began
+   * meanwhile, because it frees samples.
    */
   private static final int READINGS = 3;
 
@@ -92,7 +93,7 @@ final class ObservedUse {
   }
 
   /**
-   * Reads everything.
+   * Reads the live samples and the evidence of their sites.
    *
    * @param counters reads the exact counters, in microseconds; called before the objects are read
    */
@@ -157,7 +158,7 @@ final class ObservedUse {
         row.otherwiseBytes());
   }
 
-  /** Returns whether an old collection has begun since a reading. */
+  /** Returns whether a collection of the old generation has begun since a reading. */
   private boolean isOutdated(Cleaning cleaning) {
     return cleaning.reason().isEmpty()
         && LibraryFunctions.mallometer_collections(Structs.address(collections.memory()), 0, 0) >= 0

@@ -16,10 +16,12 @@ final class PageTable implements AutoCloseable {
   /** The most pages of one read: 8 KiB, for which the JDK needs no buffer of its own. */
   private static final int MOST_AT_ONCE = 1_024;
 
-  /** The fewest pages of one read, which take less time than the call itself. */
+  /** The fewest pages of one read. To copy so many takes less time than the system call itself. */
   private static final int FEWEST_AT_ONCE = 32;
 
-  /** The byte of a page's entry whose sign shows that the page is present. */
+  /**
+   * The index of the highest byte of a page's entry, whose sign bit shows that the page is present.
+   */
   private static final int HIGHEST =
       ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
 

@@ -75,14 +75,14 @@ final class RecordedCallSites {
   private static final int METHODS_AT_ONCE = 4_096;
 
   /**
-   * The most sites that a reading newly names, unless it is whole. The sites with most bytes come
+   * The most sites that a reading names, unless it has to name all. The sites with most bytes come
    * first.
    */
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * The most sites that are named at each fifth call of {@link #nameMethods}, which comes once a
-   * second. So all sites of the library's table are named within two minutes.
+   * Each fifth call of {@link #nameMethods} names at most this many sites. With a call each second,
+   * all sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -129,19 +129,28 @@ final class RecordedCallSites {
             }
           });
 
-  /** The symbolizer, created for the first stack, so that no start waits; so is {@link #naming}. */
+  /**
+   * The symbolizer. Like {@link #naming}, it is created for the first stack, so that no program
+   * start waits for it.
+   */
   private @Nullable Symbolizer symbolizer;
 
   private final ResidentShares resident = new ResidentShares("/proc/self/pagemap");
 
   private final NamedSites named = new NamedSites();
 
-  /** The number below which all sites are named; -1 before the first reading. */
+  /**
+   * The number of sites that {@link #nameMethods} has gone through, in the library's order; -1
+   * before the first reading.
+   */
   private int namedUpTo = -1;
 
   private int callsInBetween;
 
-  /** Whether at some time all sites had names. Only few sites are added later. */
+  /**
+   * Whether all sites have had names at some time. Each reading then names all new ones, which are
+   * few.
+   */
   private boolean allNamed;
 
   /** Sites whose modules or methods were not all known. */
@@ -157,8 +166,8 @@ final class RecordedCallSites {
   private int attached = BUSY;
 
   /**
-   * Lets stacks have Java frames, and requests names of new methods, up to a bound. For a thread of
-   * the JVM.
+   * Lets stacks have Java frames, and requests names of new methods, up to a bound. Must be called
+   * by a thread of the JVM.
    */
   synchronized void nameMethods() {
     attach();
@@ -241,8 +250,8 @@ final class RecordedCallSites {
       String reason) {}
 
   /**
-   * Returns why call sites are not recorded. If the library's reason names a limit, this is that
-   * reason.
+   * Returns why call sites are not recorded: the library's own reason if it has one, else that they
+   * are switched off.
    */
   static String whyNotRecorded(String reasonOfLibrary) {
     int begin = reasonOfLibrary.indexOf(NOT_RECORDED);
@@ -299,7 +308,7 @@ final class RecordedCallSites {
     return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
-  /** Returns the fewest live bytes with which a site without a name gets one in this reading. */
+  /** Returns the live bytes from which this reading names a site that has no name yet. */
   private double leastNamed() {
     double[] unnamed = new double[SITES_AT_ONCE];
     int found = 0;
@@ -362,7 +371,7 @@ final class RecordedCallSites {
     attach();
     List<RangeOfSite> read = readRanges();
     if (nameSitesOf(read)) {
-      // The naming maps memory itself.
+      // Naming the sites maps memory itself, so the ranges have changed.
       read = readRanges();
       nameSitesOf(read);
     }

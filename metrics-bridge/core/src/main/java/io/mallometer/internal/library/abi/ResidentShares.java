@@ -13,9 +13,9 @@ import java.util.Arrays;
  * are resident. The samples are visited in the order of their addresses, since neighbours share a
  * read of the page table.
  *
- * <p>A sample in a slot stands for objects that lie among others. The pages of a slot are new,
- * while an allocator hands out small objects on pages that were used before. So a sample in a slot
- * that is smaller than glibc's threshold of singly mapped objects counts as resident.
+ * <p>The library puts some samples into slots, on new pages of their own. The objects for which
+ * such a sample stands lie elsewhere: small ones on pages that the allocator has used before. So a
+ * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
  *
  * <p>A visit takes some 10 ms of CPU time at most, once the code is compiled, and 2.5 ms for 8,000
  * small samples. Of sites with very many samples only some are visited, and of large objects only
@@ -23,7 +23,7 @@ import java.util.Arrays;
  */
 final class ResidentShares {
 
-  /** The most samples of a visit: a call of the system each, of some microseconds. */
+  /** The most samples of a visit. Each takes a system call of some microseconds. */
   static final int MOST_SAMPLES = 4_096;
 
   /** The most pages of all samples together: their entries take some milliseconds to read. */
@@ -32,7 +32,9 @@ final class ResidentShares {
   /** The size in bytes from which glibc maps an object singly, on new pages. */
   static final int SINGLY_MAPPED = 128 << 10;
 
-  /** The consecutive pages that are visited of a large object at each of several places. */
+  /**
+   * The number of consecutive pages that are visited at each of several places in a large object.
+   */
   private static final int PIECE = 16;
 
   private static final int FEWEST_PIECES = 2;
@@ -42,7 +44,7 @@ final class ResidentShares {
 
   private final String path;
 
-  /** The shares by the place of the site; {@code NaN} if unknown. */
+  /** The shares by the array index of the site; {@code NaN} if unknown. */
   private final double[] shares = new double[SampledObject.MOST_SITES];
 
   /** The share of all sites together; {@code NaN} if unknown. */
@@ -84,7 +86,7 @@ final class ResidentShares {
 
   /**
    * Returns the addresses and indices of samples, ascending. The samples in slots come first in the
-   * array, so it is visited in an order that mixes them with the others.
+   * array, so the array is read in bit-reversed order, which mixes them with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
@@ -107,7 +109,9 @@ final class ResidentShares {
     return chosen;
   }
 
-  /** Returns how many samples of a site may be visited so that no site lacks a visit. */
+  /**
+   * Returns how many samples of each site may be visited, so that all sites have visited samples.
+   */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
     for (int i = 0; i < count; i++) {
@@ -171,7 +175,7 @@ final class ResidentShares {
     return bytes;
   }
 
-  /** Returns the share of present pages in pieces that lie evenly between two pages. */
+  /** Returns the share of present pages in pieces that are evenly spaced between two pages. */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
       throws IOException {
     long pieces = Math.max(FEWEST_PIECES, mostPages * MOST_SAMPLES / MOST_PAGES);

@@ -21,8 +21,8 @@ final class SampledAges {
   private static final int INDEX_BITS = 20;
 
   /**
-   * The median ages by the row of the site. Of all sites that had the same row, only one has live
-   * samples.
+   * The median ages by the array index of the site. Of all sites with the same index, only one has
+   * live samples.
    */
   private final double[] median;
 

@@ -5,9 +5,10 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The library's variance covers the samples only. Allocations since the last sample may be
- * missing, so the square of a mean sample is added. The term is smaller for large samples, because
- * no allocation of their size is left out.
+ * <p>The library's variance does not cover the allocations since the last sample, which the
+ * estimate lacks. So the square of the amount for which a mean sample stands is added. This term is
+ * smaller for large samples and 0 from the size of the interval on, because such allocations are
+ * hardly ever left out.
  */
 final class SiteEstimates {
 
@@ -78,7 +79,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // Objects can have 0 bytes with accounting by headers.
+    // With accounting by headers, objects can have 0 bytes, so the value of all may be 0.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

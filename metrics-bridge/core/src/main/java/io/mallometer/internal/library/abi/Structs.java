@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Memory that the library fills.
  *
- * <p>Memory that stays is not in direct buffers of the JDK. A direct buffer that is never freed
+ * <p>Memory that is kept is not in direct buffers of the JDK. A direct buffer that is never freed
  * changes the order in which the collector finds the application's unreachable direct buffers. With
  * 30,000 such buffers at a time, glibc took 1.5 times as long to free them and to allocate new
  * ones.
@@ -72,8 +72,8 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // The JVM would compile a loop in place of this call after a few thousand names, which costs
-    // CPU time.
+    // If this were a loop, the JVM would compile it after a few thousand names, which costs CPU
+    // time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);
@@ -87,8 +87,9 @@ final class Structs {
   }
 
   /**
-   * Returns whether a loader ends with the JVM, so that nothing has to be freed: the agent's, that
-   * of the class path or a Spring Boot jar, or the JVM's. A web application's may end earlier.
+   * Returns whether a class loader lives as long as the JVM, so that nothing has to be freed. This
+   * holds for the loaders of the agent, of the class path, of a Spring Boot jar and of the JVM, but
+   * not for that of a web application.
    */
   private static boolean isForGood(@Nullable ClassLoader loader) {
     return loader == null

@@ -11,7 +11,7 @@ import java.util.Optional;
  * The memory of this process on macOS: Mach's {@code task_info}, called through JNA.
  *
  * <p>The figures are those of {@code struct task_vm_info} in {@code mach/task_info.h}, packed to 4
- * bytes. The build of the library for macOS compares the places with that header.
+ * bytes. The build of the library for macOS compares the offsets with that header.
  */
 public final class TaskInfo {
 
@@ -32,8 +32,8 @@ public final class TaskInfo {
    *
    * @param residentBytes resident memory without compressed pages
    * @param compressedBytes memory that the kernel has compressed, by its size before
-   * @param footprintBytes memory that the kernel charges the process for; other systems of Apple's
-   *     end a process for it
+   * @param footprintBytes memory that the kernel charges to the process; on iOS the kernel ends a
+   *     process with too much of it
    */
   public record Figures(long residentBytes, long compressedBytes, long footprintBytes) {}
 

@@ -121,7 +121,10 @@ final class Availability {
     return OFF.contains(value.toLowerCase(Locale.ROOT));
   }
 
-  /** Returns the setting that switches off everything, or only attaching, as it was written. */
+  /**
+   * Returns the variable, with its value, that switches off everything or only attaching; empty if
+   * there is none.
+   */
   static Optional<String> switchedOff() {
     @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
     return enabled != null && isOff(enabled)
@@ -159,8 +162,8 @@ final class Availability {
   }
 
   /**
-   * Returns whether a line ends in the library, which may have been deleted later. Does not use a
-   * regular expression, because each start would have to load its classes.
+   * Returns whether a line ends in the library's name, or in that of its deleted file. Does not use
+   * a regular expression, because each start would have to load its classes.
    */
   private static boolean mapsLibrary(String maps) {
     return LibraryHandle.mappedLibrary(maps).isPresent();
@@ -195,7 +198,7 @@ final class Availability {
   /**
    * Links to the library.
    *
-   * @param unpacked the path of a library that has to be opened first
+   * @param unpacked the path of the library, if it has to be opened first
    */
   private static NativeLibrary link(Optional<Path> unpacked) {
     try {

@@ -18,7 +18,7 @@ final class JnaDirectory {
 
   private JnaDirectory() {}
 
-  /** Returns why JNA cannot unpack itself; empty if it can, or need not. */
+  /** Returns why JNA cannot unpack its native part; empty if it can, or does not have to. */
   static Optional<String> obstacle() {
     Properties properties = System.getProperties();
     return unpacks(properties)

@@ -61,9 +61,9 @@ public final class ProcessLibrary implements NativeLibrary {
   }
 
   /**
-   * Attaches. Other threads see the library when it counts, or has refused to. If a library in the
-   * process could not be read, the attach is not tried again, because JNA reports its failure only
-   * once.
+   * Attaches. Other threads get the library only after it has begun to count, or has refused to. If
+   * a library in the process could not be read, the attach is not tried again, because JNA reports
+   * its failure only once.
    */
   @Override
   public synchronized Status attach() {

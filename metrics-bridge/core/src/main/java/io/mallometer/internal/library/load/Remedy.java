@@ -13,8 +13,8 @@ final class Remedy {
   private Remedy() {}
 
   /**
-   * Returns instructions to count from now on, or from the start after a restart. They name no
-   * process id, because it differs outside a container, and no path to the command line.
+   * Returns instructions to count from now on, or from the start after a restart. They contain no
+   * process id, because it differs outside a container, and no path of the command-line program.
    */
   static String attach() {
     return preload(
@@ -112,7 +112,7 @@ final class Remedy {
     return "Add the dependency net.java.dev.jna:jna, version 5.12 or newer";
   }
 
-  /** Returns the option for a runtime of jlink that lacks modules. */
+  /** Returns the option that adds missing modules to a runtime made with jlink. */
   static String addModule() {
     return "Add --add-modules java.logging,java.management to the java command,"
         + " or to the jlink command that made this runtime";
