@@ -4,7 +4,7 @@
  * by the C library and by libraries that are opened later. Objects from before the attach can be freed. After
  * mallometer_detach() every word has its earlier value again.
  *
- * attach LIBRARY CASE [PLUGIN]
+ *   attach LIBRARY CASE [PLUGIN]
  */
 #include "attach.h"
 
