@@ -137,8 +137,8 @@ final class Growing {
   }
 
   /**
-   * Loses objects of six kinds in 80 threads of four pools, 12 MiB a minute together, and fills three caches by 14 MiB a minute, which are
-   * read.
+   * Runs 80 threads in four pools. They lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a minute to three caches. Each
+   * addition to a cache reads all its entries.
    */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
@@ -159,7 +159,7 @@ final class Growing {
     Thread.currentThread().join();
   }
 
-  /** Loses memory at a call site for each kind of object. */
+  /** Loses memory. Each kind of object has its own call site. */
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
@@ -234,8 +234,8 @@ final class Growing {
   }
 
   /**
-   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and a heap that grows by 70 MiB a
-   * minute towards its maximum of 1 GiB.
+   * Behaves as a service that processes streams: it has 400 MiB outside of the heap from the start, and its live Java objects grow by 70
+   * MiB a minute, up to 750 MiB.
    */
   private static void streams() throws InterruptedException {
     for (int i = 0; i < 400; i++) {
@@ -276,7 +276,7 @@ final class Growing {
     }
   }
 
-  /** Defines a class by a loader of its own ten times a second and keeps an instance and 10 KiB. */
+  /** Defines a class in a new class loader ten times a second, and keeps an instance of 10 KiB. */
   private static void classes() throws Exception {
     byte[] code;
     try (InputStream in = Growing.class.getResourceAsStream("Growing$Script.class")) {
@@ -300,7 +300,7 @@ final class Growing {
     final byte[] result = new byte[10 << 10];
   }
 
-  /** Runs a program until the JVM is ended; returns false if there is none of this name. */
+  /** Runs the program of this name until the JVM is ended. Returns false if no program has this name. */
   static boolean run(String name, Path file) throws Exception {
     switch (name) {
       case "threads" -> threads();
@@ -356,7 +356,10 @@ final class Growing {
       return join(number(1, 8), bytes(7, graph), bytes(8, number(2, 13)));
     }
 
-    /** Returns a vector's name and type. The length is unknown if it holds floats. */
+    /**
+     * Returns the declaration of a vector: its name, its type, and its length, which is 1 for type 7 (integers) and unknown for other
+     * types.
+     */
     private static byte[] value(String name, int type) {
       byte[] dimension = type == 7 ? number(1, 1) : text(2, "n");
       byte[] tensor = join(number(1, type), bytes(2, bytes(1, dimension)));
@@ -371,7 +374,7 @@ final class Growing {
       return bytes(field, value.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Returns a field of fewer than 128 bytes. */
+    /** Returns a field whose value has fewer than 128 bytes, so that its length takes one byte. */
     private static byte[] bytes(int field, byte[] value) {
       return join(new byte[] {(byte) (field << 3 | 2), (byte) value.length}, value);
     }
@@ -394,7 +397,7 @@ final class Growing {
     }
   }
 
-  /** Keeps the result of a query of 1 MiB every four seconds. */
+  /** Runs a query with a result of 1 MiB every four seconds, and keeps the results. */
   @SuppressWarnings("resource")
   private static void duckdb() throws Exception {
     Connection connection = DriverManager.getConnection("jdbc:duckdb:");
@@ -446,7 +449,7 @@ final class Growing {
     }
   }
 
-  /** Packs by a Deflater that is never ended. */
+  /** Packs data with a Deflater and never ends it. */
   private static final class Archive {
     /** The bytes of zlib's deflate state with the default settings, see zconf.h. */
     private static final int DEFLATER_BYTES = 268_200;
@@ -461,7 +464,7 @@ final class Growing {
     }
   }
 
-  /** Reads a token by jna and loses its memory. */
+  /** Allocates the memory of a token with JNA and never frees it. */
   private static final class Tokens {
     private static final int BYTES = 11 << 10;
 

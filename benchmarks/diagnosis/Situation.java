@@ -36,7 +36,7 @@ import sun.misc.Unsafe;
 
 /** A program without Spring whose memory develops in one known way. {@code Situation NAME [MINUTES]} runs until it is ended. */
 final class Situation {
-  /** Memory of malloc. */
+  /** Allocates, accesses and frees memory of malloc. */
   static final Unsafe UNSAFE = unsafe();
 
   private static final int MIB = 1 << 20;
@@ -77,7 +77,7 @@ final class Situation {
   /**
    * Fills a cache that then stays full. If {@code read} is set, each entry is read about every half minute.
    *
-   * @param filled the filled share after a multiple of the minutes
+   * @param filled maps the elapsed time, as a multiple of {@code minutes}, to the share of the cache that is filled
    */
   private static void cache(DoubleUnaryOperator filled, double minutes, boolean read) throws InterruptedException {
     Random random = new Random(1);
@@ -100,7 +100,7 @@ final class Situation {
     }
   }
 
-  /** Allocates for a minute, keeps the memory, and does not use it again. */
+  /** Waits for four minutes, allocates 120 MiB within a minute, and never uses them. */
   private static void burst() throws InterruptedException {
     Thread.sleep(240_000);
     while (ENTRIES.size() < BURST / ENTRY) {
@@ -110,7 +110,7 @@ final class Situation {
     Thread.currentThread().join();
   }
 
-  /** Allocates for a minute, uses the memory for three and frees it, again and again. */
+  /** Repeats this: waits for {@code minutes}, allocates 120 MiB within a minute, uses them for three minutes and frees them. */
   private static void batch(double minutes) throws InterruptedException {
     while (true) {
       Thread.sleep((long) (minutes * 60_000));
@@ -156,7 +156,7 @@ final class Situation {
     }
   }
 
-  /** Writes a large file and reads it again and again, 8 MiB a second. */
+  /** Writes a file of 1 GiB again and again, and reads it at the same time, 8 MiB a second each. */
   private static void pageCache(Path file) throws Exception {
     ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
     try (FileChannel channel =
@@ -173,8 +173,8 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program by the rows of mallometer's account. Prints the counts every five seconds: {@code planted},
-   * the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   * Counts the true growth of a program, separately for each row of mallometer's account. Prints the counts every five seconds:
+   * {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */
@@ -208,8 +208,8 @@ final class Situation {
   }
 
   /**
-   * Writes all that the rules of the diagnosis read at minutes 3, 5 and 9, so that tests can make the diagnosis again: {@code
-   * NAME-5.json.gz}. Reads the engine of the agent in this JVM by reflection.
+   * Writes the inputs of the diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
+   * the diagnosis. Reads the engine of the agent in this JVM by reflection.
    */
   @SuppressWarnings("removal")
   static final class Inputs {
@@ -220,13 +220,13 @@ final class Situation {
 
     private Inputs() {}
 
-    /** Makes a member accessible. From JDK 24 on the agent is a module that opens no package. */
+    /** Makes a member accessible. From JDK 24 on the agent is a module that opens no package, so setAccessible() would fail. */
     private static <T extends AccessibleObject> T opened(T member) {
       UNSAFE.putBoolean(member, OVERRIDE, true);
       return member;
     }
 
-    /** Begins to write files whose path begins with a prefix. */
+    /** Starts the thread that writes the files. Their paths begin with {@code prefix}. */
     static void record(String prefix) {
       Thread thread = new Thread(() -> recordAll(prefix), "inputs");
       thread.setDaemon(true);
@@ -255,13 +255,13 @@ final class Situation {
           return opened(Class.forName("io.mallometer.Mallometer$Shared", false, thread.getContextClassLoader()).getDeclaredField("POLLER"))
               .get(null);
         } catch (ClassNotFoundException e) {
-          // The thread is none of the agent's, so the next one is tried.
+          // The class loader of this thread does not have the agent's classes, so the next thread is tried.
         }
       }
       throw new ClassNotFoundException("no thread has the agent's classes");
     }
 
-    /** Returns the components of a DiagnosisInput but for the options, which are the defaults, and the previous run. */
+    /** Returns the components of a DiagnosisInput, except the options, which have their defaults, and the previous run. */
     private static Map<String, Object> input(Object engine) throws ReflectiveOperationException {
       Object poller = field(engine, "poller");
       Object diagnoser = field(poller, "diagnoser");

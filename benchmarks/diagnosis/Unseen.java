@@ -23,7 +23,7 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
-/** Programs that were written before anyone had seen the diagnosis of them. */
+/** Programs that were written before the diagnosis was tried on any of them. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {
   private static final int MIB = 1 << 20;
@@ -34,7 +34,7 @@ final class Unseen {
 
   private Unseen() {}
 
-  /** Runs a program until the JVM is ended; returns false if there is none of this name. */
+  /** Runs the program of this name until the JVM is ended. Returns false if no program has this name. */
   static boolean run(String name, Path file) throws Exception {
     switch (name) {
       case "sessions" -> sessions();
@@ -211,7 +211,7 @@ final class Unseen {
     }
   }
 
-  /** Fills a cache on the heap by 40 MiB a minute up to 140 MiB, and makes garbage. */
+  /** Adds 40 MiB a minute to a cache on the Java heap until the cache has 140 MiB, and makes garbage. */
   private static void fullHeap() throws InterruptedException {
     Deque<byte[]> cache = new ArrayDeque<>();
     while (true) {
@@ -226,8 +226,8 @@ final class Unseen {
   }
 
   /**
-   * Allocates 2 MiB of objects and shrinks each to 64 bytes, which stay and are used. The holes are too small for the next objects. So
-   * malloc retains 11 MiB more each minute.
+   * Allocates 2 MiB of objects in each round and shrinks each object to 64 bytes, which stay in use. The holes between the objects are
+   * too small for the larger objects of the next round, so malloc retains 11 MiB more each minute.
    */
   private static void pinned() throws InterruptedException {
     Random random = new Random(1);
@@ -262,7 +262,7 @@ final class Unseen {
     }
   }
 
-  /** Makes a pool of two threads for each request, one every two seconds, and never shuts it down. */
+  /** Handles a request every two seconds. Each request creates a pool of two threads and never shuts the pool down. */
   private static void poolPerRequest() throws InterruptedException {
     for (int i = 0; ; i++) {
       Orders.handle(i);
@@ -343,7 +343,7 @@ final class Unseen {
     }
   }
 
-  /** Defines a hidden class for each call, ten a second, and keeps its instance. */
+  /** Defines ten hidden classes a second, and keeps an instance of each. */
   private static void hiddenClasses() throws Exception {
     byte[] code;
     try (InputStream in = Unseen.class.getResourceAsStream("Unseen$Rule.class")) {

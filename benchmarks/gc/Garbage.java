@@ -24,10 +24,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * A program with one kind of native memory, and with a heap load that causes old collections. It counts the objects
- * that it made, those that it dropped, and those whose end a phantom reference has reported. The difference of the last
- * two counts is the true garbage. Prints a line for each evaluation, with the counts at that moment, and at the end
- * what System.gc() frees.
+ * A program with one kind of native memory, and with a heap load that causes collections of the old generation. It
+ * counts the objects that it made, those that it dropped, and those whose end a phantom reference has reported. The
+ * difference of the last two counts is the true garbage. After each evaluation of mallometer's leak report the program
+ * prints the call sites with the counts at that moment, and at the end what System.gc() frees.
  */
 public final class Garbage {
 
@@ -41,7 +41,7 @@ public final class Garbage {
   private static final AtomicLong DROPPED = new AtomicLong();
   private static final AtomicLong CLOSED = new AtomicLong();
   private static final AtomicLong COLLECTED = new AtomicLong();
-  /** The counts at each moment of the last minute. */
+  /** The counts of the last minute, noted about every 20 ms, by time. */
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;
@@ -129,7 +129,7 @@ public final class Garbage {
     }
   }
 
-  /** Watches for an object's end, unless the program closes it. */
+  /** Counts an object as made. Watches for its end with a phantom reference, unless the program closes such objects. */
   private static void watch(String how, Object made) {
     MADE.incrementAndGet();
     if (!how.equals("closed") && !how.equals("bounded") && !how.equals("filled")) {
@@ -192,7 +192,10 @@ public final class Garbage {
     };
   }
 
-  /** Counts an old collection once it has cleared an object that became old, and marks the next such object. */
+  /**
+   * Counts a collection of the old generation when it has cleared a weak reference to a replaced object. Then sets a
+   * weak reference to the object that is being replaced, to recognize the next collection.
+   */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;
     if (replaced != null && (latest == null || latest.refersTo(null))) {
@@ -259,7 +262,7 @@ public final class Garbage {
     }
   }
 
-  /** Prints each site, with the made, closed, dropped and collected objects. */
+  /** Prints each call site in make(), with the numbers of objects that were made, closed, dropped and collected. */
   private static void print(Mallometer mallometer, double at) {
     Map.Entry<Instant, String> noted = BOOKS.floorEntry(mallometer.leaks().report().time());
     String books = noted == null ? "0 0 0 0" : noted.getValue();

@@ -10,11 +10,11 @@ import sun.misc.Unsafe;
 
 /**
  * Allocates memory before mallometer is attached, and leaks at known rates after that. {@code Growing MIB} allocates
- * that many MiB, prints a line, and waits for a line of input, which run.py writes after the attach, if there is one.
- * Then the leaks begin.
+ * that many MiB, prints a line, and waits for a line of input. run.py writes this line after the attach, or at once if
+ * mallometer is preloaded. Then the leaks begin.
  *
- * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth is freed and
- * allocated again all the time.
+ * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth consists of
+ * objects that live for 30 s on average and are then replaced.
  */
 final class Growing {
   private static final double MIB = 1 << 20;
@@ -24,7 +24,7 @@ final class Growing {
   private static final double POOL_SECONDS = 300;
   private static final double SHORT_SECONDS = 30;
 
-  /** run.py reads the names, sizes and rates here. */
+  /** The leaks. run.py parses their names, sizes and rates from this source file. */
   private static final List<Leak> LEAKS =
       List.of(
           new Leak("leakOf1KiB", Growing::leakOf1KiB, 1 << 10, 12),

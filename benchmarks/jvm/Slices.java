@@ -146,7 +146,10 @@ public final class Slices {
     }
   }
 
-  /** Scales the amounts of all parts by one factor. */
+  /**
+   * Scales the amounts of all parts by one factor, so that turns take the time given by {@code
+   * turn} on average.
+   */
   private void scale() throws Exception {
     enter(kinds.get(0).reference);
     long[] usual = new long[parts.size()];
@@ -308,8 +311,8 @@ public final class Slices {
     }
 
     /**
-     * Switches async-profiler to {@code off}, or to a state that is its options, such as {@code
-     * nativemem=512k}.
+     * Switches async-profiler to {@code off}, or starts it with the options that the state
+     * contains, such as {@code nativemem=512k}. A plus sign in the state stands for a comma.
      */
     final class AsyncProfiler implements Switch {
       private final Function execute;

@@ -13,10 +13,10 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Allocates until it is killed, after a word on standard input and some seconds of rest: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES
- * FILE COLLECTIONS}. The given bytes are allocated in the given time, and then further bytes at the same rate. The program stores the
- * number of allocated bytes in the mapped file, whose page survives the kill. If COLLECTIONS is true, another thread lets the JVM collect
- * garbage.
+ * Waits for input, rests for some seconds, and then allocates until it is killed: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
+ * COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The program stores the number of allocated
+ * bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true, another thread makes garbage, so that the
+ * JVM collects.
  */
 final class Burst {
 
@@ -45,7 +45,7 @@ final class Burst {
     burst.join();
   }
 
-  /** Waits for a word on standard input, and then for some seconds. */
+  /** Waits for a byte on standard input, and then for some seconds. */
   static void rest(String seconds) throws IOException, InterruptedException {
     System.in.read();
     Thread.sleep((long) (Double.parseDouble(seconds) * 1000));
@@ -138,11 +138,11 @@ final class Channels {
 
 final class ReportReader {
 
-  /** The bytes of zlib's state and window of an inflater. */
+  /** The bytes that zlib allocates for an inflater: its state and its window. */
   private static final int BYTES = 39_928;
 
   private static final List<Inflater> OPEN = new ArrayList<>();
-  /** This is shorter than the text, so that zlib needs its window for the rest. */
+  /** The output is shorter than the inflated text, so that zlib allocates its window. */
   private static final byte[] INFLATED = new byte[40_000];
 
   private ReportReader() {}

@@ -7,9 +7,9 @@ import java.util.regex.Pattern;
 import jdk.crac.Core;
 
 /**
- * Ends, or waits for its end: {@code Ends HOW REST_SECONDS MESSAGE}. Before it ends it allocates until the termination
- * message reports 85 % of the limit, so that in each case but that of a child there is a message, which must be emptied
- * or kept.
+ * Ends in the way that HOW names, or sleeps until it is ended: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is
+ * {@code child}, the program first allocates until the termination message reports 85 % of the limit. So there is a
+ * message, which must be emptied or kept, depending on the end.
  */
 final class Ends {
 
@@ -38,7 +38,7 @@ final class Ends {
     }
   }
 
-  /** Starts a child that the kernel kills for the limit, and exits. */
+  /** Starts a child that the kernel kills because it exceeds the memory limit, and then exits. */
   private static void child() throws IOException, InterruptedException {
     new ProcessBuilder("sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done").start().waitFor();
     Thread.sleep(2_000);

@@ -55,7 +55,7 @@ final class Healthy {
     return of.get(random.nextInt(of.size()));
   }
 
-  /** Builds tables within the first minute, and seldom reads them later. */
+  /** Builds tables within the first minute, and never reads them later. */
   static final class StartUpTables implements Kernel {
     private static final int BYTES = 3000;
 
@@ -74,7 +74,7 @@ final class Healthy {
     }
   }
 
-  /** Uses a pool of buffers whose use rises at times. */
+  /** Uses buffers of a pool: 50 at a time, and 400 in every fifth minute. */
   static final class NettyPools implements Kernel {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final Random random = new Random(4);

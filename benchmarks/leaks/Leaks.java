@@ -273,7 +273,10 @@ final class Leaks {
       }
     }
 
-    /** Keeps entries in a map whose keys lack equals(), so that no entry is ever found again. */
+    /**
+     * Keeps entries in a map that compares keys by identity, and creates a new key for each access,
+     * so that no entry is ever found again.
+     */
     static final class LostKeys implements Kernel {
       private static final int BYTES = 4096;
 
@@ -360,7 +363,7 @@ final class Leaks {
       }
     }
 
-    /** Allocates off-heap memory as a library does that frees nothing. */
+    /** Allocates memory with Unsafe, as libraries do, and never frees it. */
     static final class UnsafeBlocks implements Kernel {
       private static final int BYTES = 16_000;
 
@@ -469,7 +472,7 @@ final class Leaks {
       }
     }
 
-    /** Lets a C function enlarge an output buffer, copies it and does not free it. */
+    /** Lets realloc() enlarge an output buffer, and never frees the buffer. */
     static final class GrownBuffers implements Kernel {
       private static final int MOST = 16_000;
 
@@ -490,7 +493,7 @@ final class Leaks {
       }
     }
 
-    /** Reads with options of RocksDB that are not closed. */
+    /** Creates read options of RocksDB, and neither keeps nor closes them. */
     static final class DroppedReadOptions implements Kernel {
       DroppedReadOptions() {
         RocksDB.loadLibrary();

@@ -21,8 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * The look-alikes. Each allocates in a method of its own, whose name identifies its call sites, and
- * leaves its objects idle for 1 to 30 minutes. Each holds about 12 MB.
+ * Kernels that look like leaks for a time. Each allocates in a method of its own, whose name
+ * identifies its call sites, and leaves its objects idle for 1 to 30 minutes. Each holds about 12
+ * MB.
  */
 final class LookAlikes {
 
@@ -416,7 +417,7 @@ final class LookAlikes {
       PHASE,
       /** A new configuration replaces the old one. */
       RELOAD,
-      /** Collected objects replace those that are read. */
+      /** New objects are collected; at each swap they replace the objects that are read. */
       SWAP,
       /** A pool has the size of the last peak; only the next peak uses all of it. */
       POOL

@@ -58,7 +58,7 @@ final class StatedLeaks {
 
   private StatedLeaks() {}
 
-  /** A kernel that loses the last address of its memory and frees the rest at once. */
+  /** A kernel that loses the last address of a part of its memory, and frees the rest at once. */
   private abstract static class Lost extends Stated {
     Lost(double bytesPerMinute) {
       super(Truth.LOST, Duration.ZERO, bytesPerMinute);

@@ -213,7 +213,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Fills a cache and reads each entry after random times. */
+  /** Fills a cache and reads each entry at random intervals. */
   private abstract static class RandomlyRead extends Needed {
     private final Schedule entries = new Schedule();
     private final Duration mean;
@@ -615,7 +615,9 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Writes a segment of a log each minute. Sixteen segments are read and freed at once. */
+  /**
+   * Writes a segment of a log each minute. When there are sixteen segments, all are read and freed.
+   */
   static final class LogSegments extends Needed {
     private static final int BYTES = 512 * KIB;
 

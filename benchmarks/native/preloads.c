@@ -22,7 +22,8 @@ static void (*next_free)(void *) = resolve_free;
 static void *(*next_calloc)(size_t, size_t) = resolve_calloc;
 static void *(*next_realloc)(void *, size_t) = resolve_realloc;
 
-/* glibc's dlsym allocates nothing when it finds the symbol. */
+/* glibc's dlsym() does not allocate when it finds the symbol, so it does not call the functions that are being
+ * resolved. */
 __attribute__((constructor)) static void resolve(void) {
   next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
   next_free = (void (*)(void *))dlsym(RTLD_NEXT, "free");

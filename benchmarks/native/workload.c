@@ -97,7 +97,8 @@ DEEPER(sixth, seventh)
 DEEPER(fifth, sixth)
 DEEPER(fourth, fifth)
 
-/* Allocates eight calls deep, with this function, its caller and main; the eight exclude the C library's frames. */
+/* Allocates with eight frames on the stack: main, timed, this function, and fourth to eighth. The C library's frames
+ * are not among the eight. */
 static void deep(long operations) {
   for (long i = 0; i < operations; i++) free(allocated(fourth(64)));
 }

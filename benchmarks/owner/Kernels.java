@@ -65,15 +65,15 @@ final class Kernels {
 
   /**
    * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
-   * of 8 KiB or more, all in {@link #plant}, called directly or indirectly by its own class, so
-   * that the stack identifies its call site.
+   * of 8 KiB or more, all in {@link #plant}, so that its class is in their stacks and identifies
+   * its call site.
    */
   abstract static class Kernel {
-    /** The kind of holding that the first way of the search must report. */
+    /** The kind of holding that the first way in the owner report must have. */
     final Holding holding;
 
     /**
-     * Words that the first way must have, in the holder or in a path, such as {@code static
+     * Words that the holder or the first path of the first way must contain, such as {@code static
      * ReportCache.open}; none if the memory has no holder.
      */
     final List<String> words;
@@ -88,8 +88,8 @@ final class Kernels {
     }
 
     /**
-     * Allocates. Reachable memory is in a static field, a thread, or another owner of the kernel,
-     * not in the kernel itself.
+     * Allocates the memory. Memory that stays reachable is held by a static field, a thread or
+     * another owner, not by a field of this object.
      *
      * @throws Exception if this JVM lacks a feature: then the kernel is left out
      */
@@ -192,7 +192,7 @@ final class Kernels {
     }
   }
 
-  /** Keeps all returned buffers in the queue of a pool, which hands out slices of its buffers. */
+  /** Keeps idle buffers in the queue of a pool. The queue refers to slices of the buffers. */
   static final class QueuedPool extends Kernel {
     private static final QueuedPool POOL = new QueuedPool();
 
@@ -336,7 +336,8 @@ final class Kernels {
 
   /**
    * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers
-   * to the spool. The table of hooks refers to a thread that was never started, and so is no root.
+   * to the spool. The table of hooks refers to threads that were never started, so the threads are
+   * no roots.
    */
   static final class ShutdownHooks extends Kernel {
     private record Spool(Memory pages) {
@@ -530,9 +531,9 @@ final class Kernels {
    * RocksDB has no cleaners: only garbage refers to the batches, and nothing will free them. Java
    * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
    *
-   * <p>The old table is so large that it was never young. A young collection of G1 finds neither
-   * the table nor its content, which stay until the next marking. After that the addresses are
-   * nowhere.
+   * <p>The table is so large that G1 allocates it in the old generation. So a young collection
+   * frees neither the old table nor the batches in it; they stay until the next marking. After that
+   * their addresses are nowhere.
    */
   static final class Unclosed extends Kernel {
     private static final int SLOTS = 1 << 20;
@@ -558,8 +559,8 @@ final class Kernels {
   }
 
   /**
-   * Starts threads that wait. Each Thread object has the address of the JVM's description of the
-   * thread.
+   * Starts threads that wait. Each Thread object has the address of the JVM's native structure for
+   * the thread.
    */
   static final class LiveThreads extends Kernel {
     private static final CountDownLatch NEVER = new CountDownLatch(1);

@@ -20,10 +20,10 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * Plants all kernels, searches for the owner of each and prints a line for each: {@code right},
- * {@code wrong} if another owner is named, {@code missed} if none is, {@code out} if the JVM lacks
- * a feature that the kernel needs. Arguments: names of kernels, to run only those; {@code -v}
- * prints the answers.
+ * Plants all kernels, searches for the owner of each and prints a line for each: {@code right};
+ * {@code wrong} if another owner is named; {@code missed} if none is; {@code out} if the JVM lacks
+ * a feature that the kernel needs, or if a collection has freed the memory. Arguments: names of
+ * kernels, to run only those; {@code -v} prints the answers.
  */
 public final class Run {
 
@@ -39,7 +39,7 @@ public final class Run {
     boolean verbose = wanted.remove("-v");
     int bad = 0;
     try (Mallometer mallometer = Mallometer.open()) {
-      sites(mallometer); // this reading lets later stacks have Java frames
+      sites(mallometer); // this reading makes later stacks include Java frames
       List<Kernel> planted = new ArrayList<>();
       for (Kernel kernel : Kernels.ALL) {
         String name = kernel.name();

@@ -64,8 +64,9 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
 
 /**
- * The loads of the pairs. {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of a pair describes, until the process
- * is ended, and counts the events in a row of {@link Situation.Planted}.
+ * The loads of the pairs of run.py. A pair runs one load twice: with a library that leaks, and with a fixed version or the right use.
+ * {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of the leak describes, until the process is ended, and counts
+ * the events in a row of {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
@@ -140,7 +141,7 @@ public final class Loads {
     }
   }
 
-  /** Compresses messages with a dictionary by reference, and closes the dictionary each time. */
+  /** Compresses a message with a dictionary that refers to the caller's buffer, and closes the dictionary each time. */
   private static final class Dictionaries {
     private final ByteBuffer content = ByteBuffer.allocateDirect(64 * KIB);
     private final byte[] message = new byte[KIB];
@@ -434,7 +435,7 @@ public final class Loads {
     }
   }
 
-  /** Counts the readers of articles in their index again and again, while others sort by the count. */
+  /** Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by it. */
   private static final class Articles {
     private static final int NUMBER = 100_000;
 
@@ -482,7 +483,7 @@ public final class Loads {
     }
   }
 
-  /** Writes records that become ever larger by the threads of a pool, from buffers on the heap. */
+  /** Writes ever larger records from buffers on the heap, in the threads of 64 executors in turn. */
   private static final class Records {
     private static final int THREADS = 64;
     private static final int STEP = 128 * KIB;

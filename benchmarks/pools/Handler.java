@@ -45,7 +45,7 @@ public final class Handler {
     /** Serves a request, which keeps its buffer or releases it. */
     void serve(boolean keeps) throws Exception;
 
-    /** Releases the oldest buffers if more than these are kept. */
+    /** Releases the oldest kept buffers until at most {@code most} are kept. */
     void expire(int most);
 
     /** Returns the number of kept buffers. */

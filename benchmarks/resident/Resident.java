@@ -8,7 +8,7 @@ import java.util.Queue;
 import java.util.Random;
 
 /**
- * Programs for the division of the resident set into parts. "jna" maps and touches 120 MB by a foreign function, and "netty" holds 80 MiB
+ * Programs whose resident set is to be divided into parts. "jna" maps and touches 120 MiB by a foreign function, and "netty" holds 80 MiB
  * of pooled buffers of changing sizes in four threads.
  */
 public final class Resident {

@@ -4,8 +4,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Prints which of the names in the file of the first argument Java's default lookup finds. With a second argument, the
- * path of a library, it fails unless the malloc that it finds is that library's.
+ * Prints which of the names in the file of the first argument Java's default lookup finds. The optional second
+ * argument is the path of a library. Then the program fails unless the lookup finds malloc, free, realloc and
+ * malloc_usable_size in that library.
  */
 class Lookup {
   public static void main(String[] arguments) throws Exception {

@@ -4,7 +4,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Allocates native memory until its time is over: zlib streams and direct buffers. Some stay live.
+ * Allocates native memory in three threads for ten minutes: zlib streams and direct buffers. Some
+ * buffers stay live.
  */
 class Probed {
 

@@ -1,7 +1,7 @@
 /*
- * The allocator's own figures: they have the allocator's name, follow the program's allocations, separate used from
- * retained memory, and predict how much a trim gives back. The first argument is the kind that must be found: glibc,
- * jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name.
+ * Tests the figures of mallometer_allocator(): they name the allocator, follow the program's allocations, separate used
+ * from retained memory, and predict how much a trim gives back. The first argument is the kind that must be found:
+ * glibc, jemalloc, tcmalloc or mimalloc; or "silent" for musl's allocator, which reports nothing but its name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static uint64_t resident_bytes(void) {
 }
 
 /*
- * Trims and compares the result with the prediction, which all allocators but mimalloc make. The figure includes pages
- * that were never touched and cannot be given back.
+ * Trims and compares the result with the prediction. mimalloc makes no prediction. The prediction includes pages that
+ * were never touched and cannot be given back, hence the tolerance.
  */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();

@@ -1,6 +1,7 @@
 /*
- * Records call sites in a program that does not link their functions. Nothing is reserved for call sites until the
- * program calls one of the functions; afterwards they work as in other programs. The first argument names the case.
+ * Tests call sites in a program that does not link the functions for call sites but looks them up with dlsym(). Nothing
+ * is reserved for call sites until the program calls one of the functions; afterwards they work as in other programs.
+ * The first argument names the case.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "check.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define SURE ((size_t)1 << 20) /* larger than the interval, so each object is sampled */
+#define SURE ((size_t)1 << 20) /* larger than the sampling interval, so each object is sampled */
 enum { KEPT = 20, MOST_SITES = 4096, MOST_OBJECTS = 70000 };
 
 static struct mallometer_site sites[MOST_SITES];
@@ -121,8 +122,8 @@ static void *churn(void *unused) {
   return unused;
 }
 
-/* Requests call sites while other threads allocate and free. Frees must find the samples of their objects, even of the
- * first ones. */
+/* Requests call sites while other threads allocate and free. Each free must find the sample of its object, even if the
+ * object is one of the first that were sampled. */
 static void in_the_middle(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];

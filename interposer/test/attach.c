@@ -1,7 +1,8 @@
 /*
- * A running program opens the library and calls mallometer_attach(). From then on every call of malloc and its
- * relatives counts once: calls by the program, by the C library and by libraries that are opened later. Objects from
- * before the attach can be freed. After mallometer_detach() every word has its earlier value again.
+ * Tests mallometer_attach() in a running program that opens the library. The attach changes words of data that have the
+ * addresses of malloc and its relatives. From then on every call of these functions counts once: calls by the program,
+ * by the C library and by libraries that are opened later. Objects from before the attach can be freed. After
+ * mallometer_detach() every word has its earlier value again.
  *
  *   attach LIBRARY CASE [PLUGIN]
  */
@@ -110,7 +111,7 @@ static void libraries_that_come_later_count(void) {
   void *(*allocate)(size_t) = in_plugin("library_allocate");
   CHECK(allocate);
   COUNTS(1, free(allocate(100)));
-  /* libc_malloc_debug has its functions under old versions only, which dlsym does not find. */
+  /* libc_malloc_debug defines malloc only under an old symbol version, which dlsym() does not find. */
   const char *allocator = getenv("LD_PRELOAD");
   if (allocator && strstr(allocator, "libc_malloc_debug")) return;
   COUNTS(1, free(((void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc"))(100)));
@@ -122,7 +123,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Calls mallometer_attach_check(). Returns whether it has walked all words; each walk takes another time. */
+/* Calls mallometer_attach_check(). Returns whether the check has walked all words: a walk changes the time in the
+ * report, because no two walks take equally long. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -236,7 +238,7 @@ static void counts(void) {
   detach();
 }
 
-/* Switches counting off while attached. That must not apply to the next attach. */
+/* Switches counting off while attached. The next attach must count nevertheless. */
 static void counts_after_it_was_switched_off(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
@@ -254,7 +256,7 @@ static void counts_after_it_was_switched_off(void) {
 
 /* ---- Live bytes ---------------------------------------------------------------------------------------- */
 
-/* Returns the most bytes in a thread's cache, which glibc reports as in use; 0 with tcache_count=0. */
+/* Returns the most bytes that a thread's cache can hold, which glibc reports as in use; 0 with tcache_count=0. */
 static uint64_t most_in_cache(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
   return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
@@ -315,7 +317,7 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* Makes the program's first look-ups, because they write words. */
+/* Makes the program's first look-ups of symbols, which write words. Otherwise the test would take these for changes. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -339,8 +341,8 @@ static void words_are_as_they_were(void) {
   }
 }
 
-/* Attaches with glibc.cpu.plt_rewrite, with which calls of programs that are linked with -z mark-plt do not read their
- * words. The report must say so. */
+/* Attaches with the tunable glibc.cpu.plt_rewrite. In programs that are linked with -z mark-plt the loader then
+ * rewrites calls, so that they no longer read a word. The report must say that these calls are not seen. */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -481,7 +483,8 @@ static void filter_reading(void) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Installs a filter that forbids mprotect with or without write permission, or writes to files at an offset. */
+/* Installs a filter that forbids what `refusals` names: mprotect() with write permission (REFUSE_OPENING), mprotect()
+ * without it (REFUSE_CLOSING), writes to files at an offset (REFUSE_FILE). */
 static void filter(int refusals) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -515,7 +518,8 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the range of the object that is walked last. With the filter, a page of it that was opened cannot be closed. */
+/* Finds the pages of the plugin that are read-only after relocation. The plugin is walked last. With the filter, these
+ * pages can be made writable, but not read-only again. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -557,8 +561,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* Forbids reading the mappings after the attach. Calls still count, and after the detach they pass through the
- * library. */
+/* Forbids reading the mappings after the attach. Calls still count. The detach then cannot restore the words, so calls
+ * still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -606,8 +610,7 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* Installs the filter after the attach. Words on pages that were opened and closed are then restored through
- * /proc/self/mem. */
+/* Installs the filter after the attach. The detach then restores words on read-only pages through /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -624,7 +627,7 @@ static void passes_on_when_nothing_goes_back(void) {
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* no such word is on a read-only page */
+  if (result == 0) nothing_differs(); /* no word is on a read-only page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -642,7 +645,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* A thread is cancelled during the attach. If that ended it, no other thread could attach or detach any more. */
+/* Cancels a thread during the attach. If the cancellation ended the thread there, no other thread could attach or
+ * detach any more. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -659,7 +663,8 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* A signal handler allocates during the test of an attach, so that more than the test's own call is counted. */
+/* Lets a signal handler allocate while the attach tests whether calls are counted, so that more than the test's own
+ * call is counted. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -896,7 +901,6 @@ static void recording_is_written(const char *path) {
   detach();
 }
 
-/* Returns the length of the file. */
 static int64_t length_of(const char *path) {
   int file = open(path, O_RDONLY);
   int64_t length = lseek(file, 0, SEEK_END);
@@ -935,7 +939,7 @@ static volatile bool stop;
 static uint64_t operations, opened;
 
 /* Allocates objects and checks their contents, with pauses: otherwise the attaching thread would get no processor, or
- * no lock for the baseline. */
+ * no lock of an arena, which it needs for the baseline. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -1066,8 +1070,8 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Attaches and detaches while threads allocate, and compares the sums from before the first thread began to after the
- * last one ended. */
+/* Walks the words again and again while threads allocate. Compares the sums from before the first thread began with
+ * those after the last one ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];

@@ -1,5 +1,5 @@
-/* Parts for programs that open the library themselves: its functions, and copies of the words that lead to
- * functions. */
+/* Parts for programs that open the library themselves: calls of its functions, and copies of memory that show which
+ * words the library has changed. */
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
@@ -117,8 +117,7 @@ static inline void read_areas(struct memory *memory) {
   }
 }
 
-/* Copies the memory, except memory that the program itself writes: anonymous memory, and the areas of its own
- * variables. */
+/* Copies the readable mappings of files, except those of the library. Anonymous memory is not copied. */
 static inline void copy_memory(struct memory *memory) {
   read_areas(memory);
   for (int i = 0; i < memory->count; i++) {
@@ -153,7 +152,7 @@ struct differences {
 
 /*
  * Compares the memory with `before`, which was copied when the library was open already. Other writable words may
- * differ, and so may the C library's list of fork handlers, which was empty before.
+ * differ, and so may words that were 0, such as the head of the C library's list of fork handlers.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

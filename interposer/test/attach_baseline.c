@@ -99,7 +99,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Checks again and again until the baseline is exact. It is not while a thread is still ending. */
+/* Checks again and again until the baseline is exact. The baseline is inexact while a thread is still ending. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -107,8 +107,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* Attaches while threads allocate. After they have ended the baseline is exact, and shows how wrong the live bytes were
- * before. */
+/* Attaches while threads allocate. After the threads have ended, a second attach has an exact baseline, which shows how
+ * wrong the first one's live bytes were. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -182,7 +182,8 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in heaps that are larger, or more numerous, than the windows that the library reads. */
+/* Frees chunks in the heap of a thread's arena, beside a main heap of `gib` times 1000 MiB, for which alone the library
+ * would read more windows than its limit (allocator/glibc_heaps.h). */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -207,7 +208,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in arenas. A heap at a lower address than all others is a new one. */
+/* Frees chunks in the first of many arenas, for whose heaps the library would read more windows than its limit. New
+ * heaps get lower addresses, so the first arena's heap comes last. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -329,8 +331,8 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. The memory that glibc and the loader allocate for them is within the bound and is not reported as a
- * gap. The bound is never 0. */
+/* Starts threads. The memory that glibc and the loader allocate for them must be within the bound, and must not be
+ * reported as a gap. The bound is never 0. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);

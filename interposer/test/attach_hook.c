@@ -30,7 +30,8 @@ static void set(uintptr_t *word, uintptr_t value) {
   *word = value;
 }
 
-/* Replaces the word of malloc in a table of relocations of the executable. */
+/* Puts the hook into the words of malloc that a table of relocations of the executable lists, or restores these
+ * words. */
 static int replace(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *strings,
                    uintptr_t bias, int take_back) {
   for (size_t i = 0; table && i < bytes / sizeof *table; i++) {

@@ -27,7 +27,7 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* Finds a function of the allocator. libc_malloc_debug has its functions under old versions only. */
+/* Finds a function of the allocator. libc_malloc_debug defines its functions only under old symbol versions. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";

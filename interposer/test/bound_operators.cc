@@ -39,7 +39,7 @@ int *library_new() { return new int(5); }
 
 void library_delete(int *object) { delete object; }
 
-/* Frees each object by the counterpart of its form. */
+/* Frees each object with the form of delete that matches its form of new. */
 void library_pairs() {
   operator delete(used(operator new(100)));
   delete[] used(new char[100]);

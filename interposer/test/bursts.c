@@ -1,6 +1,6 @@
 /*
- * Describes fast rises of memory. The test sets the clocks, the memory, the call sites and samples, and the names of
- * threads and methods. Each case runs in a process of its own, because a rise leaves state behind.
+ * Tests the descriptions of fast rises of memory. The test supplies the clocks, the memory, the call sites and samples,
+ * and the names of threads and methods. Each case runs in a process of its own, because a rise leaves state behind.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -85,7 +85,8 @@ static void quiet_seconds(unsigned seconds) {
   burst_second(&reading);
 }
 
-/* Lets memory rise by `bytes`, of which `of_site` were allocated by the call site, and looks. */
+/* Lets memory rise by `bytes`, of which `of_site` were allocated by the first call site. Returns what burst_look()
+ * returns then. */
 static const struct recording_burst *rise(uint64_t bytes, uint64_t of_site) {
   used += bytes;
   sampled += bytes;

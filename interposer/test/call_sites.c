@@ -94,8 +94,8 @@ static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
  * Compares live figures with the truth. The bound is five deviations, which chance exceeds once in two million times. A
- * sample is not followed if its insertion meets another thread that has lost its processor while it removes the last
- * sample of the same hash. Such samples are missing in the live figures, and are counted.
+ * sample is not followed if it is inserted while another thread removes the last sample of the same hash and has lost
+ * its processor. Such samples are missing in the live figures, and are counted.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;

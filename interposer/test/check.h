@@ -53,7 +53,7 @@ static inline uint64_t unit_size(void *object) {
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
-  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* 8 more before glibc 2.43 */
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* 8 more if mapped, before glibc 2.43 */
   return chunk;
 }
 

@@ -1,7 +1,8 @@
 /*
- * Runs more threads at once than there are blocks, because the table of blocks is full (a library that was built for 64
- * blocks; first argument "full"), or because there is no memory for more blocks (its calls of mmap fail; first argument
- * "unmapped"). Threads without a block share one; no event is lost, and the number of these threads is known.
+ * Runs more threads at once than there are blocks of counters. Either the table of blocks is full (a library that was
+ * built for 64 blocks; first argument "full"), or there is no memory for more blocks (the library's calls of mmap fail;
+ * first argument "unmapped"). Threads without a block share one; no event is lost, and the number of these threads is
+ * known.
  */
 #include <errno.h>
 #include <pthread.h>

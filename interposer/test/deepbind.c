@@ -1,7 +1,7 @@
 /*
  * A library that is opened with RTLD_DEEPBIND calls the C library's malloc and free directly, not the hook. Objects are
- * passed between the library and the program. The first argument is the library's path; with a second argument it is
- * opened by dlmopen.
+ * passed between the library and the program. The first argument is the library's path. With a second argument
+ * dlmopen() opens the library.
  */
 #include <dlfcn.h>
 #include <malloc.h>

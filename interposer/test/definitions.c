@@ -1,4 +1,4 @@
-/* The corner cases of "event" as mallometer.h defines them, one by one. */
+/* Tests the corner cases of the definition of "event" in mallometer.h, one by one. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>

@@ -37,8 +37,8 @@ static struct {
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked;  /* the calls for a stack */
-static unsigned nested; /* the calls for a stack that one thread makes while it is in another one */
+static unsigned asked;  /* the number of calls for a stack */
+static unsigned nested; /* the number of calls for a stack that a thread makes within another such call */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -452,7 +452,7 @@ static void ids_that_are_numbers_are_not_read_through(void) {
   methods_have_names_while_their_class_lives();
 }
 
-/* Uses up the number of method ids. Up to JDK 25, the JVM never frees an id. */
+/* Uses up the million method ids that the library lets the JVM create. Up to JDK 25, the JVM never frees an id. */
 static void ids_come_to_an_end(void) {
   attach();
   for (int i = 0; i < 10; i++) callbacks.ClassPrepare(&tools, &thread_of_jvm, NULL, NULL);
@@ -489,7 +489,7 @@ static void *ends(void *unused) {
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* the other thread still is one */
+  is_thread_of_jvm = false; /* the asking thread still is one */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -513,7 +513,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* the other thread still is one */
+  is_thread_of_jvm = false; /* the asking thread still is one */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

@@ -1,7 +1,7 @@
 /*
- * Reads damaged unwind information, because that of any loaded library is read. It yields a rule or none, and nothing
- * is read outside of the object: the C library's own tables are copied into memory of exactly their size, and bytes are
- * changed at random. Built with sanitizers. The first argument is the number of rounds.
+ * Reads damaged unwind information, because the library reads that of every loaded object. Each look-up must yield a
+ * rule or none, and must not read outside of the object: the C library's own tables are copied into memory of exactly
+ * their size, and bytes are changed at random. Built with sanitizers. The first argument is the number of rounds.
  */
 #include <link.h>
 #include <stdio.h>

@@ -12,7 +12,8 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Spends a sample of `took` every `pause`, for `span`. Returns the time afterwards. */
+/* Charges the governor for a sample that takes `took`, once every `pause`, until `span` has passed. Returns the time
+ * afterwards. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;

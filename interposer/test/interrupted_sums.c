@@ -1,6 +1,7 @@
 /*
- * Tests the sums alone. Each is interrupted after every one of its reads, for as long as another thread likes. Bytes of
- * the other thread that never lived at once must not raise the peak, and bytes that did must not be missed.
+ * Tests the sums alone. The test interrupts a sum after one of its reads, at different reads in turn, and meanwhile
+ * acts as another thread that allocates and frees. Bytes of that thread that were never live at once must not raise the
+ * peak, and bytes that were must not be missed.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * Parses the kernel's texts: cgroups of both versions as found on machines, then the same texts damaged and cut off,
- * with sanitizers; and what is read about the process. The files are fake: the calls that open, read and close them are
- * replaced.
+ * Tests the parsers of the kernel's texts, with sanitizers: texts on cgroups of both versions as found on machines, the
+ * same texts damaged and cut off, and texts on the process. The files are fake: the calls that open, read and close
+ * them are replaced.
  */
 #include <stdint.h>
 
@@ -209,7 +209,7 @@ static void swapped(void) {
   CHECK(process_swapped_bytes() == UNKNOWN);
 }
 
-/* Returns the mapping of page `number`. */
+/* Returns the mapping that contains page `number`. */
 static struct mapping mapping_of(const struct mappings *mappings, size_t number) {
   for (size_t i = 0; i < mappings->count; i++) {
     if (mappings->rows[i].begin <= number << 12 && number << 12 < mappings->rows[i].end) return mappings->rows[i];

@@ -95,7 +95,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* Twice this size exceeds a word. */
+  /* Twice this size overflows a word, and the hook counts doubled sizes. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);

@@ -1,4 +1,4 @@
-/* Records in a program whose thread-local variables would fill the stack of the recording's thread. */
+/* Tests the recording in a program whose thread-local variables would fill the stack of the recording's thread. */
 #include <time.h>
 
 #include "check.h"

@@ -1,8 +1,9 @@
 /*
- * A C program opens a library that replaces some of the operators new and delete. Operators that the library does not
- * bind to itself are the hook's. Operators that it binds serve its own calls; those that it does not replace are the
- * hook's. This works as long as each form of delete frees what its counterpart allocated. The first argument is the
- * library's path; a second one says that it binds nothing, and may mix forms.
+ * A C program opens a library that replaces some of the operators new and delete. If the linker has bound the library's
+ * calls to its own operators, these serve its calls, and the hook's operators serve the forms that the library does not
+ * replace. Otherwise the hook's operators serve all calls. Both must work as long as each form of delete frees what its
+ * counterpart allocated. The first argument is the library's path. A second argument says that no calls are bound; then
+ * forms may be mixed.
  */
 #include <dlfcn.h>
 #include <string.h>

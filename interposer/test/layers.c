@@ -41,7 +41,7 @@ size_t malloc_usable_size(void *object) {
 void *calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-  return malloc(bytes); /* calls malloc by its name, and counts nothing before */
+  return malloc(bytes); /* calls malloc by its name; memory is never reused, so it is zero */
 }
 
 void *realloc(void *object, size_t size) {

@@ -1,6 +1,6 @@
 /*
- * Observes whether sampled objects are used, without an effect on the program: objects in page slots behave as others
- * do, and are counted fully when they are allocated and freed. The first argument names the case.
+ * Tests the observation of whether sampled objects are used. It must not affect the program: objects in page slots
+ * behave as others do, and are counted fully when they are allocated and freed. The first argument names the case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -145,8 +145,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many objects of this size in slots were last accessed before a moment, and sets how many of this size are
- * in slots. */
+/* Returns how many objects of this size in slots were last accessed before a moment. Sets `in_all` to the number of
+ * objects of this size in slots. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -433,8 +433,8 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* the pages are unmapped although no epoch has ended */
 }
 
-/* Makes so many mappings that the process has most of those that it may have. The program gets all of them, and no
- * object is moved into a slot. */
+/* Makes so many mappings that the process has used more than half of those that it may have. The program gets all of
+ * them, and no object is moved into a slot. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -506,8 +506,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* Makes many mappings. The program then gets back the mappings of free slots; when it has fewer again, slots are used
- * again. */
+/* Makes many mappings. The library must then merge the mappings of free slots, so that the program can use them. When
+ * the program has fewer mappings again, slots are used again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -555,7 +555,7 @@ static void merged(void) {
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* stays in place */
+  size_t *object = memalign(4096, size); /* an object with this alignment gets no slot */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
@@ -748,7 +748,8 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* Leaves the program without free descriptors. It reports that nothing is observed, and observes again later. */
+/* Leaves the program without free descriptors. The library reports that nothing is observed, and observes again
+ * later. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -939,7 +940,7 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* Stops observation and starts it again. It resumes for the next user; accesses in between are unknown. */
+/* Stops observation and starts it again. Observation resumes for the next user; accesses in between are unknown. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -977,7 +978,8 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* Starts observation when no thread can be started, as may happen in a container. It can be started again later. */
+/* Starts observation when no thread can be started, as may happen in a container. Observation can be started again
+ * later. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -1005,9 +1007,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
 }
 
 /*
- * Compares the live objects that are estimated from slots alone with the truth, for sites of different frequency, of
- * which some keep all objects and some free them later. The standard error of an estimate is about 0.16 of the truth
- * here, that of three estimates 0.1.
+ * Returns the number of live objects of some sizes, estimated from the objects in slots alone. Adds the variance of the
+ * estimate to `variance`.
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
@@ -1044,6 +1045,8 @@ static void keep_nothing(void) {
   }
 }
 
+/* Compares estimates with the truth, for sites of different frequency, of which some keep all objects and some free
+ * them later. The standard error of an estimate is about 0.16 of the truth here, that of three estimates 0.1. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1087,8 +1090,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* Keeps all objects of a site for a hundred epochs. It might get four more slots in each epoch, but gets fewer and
- * fewer. */
+/* Keeps all objects of a site for a hundred epochs. The site might get four more slots in each epoch, but gets fewer
+ * and fewer. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();

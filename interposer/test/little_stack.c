@@ -1,8 +1,8 @@
 /*
  * Measures the stack that the hook takes. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a
  * recursion to the end of its thread's stack allocate as without the library; below each of these stacks is a page
- * without access. Their samples have no stack, which is counted, and take at most 512 bytes more of it than the
- * allocator does. With enough room, samples have a stack. The first argument names the case.
+ * without access. Their samples have no stack, which is counted. The hook takes at most 512 bytes of stack more than
+ * the allocator does. With enough room, samples have a stack. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>

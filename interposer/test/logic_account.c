@@ -1,6 +1,6 @@
 /*
- * Tests the account on the platform for tests: its sums when memory is refused, when the table of blocks is full, and
- * when another thread or a signal handler acts at every point where one can.
+ * Tests the account on the test platform (platform/given.h): its sums when memory is refused, when the table of blocks
+ * is full, and when another thread or a signal handler acts at every point where one can.
  */
 #include <pthread.h>
 
@@ -176,8 +176,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its block by a handler that allocates. Both get the same block, whichever of them
- * acquires it. */
+/* Interrupts a thread that acquires its block. The signal handler allocates and needs the block, too. Both get the same
+ * block, whichever of them acquires it. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -205,7 +205,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
 }
 
 /* Changes the list of free blocks in another thread at any point, so that its head is the same as before but has
- * another successor. No block may get two owners. */
+ * another successor (the ABA problem). No block may get two owners. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();

@@ -1,6 +1,7 @@
 /*
- * Tests attaching on Darwin on the platform for tests, from the steps of mallometer_attach() down to the zones. The
- * loader reports none of its objects, as in platform/darwin_loader.c, and the system's functions call fake zones.
+ * Tests attaching on Darwin on the test platform (platform/given.h), from the steps of mallometer_attach() down to the
+ * zones. The loader reports none of its objects, as in platform/darwin_loader.c, and the system's functions call fake
+ * zones.
  */
 #include <errno.h>
 #include <mach/mach.h>

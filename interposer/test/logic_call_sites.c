@@ -1,6 +1,6 @@
 /*
- * Tests call sites and live samples on the platform for tests: without memory for them, when two threads find the same
- * new site, with full tables, by a clock that the test sets, and while the gate to Java closes.
+ * Tests call sites and live samples on the test platform (platform/given.h): without memory for them, when two threads
+ * find the same new site, with full tables, by a clock that the test sets, and while the gate to Java closes.
  */
 #include <pthread.h>
 
@@ -87,7 +87,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* stands for a word that came from an open gate */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a fake handle of the thread, which marks a candidate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -135,7 +135,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* this collection is the first that met it */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* collection 5 found OBJECT_5 at once */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
@@ -336,7 +336,7 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 enum { TIMES = 20000 };
 
 /* Inserts and removes samples. An insertion is refused while another thread is in the middle of a removal, even if that
- * is interrupted for long. */
+ * thread is interrupted for long. */
 static void *inserts_and_removes(void *number) {
   const void *object = object_of_hash((uintptr_t)number);
   for (unsigned inserted = 0; inserted < TIMES;) {
@@ -805,8 +805,8 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* Samples a known stack when room gets scarce. It keeps its number of frames, because its call path would otherwise get
- * another site. */
+/* Samples known stacks while the table of sites fills up. New stacks are then cut to fewer frames. A known stack must
+ * keep its frames, because otherwise its call path would get a second site. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -839,7 +839,8 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* Reads births by a clock that the test sets: they are in steps of 16.8 ms, for two years. */
+/* Reads the times of birth of samples by a clock that the test sets. The times have steps of 16.8 ms, and are right for
+ * two years. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -864,7 +865,7 @@ static int walk_java(void *thread, const struct registers *caller, uint64_t *fra
   return JAVA_FRAMES;
 }
 
-/* The frame that comes before those of Java. */
+/* The frame that note() puts before the frames of Java; 0: none. */
 static uint64_t noted;
 
 static uint64_t note(const struct registers *caller, uint64_t outermost) {
@@ -960,7 +961,8 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Returns the number of frames of the newest site, for a sample at a usual interval, not at one of a few bytes. */
+/* Takes a sample as at a usual sampling interval, not at one of a few bytes. Returns the number of frames of its new
+ * site. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);

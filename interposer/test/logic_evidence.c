@@ -1,4 +1,5 @@
-/* Tests evidence of ages that the test sets, and which objects get into slots, on the platform for tests. */
+/* Tests the evidence about the ages of objects by a clock that the test sets, and which objects get into slots, on the
+ * test platform (platform/given.h). */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -6,7 +7,7 @@
 #include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
-#define BEGIN_NS (UINT64_C(1) << 44) /* a whole number of the units of slots' times */
+#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of slots' times */
 
 /* The first site that is met has number 0. */
 enum { SITE = 0, SIZE = 100 };
@@ -91,7 +92,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* Frees an object that is 2 s old and was not accessed in the second of them: these are 2^7 and 2^6 times 1/64 s. */
+/* Frees an object after 2 s that was last accessed after 1 s. The buckets of 2 s and of 1 s begin at 2^7 and 2^6 times
+ * 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -175,7 +177,7 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* Sets the limit to 0 bytes, and then to some pages. The unused part of an object's pages counts against it. */
+/* Sets the limit to 0 bytes, and then to some pages. The unused part of an object's pages counts against the limit. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);

@@ -1,6 +1,6 @@
 /*
- * Tests Darwin's interposed functions on the platform for tests. Each is called as if dyld had redirected a program's
- * call to it, with glibc's malloc in place of libsystem_malloc, and counts once.
+ * Tests Darwin's interposed functions on the test platform (platform/given.h). Each is called as if dyld had redirected
+ * a program's call to it, with glibc's malloc in place of libsystem_malloc, and counts once.
  */
 #include <errno.h>
 #include <malloc.h>

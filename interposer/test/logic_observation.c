@@ -1,6 +1,6 @@
 /*
- * Tests the thread that observes slots, on the platform for tests: epochs by a clock that the test sets, accesses that
- * the test chooses, readings that fail, void epochs, rests, and processes without room.
+ * Tests the thread that observes slots, on the test platform (platform/given.h): epochs by a clock that the test sets,
+ * accesses that the test chooses, readings that fail, void epochs, rests, and processes without room.
  */
 #include <errno.h>
 
@@ -28,7 +28,7 @@ static bool kernel_clears;        /* whether the kernel clears the bits before t
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
-/* Accesses the canaries (leak/scan.h), without which an epoch is void, and the objects of each epoch. */
+/* Accesses the canaries (leak/scan.h), without which an epoch is void, and the objects that are used in every epoch. */
 static void uses_of_an_epoch(void) {
   char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
   if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
@@ -102,7 +102,7 @@ static void become_recurring(void) {
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
 }
 
-/* Starts, puts an object into a slot, and lets an epoch end. */
+/* Starts observation. Waits until a site's objects are moved into slots, and returns an object in a slot. */
 static void *object_in_slot(void) {
   start();
   become_recurring();
@@ -248,7 +248,7 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps objects of a site. It gets four slots in an epoch, or as many as it needs to have 32. */
+/* Keeps objects of a site. The site gets four slots in an epoch, or as many as it needs to have 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();

@@ -65,7 +65,7 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* Measures while the clock stands still. The unit changes by an eighth only. */
+/* Measures the unit of work while the clock stands still. Each measurement changes the unit by an eighth only. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -78,8 +78,8 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates large objects that would all be sampled, which would take five times the allowed time. Returns the time of
- * samples. */
+/* Allocates large objects, each of which would be sampled. All these samples would take five times the allowed time.
+ * Returns the time that samples took, without the time of visits. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {

@@ -1,6 +1,6 @@
 /*
- * Tests scopes on the platform for tests: what is refused without memory, and the figures when a signal handler or
- * another thread acts at every point where one can.
+ * Tests scopes on the test platform (platform/given.h): what is refused without memory, and the figures when a signal
+ * handler or another thread acts at every point where one can.
  */
 #include <errno.h>
 
@@ -103,8 +103,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Interrupts a thread in a scope by a handler that has a scope of its own, at any point. A scope misses none of its own
- * allocations; the handler's allocations are in it or came before. */
+/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. A scope misses none of its
+ * own allocations; the handler's allocations are in it or came before. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -167,7 +167,7 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
   close_if_open(to_be_closed[0]);
   close_if_open(to_be_closed[1]);
   bool interrupted = was_interrupted();
-  allocate(own, 4, SMALL); /* notices */
+  allocate(own, 4, SMALL); /* this event unlinks the closed scopes */
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(headroom_take(own, 1));
   CHECK(!scopes_include_matched());
@@ -182,7 +182,7 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the last scope in a handler during a marked event of a large request, which stores the headroom when it
+/* Closes the last scope in a handler during a marked event of a large request. The event stores the headroom when it
  * ends. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
@@ -211,7 +211,8 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* Closes a scope in another thread at any point. The first thread then closes it, and its record is freed. */
+/* Closes a scope in another thread at any point. If that succeeds, closing it in its own thread fails. Its record is
+ * free afterwards in both cases. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -223,7 +224,7 @@ static int another_thread_closes_a_scope(unsigned point) {
   struct mallometer_scope figures;
   int result = scope_close((uint32_t)of_own, &figures);
   CHECK_EQUAL(result, was_closed ? -EINVAL : 0);
-  allocate(own, 1, SMALL); /* notices */
+  allocate(own, 1, SMALL); /* this event unlinks the closed scope */
   struct mallometer_scope of_outer = closed(outer);
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);

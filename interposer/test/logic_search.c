@@ -1,6 +1,6 @@
 /*
- * Tests a search on the platform for tests: mappings that the test sets, objects whose addresses the test writes
- * anywhere, and a thread that runs step by step.
+ * Tests a search on the test platform (platform/given.h): mappings that the test sets, objects whose addresses the test
+ * writes anywhere, and a thread that runs step by step.
  */
 #include <errno.h>
 
@@ -182,7 +182,8 @@ static bool begin_heap(enum memory_copying by) {
   return is_still;
 }
 
-/* Returns the used part of a heap with parts of 3 pages, of each of which half a page is used. */
+/* Fakes heap_parts.used() for a heap of parts of 3 pages, which has objects only in the first half page of each
+ * part. */
 static uintptr_t used_part(enum memory_copying by, uintptr_t from, uintptr_t *to) {
   (void)by;
   uintptr_t part = from - (from - (uintptr_t)memory) % (3 * given_page_bytes), used = part + given_page_bytes / 2;

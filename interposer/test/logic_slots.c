@@ -1,6 +1,6 @@
 /*
  * Tests slots over arrays in place of mappings: each request for memory is refused in turn, two threads use one slot
- * with an interruption at every point, pages have 4, 16 and 64 KiB, and pages are larger than slots support.
+ * with an interruption at every point, pages have 4, 16 and 64 KiB, and pages that are too large for slots are refused.
  */
 #include <errno.h>
 
@@ -88,7 +88,7 @@ static void objects_fill_their_classes(void) {
 
 CASE(each_class_holds_as_much_as_its_slots_have) { objects_fill_their_classes(); }
 
-/* The number of the largest slots; with pages of 64 KiB there is never room for more. */
+/* The numbers of slots of the largest class: with enough room, and with little room, as always with pages of 64 KiB. */
 enum { MANY_LARGE = 24, FEW_LARGE = 8 };
 
 CASE(all_slots_are_there_if_there_is_room) {
@@ -236,8 +236,8 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* Stores the time of an access at any point while another thread replaces the object. The next object must not get
- * it. */
+/* Stores the time of an access at any point while another thread replaces the object. The next object must not get this
+ * time. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;

@@ -1,7 +1,7 @@
 /*
- * Tests Darwin's malloc zones on the platform for tests: a zone of each version, in read-only memory like the system's.
- * Its functions are replaced, called as libsystem_malloc calls them, and restored. The memory ends where the struct of
- * that version ends. Each thread has its block by a key, as on Darwin.
+ * Tests Darwin's malloc zones on the test platform (platform/given.h): a zone of each version, in read-only memory like
+ * the system's. Its functions are replaced, called as libsystem_malloc calls them, and restored. The memory ends where
+ * the struct of that version ends. Each thread has its block by a key, as on Darwin.
  */
 #include <malloc.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /*
  * Compares the map of ranges with what the program has mapped: what is known of each page, and by which call site,
- * after calls that succeed and fail, in threads, signal handlers and forks; and measures the time that it takes.
+ * after calls that succeed and fail, in threads, signal handlers and forks. Also measures the time that the hooks of
+ * mmap and munmap take.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -114,7 +115,7 @@ static void sites(void) {
   CHECK_EQUAL(munmap(there, 4 * PAGE), 0);
   CHECK(!is_known(here) && !is_known(there));
   CHECK_EQUAL(mallometer_ranges(NULL, 1, 0), -EINVAL);
-  /* Sites of mappings only are not among malloc's sites. */
+  /* Sites that only map memory are not among malloc's sites. */
   static struct mallometer_site of_malloc[1 << 14];
   int count = mallometer_sites(of_malloc, 1 << 14, 0);
   for (int i = 0; i < count; i++) CHECK(of_malloc[i].frames == 0 || of_malloc[i].allocated.samples > 0);
@@ -230,7 +231,7 @@ static void map_in_handler(int signal) {
   mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Maps memory in a handler whose stack has little more room than the kernel needs. It has no room for a walk. */
+/* Maps memory in a handler whose stack has little more room than the kernel needs. The stack has no room for a walk. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -492,7 +493,7 @@ static void handler(int signal) {
   errno = saved_errno;
 }
 
-/* Sends signals to all threads, as fast as possible. */
+/* Sends signals to all threads every 0.2 ms. */
 static void *send_signals(void *argument) {
   pthread_t *threads = argument;
   while (!stop) {

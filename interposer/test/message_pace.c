@@ -33,7 +33,7 @@ static bool does_count(void) { return counts; }
 static struct memory_reading reading = {.limit_bytes = 1000 * MIB, .charged_bytes = 900 * MIB, .file_bytes = 0};
 static struct recording_burst rise = {.sites = 1};
 
-/* Lets time pass and looks. Returns how many messages that look writes. */
+/* Lets time pass and calls update_message(). Returns how many messages the call writes. */
 static unsigned look_after(uint64_t ns, const struct recording_burst *burst, bool is_new) {
   unsigned before = written;
   now_ns += ns;

@@ -313,7 +313,8 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* Registers a monitor while threads begin and end. It receives exactly the events that the counters count. */
+/* Starts and ends threads while a monitor is registered. The monitor receives exactly the events that the counters
+ * count. */
 static void threads(void) {
   enum { THREADS = 6 };
   static struct sums sums;
@@ -410,8 +411,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* Registers monitors while another thread chooses the usual route. A monitor receives the first event after its
- * registration. */
+/* Registers monitors while other threads unregister theirs and may choose the usual route. A monitor receives the first
+ * event after its registration. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];

@@ -1,7 +1,7 @@
 /*
- * Runs a thread that must not read the processor's counter, which the exact clocks use: reading it raises SIGSEGV
- * (off), or the thread may also make hardly any system calls (strict). It allocates and frees as before, and its
- * samples are recorded. The first argument names the case.
+ * Runs a thread that must not read the processor's counter, which the exact clocks use: reading it raises SIGSEGV (off;
+ * slots, which moves objects into slots), or the thread may also make hardly any system calls (strict). The thread
+ * allocates and frees as before, and its samples are recorded. The first argument names the case.
  */
 #include <linux/seccomp.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /*
- * The program's own syscall(), which the library calls in place of the C library's. By this a test makes system calls
- * of the library fail, but none of the C library, which does not use syscall() itself.
+ * The program's own syscall(), which the library calls in place of the C library's. A test can thereby make system
+ * calls of the library fail, but none of the C library, which does not use syscall() itself.
  */
 #ifndef MALLOMETER_TEST_OWN_SYSTEM_CALL_H
 #define MALLOMETER_TEST_OWN_SYSTEM_CALL_H

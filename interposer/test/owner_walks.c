@@ -100,7 +100,7 @@ static jvmtiError JNICALL class_signature(jvmtiEnv *env, jclass class, char **si
   return JVMTI_ERROR_NONE;
 }
 
-/* The field's name and type follow from its number. */
+/* Gives each class one field, whose id is NULL. */
 static jvmtiError JNICALL class_fields(jvmtiEnv *env, jclass class, jint *count, jfieldID **fields) {
   (void)env, (void)class;
   jfieldID field = NULL;
@@ -382,7 +382,7 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* Lets a walk fail late, which then has links between holders. The next walk still chooses among the holders. */
+/* Lets a walk fail after it has reported links between holders. The next walk must still choose among the holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {

@@ -1,7 +1,7 @@
 /*
- * Uses objects that begin with a page, in a sandbox that refuses to report which memory is mapped. Header mode
- * recognizes its own objects without that report. It does not change objects of the allocator that serves it, before
- * which there may be no memory. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
+ * Uses objects at the beginning of a page, in a sandbox that refuses to report which memory is mapped. Header mode must
+ * recognize its own objects without that report. It must not change objects of the allocator that serves it; before
+ * these, no memory may be mapped. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -76,7 +76,7 @@ static void aligned_objects(void) {
 /* Returns a pseudo-random size. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
-/* Allocates many small objects, of which a few begin with a page. */
+/* Allocates many small objects, of which a few lie at the beginning of a page. */
 static void small_objects(void) {
   static char *objects[SMALL_OBJECTS];
   struct mallometer_counters start = snapshot();

@@ -13,7 +13,7 @@
 #include "account/totals.h"
 #include "check.h"
 
-/* The process has threads. */
+/* Returns true, because the process has threads. */
 bool thread_keys_exist(void) { return true; }
 
 enum { GENERATIONS = 20, AT_ONCE = 8, EVENTS = 300, BYTES = 100 };
@@ -39,7 +39,7 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests an answer of this thread after its last event. It ends without another event. */
+/* Requests an answer of this thread after its last event. The thread ends without another event. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);

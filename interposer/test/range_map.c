@@ -1,6 +1,6 @@
 /*
- * Tests the map of ranges alone, compiled into the program, over memory and a clock of the program: random changes
- * compared with a list of pages, a lock that is not released, forks with the lock, and the references to sites.
+ * Tests the map of ranges alone, compiled into the program, with memory and a clock that the program supplies: random
+ * changes compared with a list of pages, a lock that is not released, forks with the lock, and the references to sites.
  */
 #include "../src/account/ranges.c"
 
@@ -124,8 +124,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* Inserts a range after all ranges were forgotten, as a thread does whose stack walk ends only after a detach. It is
- * not inserted. */
+/* Inserts a range after all ranges were forgotten, as a thread does whose stack walk ends only after a detach. The map
+ * must refuse the range. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -166,7 +166,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Fills all blocks, so that each change needs one more block. Packing must then begin without counting first. */
+/* Fills all blocks, so that each change needs one more block. Packing must free blocks in time, before a change might
+ * find none. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));

@@ -363,8 +363,8 @@ static void fill_the_cache(void) {
 }
 
 /*
- * Lets memory rise. The file describes the rise while it lasts, and not afterwards. Without a limit the least rise is
- * 64 MiB; under one it may be so large that the test is skipped.
+ * Lets memory rise. The message's file describes the rise while it lasts, and not afterwards. Without a limit the least
+ * rise is 64 MiB; under one it may be so large that the test is skipped.
  */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
@@ -470,7 +470,7 @@ static int message(void) {
   return 0;
 }
 
-/* Takes and frees memory for as long as several looks take. */
+/* Takes and frees memory for half a second, in which the recorder's thread looks for a rise several times. */
 static void take_and_free(void) {
   for (double end = seconds() + 0.5; seconds() < end;) {
     void *object = malloc(65536);
@@ -543,7 +543,7 @@ static int as_child(const char *what) {
     if (child == 0) {
       pause_ms(1500);
       CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
-      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not be recorded as the parent.s exit */
+      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not be recorded as the parent's exit */
     }
     CHECK_EQUAL(WEXITSTATUS(status_of(child)), 9);
     raise(SIGKILL);
@@ -578,7 +578,7 @@ static int as_child(const char *what) {
     CHECK_EQUAL(mallometer_record("/proc/nowhere"), -EIO);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     CHECK_EQUAL(chdir(directory), 0);
-    CHECK_EQUAL(mallometer_record("recording"), 0); /* again, since the first failed */
+    CHECK_EQUAL(mallometer_record("recording"), 0); /* works, because the first recording failed */
     CHECK_EQUAL(mallometer_record("other"), -EBUSY);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_ON);
     puts(recording().path);

@@ -133,7 +133,7 @@ void containers() {
 
 int main() {
   if (preloaded()) CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  std::size_t of_others = pool::taken - pool::released; /* an allocator that is written in C++ */
+  std::size_t of_others = pool::taken - pool::released; /* objects of an allocator that is written in C++ */
   every_form();
   pool_is_empty();
   containers();

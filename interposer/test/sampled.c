@@ -11,7 +11,7 @@
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
-/* Allocates by each function; every object but the last few small ones is freed again. */
+/* Allocates by each function, and frees every object. */
 static void *work(void *unused) {
   for (size_t i = 0; i < ROUNDS; i++) {
     free(malloc(16 + i % 1000));

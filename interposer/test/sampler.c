@@ -151,8 +151,8 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
 
-/* Returns the site of allocation `i` in a regular or mixed pattern. In some patterns, a counter that is not drawn anew
- * would always meet the same site. */
+/* Returns the site of allocation `i` in a regular or mixed pattern. In some patterns, a counter whose gaps are not
+ * random would always meet the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -172,8 +172,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * Compares the mean of many estimates with the truth by its own standard error, which the estimates yield. Chance
- * exceeds five of these once in two million runs; the generator's seed is fixed as well.
+ * Compares the mean of many estimates with the truth, in units of the mean's standard error, which is computed from the
+ * estimates. Chance exceeds five standard errors once in two million runs; the generator's seed is fixed as well.
  */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
@@ -203,7 +203,7 @@ static void estimates_have_no_bias(void) {
 
 /* ---- Large requests ----------------------------------------------------------------------------------- */
 
-/* Returns another site whose path has the same set. */
+/* Returns another site whose call path belongs to the same set of the filter. */
 static unsigned site_beside(unsigned site, size_t size) {
   unsigned other = site;
   do other++;
@@ -212,8 +212,9 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* The number of paths that share a set: two more than it holds, so they replace each other. In the patterns they come
- * at random, one of them interrupted by the others now and then, or in runs. */
+/* The number of paths that share a set: two more than the set holds, so the paths replace each other. In the three
+ * patterns, the paths come at random; one path comes, interrupted by the others now and then; or each path comes in
+ * runs. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
 static unsigned rival(unsigned pattern, unsigned i) {
@@ -368,7 +369,7 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Adds to `covered` the figures whose intervals cover the truth. */
+/* Counts in `covered`, for each figure, the runs whose interval covers the truth. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;
@@ -437,7 +438,7 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* Allocations of a JVM that was started and worked, as recorded.py has them. */
+/* A kind of allocation of a JVM that was started and worked, as recorded.py writes it. */
 struct recorded_kind {
   unsigned stack; /* the number of the whole stack with Java frames; 0 for a rare one */
   size_t size;
@@ -478,8 +479,8 @@ static unsigned to_front(unsigned *order, size_t at) {
   return order[0] = moved;
 }
 
-/* Returns a requested size. The recording has chunk sizes, to which glibc rounds up, so it is unknown by up to 8
- * bytes. */
+/* Returns an estimate of the requested size, which is wrong by at most 8 bytes: the recording has chunk sizes, to which
+ * glibc rounds up. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -524,7 +525,7 @@ static void count(struct seen *seen, bool sampled) {
   seen->sampled += sampled;
 }
 
-/* Returns the share of those that were allocated at least 20 times which have 5 samples or more. */
+/* Returns the share of entries with 5 samples or more, among those that were allocated at least 20 times. */
 static double share_with_5_samples(const char *what, const struct seen *all, size_t length) {
   unsigned many = 0, with_some = 0, with_5 = 0;
   for (size_t i = 0; i < length; i++) {

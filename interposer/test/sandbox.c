@@ -1,6 +1,7 @@
 /*
  * Closes a sandbox after the start. The program continues, with stacks as before. The first argument says how: "strict"
- * ends the process when it reads memory by process_vm_readv; "blind" also refuses to read what is not a signal mask.
+ * ends the process when it reads memory by process_vm_readv; "blind" also refuses rt_sigprocmask() with an unknown
+ * operation, by which the library finds out whether memory is readable.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -221,7 +221,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* Samples every allocation. Retained objects have call sites, and no other objects have. */
+/* Samples every allocation. mallometer_scope_objects() returns the retained objects of a matched scope, and no
+ * others. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -380,7 +381,7 @@ static void *opens_and_waits(void *unused) {
   void *object = kept(4000);
   sem_post(&has_done);
   sem_wait(&may_go_on);
-  for (unsigned i = 0; i < 1000; i++) free(kept(100 + i)); /* notices */
+  for (unsigned i = 0; i < 1000; i++) free(kept(100 + i)); /* this thread notices that the scope was closed */
   uint32_t own = opened(MALLOMETER_SCOPE_THREAD);
   free(object);
   struct mallometer_scope end = closed(own);
@@ -674,7 +675,7 @@ static void attached(const char *file) {
   CHECK(end.peak_bytes >= 40000 && end.peak_bytes < 41000);
   CHECK_EQUAL(end.temporary_allocations, 1);
   CHECK_EQUAL(end.foreign_frees, 1);
-  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* allocations and frees are equal in number */
+  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* both scopes have the same events */
 
   scope = found_mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   CHECK_EQUAL(found_mallometer_detach(), 0);
@@ -687,7 +688,8 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* Makes pairs of malloc and free for callgrind, within as many scopes as `options` has digits above 0. */
+/* Makes the events that `kind` names for callgrind, pairs of malloc and free by default: within a scope, or without one
+ * if `kind` ends with "none". */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

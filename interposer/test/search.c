@@ -210,8 +210,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* Makes links within lost objects. An object's address in itself does not count. Lost objects in a circle hold each
- * other, so they are not found. */
+/* Makes links within lost objects. An object's address in itself does not count. Lost objects in a circle refer to each
+ * other, so they do not count as lost. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -231,8 +231,8 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Frees memory with addresses. It keeps its contents except for its first words, but addresses in it do not count,
- * because they may be outdated. */
+/* Frees memory that contains addresses. The memory keeps its contents except for its first words, but addresses in it
+ * do not count, because they may be outdated. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -275,7 +275,7 @@ static unsigned waiting;
 #ifdef __x86_64__
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
-/* Waits with the objects' addresses only in the registers that functions keep for their callers. */
+/* Waits with the objects' addresses only in callee-saved registers. */
 int wait_with_registers(pthread_cond_t *condition, pthread_mutex_t *mutex, const uintptr_t hidden_objects[REGISTERS]);
 __asm__(
     ".text\n.globl wait_with_registers\n.type wait_with_registers, @function\nwait_with_registers:\n"
@@ -434,7 +434,7 @@ static void untouched_memory_stays_so(void) {
   madvise(memory, 512 * MEBIBYTE, MADV_HUGEPAGE);
   memory[0] = memory[300 * MEBIBYTE] = 1;
   drop(DROPPED, SIZE);
-  search((const void *)(uintptr_t)dropped); /* the library's tables */
+  search((const void *)(uintptr_t)dropped); /* makes the library's tables resident */
   uint64_t before = resident_bytes(), swapped = found.swapped_bytes;
   madvise(memory + 100 * MEBIBYTE, 4096, 102 /* MADV_GUARD_INSTALL */);
   search((const void *)(uintptr_t)dropped);
@@ -489,7 +489,8 @@ static unsigned descriptors(const char *named) {
   return count;
 }
 
-/* Forks during searches. The child has a descriptor of neither way to read memory. */
+/* Forks during searches. The child must have no descriptor of the pipe or of pagemap, through which the library reads
+ * memory. */
 static void forks_have_no_descriptors(void) {
   unsigned pipes = descriptors("pipe:"), forks = 0;
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -622,7 +623,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   check_lost(EACH);
 }
 
-/* Returns the objects of this size in slots that were last accessed before the moment. */
+/* Returns the number of objects of this size in slots that were last accessed before the moment. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);

@@ -170,7 +170,8 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns how many objects of keeper() are live, each born between the two moments, within the resolution of births. */
+/* Returns how many objects of keeper() are live. Checks that each was born between the two moments, within the
+ * resolution of births. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
   /* The resolution is a unit of births plus the coarse clock's tick. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
@@ -275,8 +276,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Frees sampled objects while counting is off, which is recorded. Otherwise the samples would stay live, and later
- * objects at their addresses would be taken for them. */
+/* Frees sampled objects while counting is off. The frees must be recorded nevertheless: otherwise the samples would
+ * stay live, and later objects at their addresses would be taken for them. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -413,7 +414,7 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
   return report;
 }
 
-/* Returns samples of keeper() whose stack was cut to a few frames; none is as short by itself. */
+/* Returns the number of samples of keeper() whose stack was cut to a few frames. No uncut stack is as short. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
   int count = mallometer_sites(sites, MOST_SITES, 0);

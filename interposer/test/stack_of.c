@@ -275,7 +275,8 @@ static NOINLINE void smashed(void) {
   _exit(0);
 }
 
-/* Calls the function with the size, like code of a compiler at run time, which no table describes. */
+/* Code that is generated at run time, as a JIT compiler does: it calls the function with the size. No unwind table
+ * describes it. */
 typedef void *generated(void *(*function)(size_t), size_t size);
 
 static const unsigned char generated_code[] = {

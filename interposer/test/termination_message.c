@@ -51,7 +51,7 @@ uint64_t realtime_ns(void) {
   return time_of(CLOCK_REALTIME);
 }
 
-/* Waits ten times as long as the end of a message really waits, because this machine may be busy. */
+/* Waits ten times as long as requested, because this machine may be busy. */
 static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
@@ -364,8 +364,8 @@ static void *write_slowly(void *unused) {
   return unused;
 }
 
-/* Ends the message during a write that takes long. The end does not wait for it, and the write then ends the message
- * itself. */
+/* Ends the message during a write that takes long. The end does not wait for the write, and the write then ends the
+ * message itself. */
 static void a_slow_write_ends_the_message(void) {
   pthread_t thread;
   write_one();
@@ -430,7 +430,7 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* Tests the same failures at the first message. One that is not temporary ends the message. */
+/* Tests the same failures at the first message. A failure that is not temporary ends the message. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -473,8 +473,8 @@ static void *message_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread in the message's functions. If it ended there, it would keep the message's lock and leave the
- * message in the file. */
+/* Cancels a thread in the message's functions. If the thread ended there, it would keep the message's lock and leave
+ * the message in the file. */
 static void no_call_is_cancelled(void) {
   pthread_t thread;
   int result = 0;

@@ -104,7 +104,7 @@ static void *send_signals(void *unused) {
 }
 
 /*
- * Interrupts a thread that is in the middle of counting by a signal handler that allocates. No event is lost. The
+ * Interrupts a thread that is in the middle of counting. The signal handler allocates. No event is lost. The
  * interrupted code does not allocate in the C library, which would not survive that: it counts the failure of a
  * reallocarray that overflows, which never reaches the allocator.
  */

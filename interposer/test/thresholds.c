@@ -245,8 +245,9 @@ static void errno_stays(void) {
 }
 
 /*
- * Makes pairs of malloc and free of a size for callgrind, without a threshold, with one above or below it, after one,
- * or with one above it for another thread.
+ * Makes pairs of malloc and free of a size for callgrind: without a threshold ("none"), above a threshold ("above"),
+ * above a threshold for another thread ("other"), after a threshold was closed ("after"), or with a threshold of 40,000
+ * bytes.
  */
 static void pairs(const char *kind, long count, size_t size) {
   bool is_none = strcmp(kind, "none") == 0;

@@ -222,7 +222,8 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
-/* Numbers the ids, because from JDK 26 on the JVM looks ids up by their number. */
+/* Links the structures. Stores the method's id as a number unless ids are addresses: from JDK 26 on the JVM looks ids
+ * up by their number. */
 static void number_ids(void) {
   link_chain();
   if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
@@ -291,8 +292,7 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Samples threads that are no compiler threads. Their structure may be followed by any memory, which is not even
- * read. */
+/* Samples threads that are no compiler threads. Any memory may follow their structure, so it must not be read. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";

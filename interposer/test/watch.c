@@ -179,7 +179,7 @@ static char *new_stack(size_t bytes) {
 static char *alternate;
 static size_t alternate_bytes;
 
-/* Sets an alternate stack, which applies to the thread's next objects and to this one. */
+/* Sets the alternate signal stack of the calling thread. */
 static void use_alternate_stack(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
 }
@@ -203,7 +203,7 @@ static void traps_of_others_reach_them(void) {
   use_alternate_stack();
   raise(SIGTRAP);
   CHECK_EQUAL(traps_of_program, 1);
-  CHECK_EQUAL(traps_on_alternate_stack, 0); /* no alternate stack is set */
+  CHECK_EQUAL(traps_on_alternate_stack, 0); /* signal() has not set SA_ONSTACK */
 }
 
 static void a_handler_that_comes_later_stays(void) {
@@ -220,7 +220,7 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
-/* Installs a handler while objects are watched. It stays, too. */
+/* Installs a handler while objects are watched. The handler stays, too. */
 static void a_handler_that_comes_in_between_stays(void) {
   start();
   watch_keeper();
@@ -269,8 +269,8 @@ static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hear
 
 static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
 
-/* Watches a first site. The first event of a system takes its processors some 20 ms: the caller of mallometer_watch()
- * waits for that, and no thread that allocates. */
+/* Watches a first site. Opening the first perf event of a system takes some 20 ms: the caller of mallometer_watch()
+ * waits for that, and no thread that allocates does. */
 static void who_asks_opens_the_first_event(void) {
   start();
   CHECK_EQUAL(events_of_perf(), 0);
@@ -386,7 +386,7 @@ static long *touched;
 
 static void touch_on_little_stack(void) { writer(touched); }
 
-/* Accesses an object on a stack that has less left than any signal takes. */
+/* Accesses an object on a stack that has less room left than any signal needs. */
 static void touch_where_little_is_left(long *object) {
   static char *stack;
   if (!stack) stack = new_stack(PAGE);
@@ -405,7 +405,7 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* Uses an alternate stack. The handler uses less of it than programs must leave for a handler. */
+/* Uses an alternate signal stack. The handler must take at most 3 KiB of it, beyond what the kernel takes. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();

@@ -1,4 +1,4 @@
-/* See given.h. */
+/* Implements the platform for tests. See given.h. */
 #include "platform/given.h"
 
 #include <errno.h>

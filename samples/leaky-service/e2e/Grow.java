@@ -4,7 +4,7 @@ import java.util.zip.Deflater;
 
 /**
  * An application without any preparation for mallometer. It allocates 268 kB of native memory every 500 ms, or after as many milliseconds
- * as its argument says, until its standard input ends.
+ * as its argument says, until it receives input on its standard input.
  */
 public final class Grow {
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -12,7 +12,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Checks that the leaking tests fail and name the place. */
+/** Checks that the leaking tests fail, and that their messages name the code that leaks. */
 class CaughtTest {
 
   @Test
