@@ -89,7 +89,7 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Sets limits before the program starts. */
+  /** Passes arguments to {@code ulimit} before the program starts. */
   public ChildJvm limited(String limits) {
     prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
     return this;
@@ -106,7 +106,7 @@ public final class ChildJvm {
     }
   }
 
-  /** Removes entries from the class path. */
+  /** Removes the entries that contain a text from the class path. */
   public ChildJvm withoutClassPath(String part) {
     classPath =
         String.join(
@@ -186,7 +186,10 @@ public final class ChildJvm {
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
   }
 
-  /** Prints a row of the table of results, which begins with the JDK. */
+  /**
+   * Prints a row of a table of results. The first cells are the JDK, and how the library came into
+   * the process.
+   */
   public static void printRow(Path home, boolean attached, Object... cells) {
     System.out.println(
         Stream.concat(

@@ -21,8 +21,8 @@ class WarmUpTest {
   private static final int DRAWN = 12;
 
   /**
-   * The share of its deviation that a reading has from the previous one, so that noise lasts about
-   * a minute.
+   * The correlation of the noise in successive readings. Readings are 15 s apart, so noise lasts
+   * about a minute.
    */
   private static final double LASTS = 0.8;
 

@@ -83,7 +83,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** A second JVM on the same file leaves the file alone and reports why. */
+  /** A second JVM with the same recording file leaves the file alone and reports the reason. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
@@ -165,8 +165,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Returns the number of samples that were written after the next heartbeat was due and did not
-   * come.
+   * Returns the number of samples that were written later than half a second after the last
+   * heartbeat.
    */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
@@ -267,8 +267,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Kills a process and waits for the lock of its recording. A child process in which the library
-   * tests something shares the lock and ends a little later.
+   * Kills a process and waits for the lock of its recording. If the library has started a child
+   * process, the child shares the lock and ends a little later.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();

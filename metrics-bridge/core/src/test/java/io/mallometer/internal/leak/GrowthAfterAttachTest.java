@@ -144,7 +144,9 @@ class GrowthAfterAttachTest {
     return process;
   }
 
-  /** Returns a process that has only the same leak and short-lived memory. */
+  /**
+   * Returns a process that has no cache, but a leak in objects of 16 KiB and short-lived memory.
+   */
   private Process leakAlone(double live) {
     Process process = new Process(live, 0);
     process.add(LEAK, 16 << 10, 1e9, false);
