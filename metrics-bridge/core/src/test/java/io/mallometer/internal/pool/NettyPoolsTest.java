@@ -238,7 +238,8 @@ class NettyPoolsTest {
   @Test
   void aLoaderThatTheApplicationDroppedIsCollected() throws Exception {
     Watched watched = new Watched();
-    // Netty leaves values in the allocating thread that keep the class loader, so that thread ends.
+    // Netty leaves thread-local values that keep the class loader. So the allocating thread must
+    // end.
     FutureTask<WeakReference<ClassLoader>> use = new FutureTask<>(() -> usedAndDropped(watched));
     Thread thread = new Thread(use);
     thread.start();

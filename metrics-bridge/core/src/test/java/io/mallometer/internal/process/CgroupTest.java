@@ -50,8 +50,8 @@ class CgroupTest {
   }
 
   /**
-   * In Docker with version 1 of cgroups, the path is that of the host, and only the container's
-   * part is mounted.
+   * In Docker with version 1 of cgroups, the path of the process is the host's, and only the
+   * container's part is mounted.
    */
   @Test
   void findsAPartThatIsMountedAlone() {
@@ -142,7 +142,7 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /** The sum of the kernel's items exceeds its total by some pages. */
+  /** The kernel's items of a cgroup may add up to some pages more than its total. */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();
