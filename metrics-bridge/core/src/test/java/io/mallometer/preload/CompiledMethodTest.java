@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("process")
 class CompiledMethodTest {
 
-  /** The releases between these do not describe the method that a compiler thread compiles. */
+  /** The last JDK before 25 that describes the method that a compiler thread compiles. */
   private static final int LAST_OF_THE_FIRST = 21;
 
   private static final int FIRST_OF_THE_NEXT = 25;
@@ -110,7 +110,10 @@ class CompiledMethodTest {
     assertThat(failed).isZero();
   }
 
-  /** Runs the method until the compiler has taken 30 MB for it, and prints what was live. */
+  /**
+   * Runs the method until the compiler has taken 30 MB for it. Prints the most live bytes of each
+   * compilation.
+   */
   static final class Compiles {
 
     private static final double ENOUGH = 30e6;
@@ -118,7 +121,10 @@ class CompiledMethodTest {
     private static final long PAUSE_MILLIS = 200;
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
-    /** The diagnosis is drawn this often, and a compilation may end earlier. */
+    /**
+     * The time to wait for the finding after the compiler has taken enough. The diagnosis is
+     * renewed this often, and a compilation may end earlier.
+     */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 
     private Compiles() {}
@@ -166,7 +172,7 @@ class CompiledMethodTest {
                 .map(Diagnosis.Finding::text)
                 .filter(text -> text.startsWith("The JVM's compiler"))
                 .findFirst();
-        // A reading takes the processor from the compiler.
+        // Pauses, because a reading takes CPU time from the compiler.
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
       }
       finding.ifPresent(System.out::println);

@@ -57,7 +57,7 @@ class LoadedClassesTest {
   }
 
   /**
-   * Waits for a look of the poller that has read all buffers, because the first looks are slow and
+   * Waits until the poller has read all buffers, because its first readings are slow and
    * incomplete.
    */
   private Pool found() throws InterruptedException {

@@ -17,8 +17,8 @@ class WaitsForACollectionTest {
   @TempDir private Path directory;
 
   /**
-   * Returns one of the collectors with which System.gc() makes no young collection first: one on
-   * older JDKs and the other on newer ones.
+   * Returns a collector with which System.gc() makes no young collection first: Serial on older
+   * JDKs and G1 on newer ones.
    */
   static String collector() {
     return Runtime.version().feature() < 25 ? "-XX:+UseSerialGC" : "-XX:+UseG1GC";

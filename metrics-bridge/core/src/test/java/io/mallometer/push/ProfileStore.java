@@ -79,7 +79,7 @@ public final class ProfileStore implements AutoCloseable {
     return server.getAddress().getPort();
   }
 
-  /** Returns the next request; waits up to 20 s for one. */
+  /** Returns the next request; waits up to 60 s for one. */
   public Pushed next() throws InterruptedException {
     Pushed pushed = requests.poll(60, TimeUnit.SECONDS);
     if (pushed == null) {
