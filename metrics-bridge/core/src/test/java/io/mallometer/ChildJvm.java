@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 public final class ChildJvm {
 
   /**
-   * The end of a program.
+   * The result of a program that has ended.
    *
    * @param exitCode its exit code
    * @param output its standard output and standard error
@@ -169,8 +169,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs of at least some feature release: the running one, those that
-   * {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
+   * Returns one home for each JDK feature release from a given one on. Looks at the running JDK,
+   * those that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
    *
    * @throws AssertionError if a release in {@code REQUIRE_JDKS} (such as "17 25") is missing
    */

@@ -447,7 +447,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Each scrape uses a new thread, because a thread keeps its snapshot for up to 5 s. */
+  /** Scrapes use new threads, because a thread keeps its snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));

@@ -41,7 +41,7 @@ public final class KnowsEverything implements AutoCloseable {
   /**
    * Opens the facade with call sites that were read twice, ten minutes apart.
    *
-   * @param recording the recording of an earlier run, which is displaced
+   * @param recording the recording of an earlier run, whose end the facade reads
    */
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));

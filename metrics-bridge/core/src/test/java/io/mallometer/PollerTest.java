@@ -86,8 +86,8 @@ class PollerTest {
   }
 
   /**
-   * Only calls that are missed later need a log message. If an attach misses calls from its
-   * beginning, it returns a status that says so.
+   * The log names calls only if they are missed later. An attach that misses calls from its
+   * beginning returns a status that says so.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {

@@ -77,7 +77,10 @@ class CompiledMethodTest {
     }
   }
 
-  /** Compiles a method of many loops over many variables, which takes C2 some 100 MB. */
+  /**
+   * Compiles a class with a method of many loops over many variables. Its compilation takes C2 some
+   * 100 MB.
+   */
   private void compile() throws Exception {
     StringBuilder code = new StringBuilder("public class Exploding {\n");
     code.append("  public static long dear(long[] a, int n) {\n");

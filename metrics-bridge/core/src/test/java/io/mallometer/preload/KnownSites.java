@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Allocates at a number of call sites, which differ by the depth of a function's recursion. Prints
+ * Allocates at a number of call sites, which differ in the depth of a method's recursion. Prints
  * the true allocated and live figures of each site, with the estimates. The numbers and sizes of
  * objects, and which of them are freed, are random.
  *

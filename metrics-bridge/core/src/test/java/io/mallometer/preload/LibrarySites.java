@@ -26,7 +26,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBatch;
 
 /**
- * Lets libraries allocate at a number of call sites, which differ by the depth of a function's
+ * Lets libraries allocate at a number of call sites, which differ in the depth of a method's
  * recursion, and prints the estimates for them. The work is random but the same in each process. If
  * each allocation is a sample, the estimates are the truth.
  *

@@ -31,7 +31,10 @@ public final class LosesMemory {
 
   private static final long[] KEPT = new long[OBJECTS];
 
-  /** The addresses that move: a copy replaces this young array all the time. */
+  /**
+   * The addresses that move. A copy replaces this array all the time, so the array stays in the
+   * young generation.
+   */
   private static volatile long[] moving = new long[OBJECTS];
 
   private static volatile Object garbage = "";

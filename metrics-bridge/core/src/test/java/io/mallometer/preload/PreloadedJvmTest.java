@@ -215,7 +215,10 @@ class PreloadedJvmTest {
       List<Published> micrometer,
       List<Published> simpleclient) {}
 
-  /** Returns the figures of all faces for one snapshot, read between two polls of the thread. */
+  /**
+   * Returns the figures that all faces show of one snapshot. Reads them again if the poller has
+   * polled meanwhile.
+   */
   private Faces faces(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
     Faces shown;

@@ -32,7 +32,7 @@ import org.rocksdb.WriteOptions;
 
 /**
  * An application that allocates and keeps native memory in each way that Java programs have. Each
- * way has a method of its own, after which the call sites should be named.
+ * way has its own method, and the call sites should have the name of that method.
  */
 public final class RealLibraries {
 

@@ -67,7 +67,10 @@ public final class TwoClassLoaders {
     return sleeps() == before ? "observation rests" : "observation goes on";
   }
 
-  /** Returns how often the thread went to sleep. The kernel keeps 15 letters of its name. */
+  /**
+   * Returns how often the thread for observation went to sleep. The kernel keeps only 15 characters
+   * of the thread's name.
+   */
   private static long sleeps() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
       for (Path thread : threads.toList()) {

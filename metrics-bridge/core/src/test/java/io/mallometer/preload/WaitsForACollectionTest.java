@@ -31,8 +31,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // The young generation is so large that no evaluation fills it. A young collection
-            // would free the dropped buffers too early.
+            // The young generation is so large that it is not filled between two calls of
+            // System.gc(). A young collection would free the dropped buffers too early.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

@@ -130,7 +130,7 @@ public final class ProfileStore implements AutoCloseable {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** Returns the fields of a message, all of which have a length. */
+  /** Returns the fields of a protobuf message. All fields must be length-delimited. */
   private static List<Map.Entry<Integer, byte[]>> fields(byte[] message) {
     List<Map.Entry<Integer, byte[]>> fields = new ArrayList<>();
     int[] at = {0};

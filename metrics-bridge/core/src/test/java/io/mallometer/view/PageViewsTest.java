@@ -193,7 +193,7 @@ class PageViewsTest {
     assertThat(acknowledged(views, false)).isEqualTo(site);
   }
 
-  /** Returns the first site of the verdicts whose acknowledgement is as wanted. */
+  /** Returns the name of the first site that is acknowledged or not, as wanted. */
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {

@@ -164,8 +164,8 @@ class AccountTest {
   }
 
   /**
-   * The program allocates nine blocks of 60 MiB. Their bytes are counted exactly, so no number of
-   * samples is needed.
+   * The program allocates a block of 60 MiB every minute. The bytes of the blocks are exact, so the
+   * row needs no minimum number of samples.
    */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
@@ -400,7 +400,7 @@ class AccountTest {
         .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
-  /** From the start on, the program compiles two to five scripts a second. */
+  /** The first program loads five classes a second, and the second 1.5 classes a second. */
   @Test
   void fiveHundredClassesAreEnoughAtAHundredAMinute() {
     Situation scripts = new Situation(Duration.ofMinutes(5), second -> 200 + 2 * second / 60.0);
@@ -575,7 +575,7 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /** The account is too short to explain the growth, most of which is the heap's. */
+  /** The account is too short to explain the growth, which two unused sites cause. */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);

@@ -27,8 +27,7 @@ class WarmUpTest {
   private static final double LASTS = 0.8;
 
   /**
-   * Metaspace and malloc of an idle JVM of 240 MiB grow by 12 MiB in the first minutes, and then
-   * more slowly.
+   * Metaspace and malloc of an idle JVM of 226 MiB grow by 12 MiB in ten minutes, ever more slowly.
    */
   @Test
   void anIdleProcessThatStillWarmsUpIsHealthyByMinuteTen() {

@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Writes a fast rise by 595 MB up to the limit. Two call sites caused the rise: one with the
-   * given bytes, and one with more.
+   * Writes a fast rise by 595 MB up to the limit, with two call sites of the same code. Each site
+   * has allocated a third of the given bytes.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
@@ -333,7 +333,7 @@ class ExitDiagnosisTest {
     }
   }
 
-  /** Nobody writes to the pipe, so a read from it would never return. */
+  /** The pipe has no writer, so a read from it would never return. */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {

@@ -445,7 +445,7 @@ class RecorderTest {
     assertThat(logged.messages()).isEmpty();
   }
 
-  /** Nobody writes to the pipe, so a read from it would never return. */
+  /** The pipe has no writer, so a read from it would never return. */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {

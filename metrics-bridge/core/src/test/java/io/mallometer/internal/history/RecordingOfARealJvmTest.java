@@ -177,7 +177,10 @@ class RecordingOfARealJvmTest {
     }
   }
 
-  /** The process takes five seconds, which are five polls, from 85 % of the limit to the kill. */
+  /**
+   * The process takes about five seconds from 85 % of the limit to the kill, so several polls
+   * record it.
+   */
   @Test
   @Tag("any-jdk")
   void aJvmThatTheKernelKillsForTheLimitIsRecognised() throws Exception {

@@ -169,7 +169,10 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /** Old moments without the present reading could only show that nothing changed. */
+  /**
+   * Without a present reading, old readings could only be compared with themselves, which shows no
+   * change.
+   */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();

@@ -812,7 +812,7 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches are smaller than the leak, so the leak and the caches are one
+      // The caches are smaller than the leak until minute 46, so the leak and the caches are one
       // suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
@@ -1307,7 +1307,7 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // Only one object of the third site was born in the last third of the 25 min in which idle
+    // A single object of the third site was born in the last third of the 25 min in which idle
     // objects can have been born.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);

@@ -195,7 +195,10 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /** Garbage in the old generation contains addresses of memory that was used for a long time. */
+  /**
+   * Garbage in the old generation contains the addresses of old native objects, until a collection
+   * makes this generation smaller.
+   */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);

@@ -90,8 +90,8 @@ record SimulatedKind(
   }
 
   /**
-   * Returns births with a rate per second, of which only a share takes place. The share depends on
-   * the time.
+   * Returns births with a rate per second that is multiplied by a share. The share depends on the
+   * time.
    */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {

@@ -64,8 +64,8 @@ class VoidTimeTest {
     // of these 750 s are void. If two uses came, both must be in 30 void seconds of the 1,250 s.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // At least two uses came in 2,400 s, each within a span of 600 s. Each span contains parts of
-    // two readings, with 20 void seconds.
+    // Uses came twice or more in 2,400 s. The first two came each within a span of 600 s. Each span
+    // contains parts of two readings, with 20 void seconds.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();

@@ -12,10 +12,9 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the reading of captured texts of cgroups. Those of version 2 were captured on Debian's
- * Linux 6.1 and 6.12, for a shell and a JVM in a cgroup of their own after they had exceeded its
- * limit. Other texts of version 2 follow the kernel's documentation, with figures that can be added
- * up by hand.
+ * Tests the reading of captured texts of cgroups. The texts of version 2 were captured on Debian's
+ * Linux 6.1 and 6.12, from a cgroup whose limit its shell and JVM had exceeded. Other texts of
+ * version 2 follow the kernel's documentation, with figures that can be added up by hand.
  */
 class CgroupTest {
 

@@ -120,8 +120,9 @@ class FileCacheTest {
   }
 
   /**
-   * Only one of 100,000 descriptors is an open file. The others take only the CPU time for open
-   * files, so the mapped file is read, and a later reading reaches the open file.
+   * A single one of 100,000 descriptors is an open file. The others take only the CPU time that is
+   * reserved for descriptors, so the mapped file is read, and a later reading reaches the open
+   * file.
    */
   @Test
   void manySocketsLeaveTimeForFiles() {
@@ -196,7 +197,10 @@ class FileCacheTest {
     return new Mapping(0x1000, 0x9000, Access.OTHER, false, path, 8192, false, 0, 0);
   }
 
-  /** A kernel with files of 4 KiB, among closed descriptors. */
+  /**
+   * Simulates a kernel. Some descriptors are open files with 4 KiB in the page cache, and all
+   * others are closed.
+   */
   private final class Planted implements FileCache.Kernel {
 
     private final Map<Integer, String> open = new HashMap<>();

@@ -59,7 +59,9 @@ class SampledAgesTest {
     assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
-  /** With accounting by headers, the size of an object is the requested size, which may be 0. */
+  /**
+   * The size of an object is the requested size if the library accounts by headers, and may be 0.
+   */
   @Test
   void objectsOfNoBytesHaveAges() {
     add(1, 0, 1, Duration.ofSeconds(3));

@@ -57,7 +57,10 @@ class SiteEstimatesTest {
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
   }
 
-  /** With accounting by headers, the bytes of an object are the requested bytes, which may be 0. */
+  /**
+   * The bytes of an object are the requested bytes if the library accounts by headers, and may be
+   * 0.
+   */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
     sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);
