@@ -28,7 +28,10 @@ class GrowthAfterAttachTest {
 
   private final Random random = new Random(1);
 
-  /** A site that allocates at a steady rate. All its objects have the same lifetime. */
+  /**
+   * A site that allocates at a steady rate. Its objects have the same lifetime, or random lifetimes
+   * with this mean.
+   */
   private final class Site {
     final int number;
     final double bytesPerSecond;
