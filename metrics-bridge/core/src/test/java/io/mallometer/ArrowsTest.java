@@ -22,7 +22,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The order of the packages: each depends only on those before it, and no face on another. */
+/**
+ * Tests the order of the packages. A package depends only on lower layers. No face (a package that
+ * shows figures, such as JMX) depends on another face.
+ */
 @AnalyzeClasses(packages = "io.mallometer", importOptions = ImportOption.DoNotIncludeTests.class)
 @ArchTag("any-jdk")
 class ArrowsTest {
@@ -64,7 +67,7 @@ class ArrowsTest {
           ROOT + ".push",
           ROOT + ".view");
 
-  /** The packages that a face may use: the facade, its model, and how to show it. */
+  /** The packages that a face may use: the facade, its model, and code that formats figures. */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 public final class ChildJvm {
 
   /**
-   * The end of a program.
+   * The result of a program that has ended.
    *
    * @param exitCode its exit code
    * @param output its standard output and standard error
@@ -89,7 +89,7 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Sets limits before the program starts. */
+  /** Passes arguments to {@code ulimit} before the program starts. */
   public ChildJvm limited(String limits) {
     prefix.addAll(List.of("sh", "-ec", "ulimit " + limits + "; exec \"$@\"", "sh"));
     return this;
@@ -106,7 +106,7 @@ public final class ChildJvm {
     }
   }
 
-  /** Removes entries from the class path. */
+  /** Removes the entries that contain a text from the class path. */
   public ChildJvm withoutClassPath(String part) {
     classPath =
         String.join(
@@ -169,8 +169,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs of at least some feature release: the running one, those that
-   * {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
+   * Returns one home for each JDK feature release from a given one on. Looks at the running JDK,
+   * those that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
    *
    * @throws AssertionError if a release in {@code REQUIRE_JDKS} (such as "17 25") is missing
    */
@@ -186,7 +186,10 @@ public final class ChildJvm {
         words("REQUIRE_JDKS", " +").map(Integer::valueOf).toList());
   }
 
-  /** Prints a row of the table of results, which begins with the JDK. */
+  /**
+   * Prints a row of a table of results. The first cells are the JDK, and how the library came into
+   * the process.
+   */
   public static void printRow(Path home, boolean attached, Object... cells) {
     System.out.println(
         Stream.concat(

@@ -4,17 +4,17 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
-/** The processor time of work, which unlike its duration does not depend on other processes. */
+/** Measures the CPU time of work. Unlike the duration, it does not depend on other processes. */
 public final class CpuTime {
 
-  /** Work of the calling thread. */
+  /** Work that the calling thread does. */
   public interface Work {
     void run() throws Exception;
   }
 
   private CpuTime() {}
 
-  /** Returns the processor time that some work takes the calling thread. */
+  /** Returns the CPU time that the calling thread needs for some work. */
   public static Duration of(Work work) throws Exception {
     ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     long began = threads.getCurrentThreadCpuTime();

@@ -45,15 +45,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of all faces: the names, types, labels and values that a face shows of one snapshot.
- * They are spelled out here and not derived from the code. A face's test extends this class.
+ * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
+ * types, labels and values that a face shows of one snapshot. They are spelled out here and not
+ * derived from the code. A face's test extends this class.
  */
 public abstract class FaceContract {
 
   /** A face while it is open. */
   public interface Face extends AutoCloseable {
 
-    /** Returns all that the face shows, in any order; metrics of others may be among it. */
+    /**
+     * Returns all that the face shows, in any order. Metrics of other libraries may be included.
+     */
     List<Published> shown();
 
     /** Closes the face, which then shows nothing. */
@@ -444,7 +447,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Each scrape uses a thread of its own, because a thread sees its last snapshot for a while. */
+  /** Scrapes use new threads, because a thread keeps its snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));
@@ -594,7 +597,7 @@ public abstract class FaceContract {
     return using(390_000, limitBytes);
   }
 
-  /** Returns memory with 130,000 bytes of active files, in addition 10,000 of inactive ones. */
+  /** Returns memory with 140,000 bytes of page cache, of which 10,000 are inactive. */
   private static ProcessMemory using(long workingSetBytes, double limitBytes) {
     return new ProcessMemory(
         310_000,
@@ -660,7 +663,7 @@ public abstract class FaceContract {
         List.of(new ThreadStacks.ThreadPool("http-nio-#-exec-#", 2, 40_000)), "");
   }
 
-  /** Returns huge pages of a fifth of the memory above. */
+  /** Returns transparent huge pages that hold a fifth of the resident set of {@link #memory}. */
   public static HugePages hugePages() {
     return new HugePages(
         60_000,
@@ -870,8 +873,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns mallometer's samples, with bounds of buckets as numbers in one notation. None may be
-   * NaN, which would make the sum over a fleet unknown.
+   * Returns mallometer's samples, with the bounds of buckets in one notation. Asserts that no value
+   * is NaN, because the sum over several processes would be unknown.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 
 /**
  * A facade over a fake library that reports everything possible, with an attach, a leak and a
- * failure. A service over it shows all names on any machine.
+ * failure. A service that uses this facade shows all public names on any machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class KnowsEverything implements AutoCloseable {
   /**
    * Opens the facade with call sites that were read twice, ten minutes apart.
    *
-   * @param recording the recording of an earlier run, which is displaced
+   * @param recording the recording of an earlier run, whose end the facade reads
    */
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));
@@ -110,10 +110,7 @@ public final class KnowsEverything implements AutoCloseable {
         FaceContract.attachedCounters(new Baseline(5_000_000, 300_000)));
   }
 
-  /**
-   * Returns the split memory at a second of the growth, in which a mapped file grows by a MiB per
-   * second.
-   */
+  /** Returns the memory at a second of {@link #grow}. A mapped file grows by a MiB per second. */
   private static ProcessMemory memory(long workingSetBytes, int second) {
     return new ProcessMemory(
         14,

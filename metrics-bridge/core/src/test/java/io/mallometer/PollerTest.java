@@ -85,7 +85,10 @@ class PollerTest {
     }
   }
 
-  /** An attach that misses calls from its beginning says so in the status that it returns. */
+  /**
+   * The log names calls only if they are missed later. An attach that misses calls from its
+   * beginning returns a status that says so.
+   */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
     Attachment complete = new Attachment(50, 0, 0, 0.001, 0, 65_536);
@@ -230,7 +233,8 @@ class PollerTest {
               new UnsatisfiedLinkError("gone"),
               new OutOfMemoryError("made up"))) {
         library.failure = failure;
-        // Waits for two readings, because one that had begun before may be published first.
+        // Waits for two readings, because a reading that began before the failure may be published
+        // first.
         library.awaitReadings(2);
         Instant stuck = mallometer.snapshot().time();
         library.awaitReadings(2);

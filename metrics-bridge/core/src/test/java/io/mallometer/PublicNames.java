@@ -79,7 +79,9 @@ public final class PublicNames {
     checkListed("keys in JSON", ofTable.get(false));
   }
 
-  /** Returns whether a line is a name, its pattern with a star, or a name within it. */
+  /**
+   * Returns whether a line is the name, a name below it, or a pattern with a star that matches it.
+   */
   private static boolean stands(String name, String line) {
     return line.equals(name)
         || line.startsWith(name + ".")
@@ -170,7 +172,7 @@ public final class PublicNames {
     }
   }
 
-  /** Returns the file, from any module's directory. */
+  /** Finds the file above the current directory, which is that of any module. */
   private static Path file() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve(FILE))) {

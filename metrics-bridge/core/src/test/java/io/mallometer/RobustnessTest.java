@@ -160,7 +160,7 @@ class RobustnessTest {
     }
   }
 
-  /** Runs work in a new thread, because a thread sees its last snapshot for a while. */
+  /** Runs work in a new thread, because a thread keeps its snapshot for up to 5 s. */
   private static <T> T inANewThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start()).join();
   }
@@ -217,7 +217,7 @@ class RobustnessTest {
     };
   }
 
-  /** A library in which each reading finds one more free. */
+  /** A library whose number of frees rises by one at each reading. */
   private static final class GrowingLibrary extends SilentLibrary {
 
     private final AtomicLong readings = new AtomicLong();

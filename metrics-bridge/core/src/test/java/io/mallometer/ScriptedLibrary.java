@@ -28,7 +28,7 @@ public final class ScriptedLibrary extends FakeLibrary {
     super(counters, self);
   }
 
-  /** Sets the search that the next search for owners returns. */
+  /** Sets the search that {@link #searchOwners} returns. */
   public void setOwnerSearch(OwnerSearch search) {
     ownerSearch = search;
   }

@@ -33,7 +33,10 @@ public final class ShownNames {
   /** The tables whose keys are the kernel's names. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
-  /** The view of the bare endpoint; the overview has its answer under another name. */
+  /**
+   * The name of the endpoint's answer to a request without a view. The overview contains this
+   * answer under the key {@link #MEMORY}.
+   */
   private static final String ROOT = "nativememory";
 
   private static final String MEMORY = "snapshot";
@@ -118,7 +121,10 @@ public final class ShownNames {
     return names;
   }
 
-  /** Adds the keys of an answer. The keys of another answer within it are not repeated. */
+  /**
+   * Adds the keys of an answer. If the answer contains the answer of another view, that view's keys
+   * are listed only under that view.
+   */
   public static void addAnswer(Set<String> names, String view, Object answer) {
     if (!(answer instanceof Map<?, ?> map)) {
       addKeys(names, view + " ", answer);

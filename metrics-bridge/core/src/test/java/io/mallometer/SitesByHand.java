@@ -33,8 +33,9 @@ public final class SitesByHand {
   }
 
   /**
-   * Returns a site with a Java frame below its library's. It has allocated twice the live bytes, in
-   * objects of ten bytes. Three quarters are resident. Each variance is a hundredth of the square.
+   * Returns a site with a library frame on top of a Java frame. The site has allocated twice its
+   * live bytes, in objects of ten bytes. Three quarters of the live bytes are resident. The
+   * variance of each figure is the square of the figure divided by 100.
    */
   public static CallSite site(int number, String name, String library, double liveBytes) {
     int dot = name.lastIndexOf('.');
@@ -57,7 +58,9 @@ public final class SitesByHand {
         new CallSite.Ages(10, 60, 3_600));
   }
 
-  /** Returns a site as it is without a page table. */
+  /**
+   * Returns a copy of a site without its resident bytes, as if the page table could not be read.
+   */
   public static CallSite withoutResident(CallSite site) {
     return new CallSite(
         site.number(),

@@ -157,7 +157,7 @@ public final class VerdictsByHand {
 
   /**
    * Returns a verdict on a site with this answer of garbage collections. With the answer {@code
-   * OLD}, half of the site is garbage.
+   * OLD}, half of the bytes are garbage.
    */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
@@ -216,7 +216,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns the report on a process in which use was observed for this short time. */
+  /** Returns the report on a process whose use of objects was observed for this short time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -242,8 +242,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns the report of an evaluation during which use is observed, but no more objects are
-   * added.
+   * Returns the report of an evaluation whose observation continues, but takes no more objects for
+   * this reason.
    */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");

@@ -1,6 +1,7 @@
 /**
- * Fakes and contracts for tests of faces in all modules: {@link io.mallometer.FaceContract} states
- * what each face shows, and is tested through {@link io.mallometer.FakeMallometer}.
+ * Fakes and contracts for tests of faces (packages that show figures) in all modules. {@link
+ * io.mallometer.FaceContract} states what each face shows of a {@link
+ * io.mallometer.FakeMallometer}.
  */
 @NullMarked
 package io.mallometer;

@@ -1,7 +1,7 @@
 package jdk.crac;
 
 /**
- * The class of a JVM with CRaC.
+ * Replaces the class of this name of a JVM with CRaC.
  *
  * @param <R> the type of registered resources
  */
@@ -10,6 +10,6 @@ public abstract class Context<R extends Resource> implements Resource {
   /** Creates a context of the JVM. */
   protected Context() {}
 
-  /** Registers a resource, which is notified while something else refers to it. */
+  /** Registers a resource. It is notified only as long as something else refers to it. */
   public abstract void register(R resource);
 }

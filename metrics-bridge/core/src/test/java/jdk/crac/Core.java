@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * Simulates CRaC's interface in a JVM without CRaC. The package is on a program's boot class path.
- * The program runs the registered resources by calling the global context; no checkpoint is taken.
+ * The program calls the global context, which notifies the registered resources. No checkpoint is
+ * taken.
  */
 public final class Core {
 
@@ -28,7 +29,7 @@ public final class Core {
       registered.add(new WeakReference<>(resource));
     }
 
-    /** Runs the resources, the latest first. */
+    /** Notifies the resources, the latest first. */
     @Override
     public synchronized void beforeCheckpoint(Context<? extends Resource> context)
         throws Exception {

@@ -1,6 +1,6 @@
 package jdk.crac;
 
-/** The interface of a JVM with CRaC. */
+/** Replaces the interface of this name of a JVM with CRaC. */
 public interface Resource {
 
   /** Prepares for a checkpoint. */

@@ -124,7 +124,10 @@ class JmxContractTest extends FaceContract {
     return false;
   }
 
-  /** Translates attributes; unknown ones (null, or NaN for a time) have no series elsewhere. */
+  /**
+   * Translates attributes to series. Leaves out unknown values (null, or NaN for a time), because
+   * the other faces show no series for them.
+   */
   private static List<Published> translate(MBeanServer server, ObjectName name) throws JMException {
     boolean active = (boolean) server.getAttribute(name, "Active");
     List<Published> shown = new ArrayList<>();
@@ -212,7 +215,10 @@ class JmxContractTest extends FaceContract {
     return shown;
   }
 
-  /** Returns the sites by verdict. Their leaks are replaced by those of the table by evidence. */
+  /**
+   * Returns the number of sites for each verdict. For leaks it returns the numbers for each
+   * evidence, and asserts that their sum is the number of leaks.
+   */
   private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)
       throws JMException {
     List<Published> shown = new ArrayList<>();

@@ -10,7 +10,10 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
 import java.util.Map;
 
-/** Micrometer with the histogram, as a Spring Boot application is scraped. */
+/**
+ * Tests Micrometer's meters with the histogram, as Prometheus scrapes them from a Spring Boot
+ * application.
+ */
 class MicrometerContractTest extends FaceContract {
 
   @Override

@@ -186,7 +186,10 @@ class NativeMemoryMetricsTest {
     assertThat(registry.get("native.malloc.live").gauge().value()).isEqualTo(600_000);
   }
 
-  /** Returns a weak reference, which tells when garbage has been collected. */
+  /**
+   * Binds meters and drops their binder. Returns a weak reference that is cleared when garbage has
+   * been collected.
+   */
   private static WeakReference<Object> bindAndForget(MeterRegistry registry) {
     FakeMallometer counting =
         new FakeMallometer(FaceContract.counters(true, Double.NaN), FaceContract.selfReport());

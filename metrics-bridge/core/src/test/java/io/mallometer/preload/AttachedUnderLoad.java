@@ -27,8 +27,8 @@ import java.util.function.Supplier;
  *   <li>{@code compare SECONDS}: compares the counters with a preloaded library that counts each
  *       call
  *   <li>{@code together COUNT}: attaches from COUNT class loaders at once
- *   <li>{@code watch SECONDS}: compares the counters with glibc's bytes in use, until the program
- *       makes an allocation that the library does not see
+ *   <li>{@code watch SECONDS}: prints how far the counters drift from glibc's bytes in use, then
+ *       makes allocations that the library does not see, and prints the gaps that it reports
  * </ul>
  */
 public final class AttachedUnderLoad {
@@ -46,7 +46,10 @@ public final class AttachedUnderLoad {
 
   private static final long UNSEEN_BYTES = 100 << 10;
 
-  /** The pause between rounds of a test that may take an hour, which leaves time to others. */
+  /**
+   * The pause between rounds. It leaves CPU time to other programs, because a test may take an
+   * hour.
+   */
   private static final int PAUSE_MILLIS = 200;
 
   private AttachedUnderLoad() {}
@@ -267,7 +270,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** Allocates as a program that took the address of malloc before the attach. */
+  /** Allocates like a program that took the address of malloc before the attach. */
   private static void allocatePastTheLibrary() {
     Function malloc = NativeLibrary.getInstance("c").getFunction("__libc_malloc");
     for (int i = 0; i < UNSEEN_OBJECTS; i++) {

@@ -30,7 +30,10 @@ class AttachedUnderLoadTest {
   private static final int SOAK_CYCLES = Integer.getInteger("soak.cycles", 0);
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
 
-  /** The seconds until the library was first compared with glibc, which happens every 5 s. */
+  /**
+   * The seconds after which the library has compared its bytes with glibc's once. It does so every
+   * 5 s.
+   */
   private static final int FIRST_COMPARISON_SECONDS = 6;
 
   private static final int COPIES = 4;

@@ -18,9 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Records call sites in {@link SitesUnderStress} under each collector; the program ends as it would
- * without. By default runs some seconds on this JDK, which has half of the collectors, with {@code
- * -Dsoak.seconds=N} for N seconds on each JDK under each collector.
+ * Tests that {@link SitesUnderStress} ends under each collector as it would without mallometer, and
+ * that call sites are recorded. By default the program runs for some seconds on this JDK under
+ * about half of the collectors. With {@code -Dsoak.seconds=N} it runs for N seconds on each JDK
+ * under each collector.
  */
 @Tag("process")
 class CallSitesUnderStressTest {
@@ -59,8 +60,8 @@ class CallSitesUnderStressTest {
   }
 
   /**
-   * Returns whether newer JDKs test this collector, because it moves objects while the program
-   * runs.
+   * Returns whether the collector moves objects while the program runs. By default, JDK 25 and
+   * later test such collectors, and older JDKs test the others.
    */
   private static boolean isConcurrent(Run run) {
     return List.of("Z", "Shenandoah").contains(run.collector());
@@ -115,11 +116,13 @@ class CallSitesUnderStressTest {
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // Includes the state of sites' use, with the pages that slots may always take.
+    // The growth includes the library's memory for observing the use of sites, with the pages that
+    // slots may take in any case.
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);
-    // There are two copies of the bridge. Each has a stack per site and a table of frames.
+    // The bridge is loaded twice. Each copy has an array of frames for each site, and one array as
+    // the table of frames.
     assertThat(figure(output, "stackframe")).isBetween(100L, 2L * (MOST_SITES + 1));
     assertThat(figure(output, "recordedmethod")).isBetween(1L, 2L * MOST_METHODS);
     assertThat(figure(output, "recordedmodule")).isBetween(1L, 4L * MOST_MODULES);

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("process")
 class CompiledMethodTest {
 
-  /** The releases between these do not describe the method that a compiler thread compiles. */
+  /** The last JDK before 25 that describes the method that a compiler thread compiles. */
   private static final int LAST_OF_THE_FIRST = 21;
 
   private static final int FIRST_OF_THE_NEXT = 25;
@@ -77,7 +77,10 @@ class CompiledMethodTest {
     }
   }
 
-  /** Compiles a method of many loops over many variables, which takes C2 some 100 MB. */
+  /**
+   * Compiles a class with a method of many loops over many variables. Its compilation takes C2 some
+   * 100 MB.
+   */
   private void compile() throws Exception {
     StringBuilder code = new StringBuilder("public class Exploding {\n");
     code.append("  public static long dear(long[] a, int n) {\n");
@@ -110,7 +113,10 @@ class CompiledMethodTest {
     assertThat(failed).isZero();
   }
 
-  /** Runs the method until the compiler has taken 30 MB for it, and prints what was live. */
+  /**
+   * Runs the method until the compiler has taken 30 MB for it. Prints the most live bytes of each
+   * compilation.
+   */
   static final class Compiles {
 
     private static final double ENOUGH = 30e6;
@@ -118,7 +124,10 @@ class CompiledMethodTest {
     private static final long PAUSE_MILLIS = 200;
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
-    /** The diagnosis is drawn this often, and a compilation may end earlier. */
+    /**
+     * The time to wait for the finding after the compiler has taken enough. The diagnosis is
+     * renewed this often, and a compilation may end earlier.
+     */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 
     private Compiles() {}
@@ -166,7 +175,7 @@ class CompiledMethodTest {
                 .map(Diagnosis.Finding::text)
                 .filter(text -> text.startsWith("The JVM's compiler"))
                 .findFirst();
-        // A reading takes the processor from the compiler.
+        // Pauses, because a reading takes CPU time from the compiler.
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
       }
       finding.ifPresent(System.out::println);

@@ -8,7 +8,10 @@ import io.mallometer.model.Status;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Makes this JVM count: by an attach if the build says so, otherwise by a preload. */
+/**
+ * Attaches to this JVM if the build selects that mode. Otherwise the library is preloaded, and
+ * nothing is done.
+ */
 public final class Counted implements BeforeAllCallback {
 
   /** The {@link SelfReport#mode()} that the build selects. */

@@ -20,8 +20,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A JVM whose description of its own structures (gHotSpotVMStructs) is wrong: each field that leads
- * to a thread's stack or to the compiled method is damaged in turn, while compilers work.
+ * Tests a JVM whose description of its own structures (gHotSpotVMStructs) is wrong. The test
+ * damages, in turn, each field that leads to a thread's stack or to the compiled method, while
+ * compilers work.
  */
 @Tag("process")
 class DamagedDescriptionTest {
@@ -43,10 +44,13 @@ class DamagedDescriptionTest {
     }
   }
 
-  /** Damages a copy of the table to which the JVM's exported pointer is led. */
+  /** Copies the table, makes the JVM's exported pointer refer to the copy, and damages the copy. */
   static final class Damages {
 
-    /** The offset within a structure comes first: the fields of stacks are looked up only once. */
+    /**
+     * The columns of the table that are damaged. The offset of a field comes first, because the
+     * library looks up the fields of stacks only once.
+     */
     private static final String[] COLUMNS = {
       "gHotSpotVMStructEntryOffsetOffset",
       "gHotSpotVMStructEntryTypeNameOffset",
@@ -54,7 +58,10 @@ class DamagedDescriptionTest {
       "gHotSpotVMStructEntryIsStaticOffset"
     };
 
-    /** The second is the address of a page that is never mapped. */
+    /**
+     * The values that replace an entry of the table. The address 4096 is in a page that is never
+     * mapped.
+     */
     private static final long[] DAMAGES = {-1, 4096, 0};
 
     private static final Set<String> FIELDS =
@@ -80,7 +87,10 @@ class DamagedDescriptionTest {
     private final Mallometer mallometer = Mallometer.open();
     private int methods;
 
-    /** The JVM's pointer leads here, so it must not be freed. */
+    /**
+     * The copy of the table. The JVM's pointer refers to the copy, so this field keeps it from
+     * being freed.
+     */
     private Memory copy = new Memory(1);
 
     private Damages() {}
@@ -123,7 +133,7 @@ class DamagedDescriptionTest {
       System.out.println("damages=" + damages);
     }
 
-    /** Returns whether a method is named while nothing is damaged. */
+    /** Returns whether the library names a compiled method while nothing is damaged. */
     private boolean namesAMethod() throws Exception {
       mallometer.counting().attach();
       boolean named = false;
@@ -149,7 +159,7 @@ class DamagedDescriptionTest {
       mallometer.counting().detach();
     }
 
-    /** Calls a method of a class that is new until it is compiled. */
+    /** Defines a new class, and calls its method until the JVM compiles it. */
     private void compile() throws Exception {
       String name = DamagedDescriptionTest.class.getPackageName().replace('.', '/');
       byte[] code;

@@ -7,14 +7,17 @@ import io.mallometer.model.StackFrame;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Allocates below more calls than stacks keep, and prints the resulting call site. */
+/**
+ * Allocates below more nested calls than a recorded stack has frames. Prints the resulting call
+ * site.
+ */
 final class DeepCalls {
 
   private static final int BYTES = 4 << 20;
 
   private DeepCalls() {}
 
-  /** Runs with the number of calls as the argument. */
+  /** Runs the program. The argument is the number of nested calls. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();
@@ -28,7 +31,7 @@ final class DeepCalls {
     }
   }
 
-  /** Reads until the site appears, as a reading is reused for a second. */
+  /** Reads until the site appears, because a reading is reused for a second. */
   private static CallSites later(Mallometer mallometer) {
     CallSites sites = mallometer.sites().read();
     while (sites.sites().stream().noneMatch(DeepCalls::isDeep)) {

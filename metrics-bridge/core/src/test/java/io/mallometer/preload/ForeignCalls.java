@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
  * the call, in layers like those of a library. Prints for each call site its name, its live bytes
- * and its innermost frames of this program. Looks the interface up by name, as the program is
+ * and its innermost frames of this program. Looks the interface up by name, because the program is
  * compiled for an older JDK.
  *
  * <p>Argument: the seconds to run.
@@ -93,7 +93,7 @@ public final class ForeignCalls {
     }
   }
 
-  /** Returns the C function of a name, which takes so many longs and returns one. */
+  /** Returns a C function that takes the given number of longs and returns a long. */
   static MethodHandle function(String name, int arguments) {
     try {
       Class<?> linkerType = Class.forName("java.lang.foreign.Linker");

@@ -26,12 +26,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. By the clock of
- * the diagnosis a step takes a second, in which there is at least one poll however busy the machine
- * is, so 2 MiB a step are 120 MiB/min. A step takes a poll, which is due every 30 ms. The first
- * argument is the kind of memory: {@code touched} or {@code untouched} objects of malloc, {@code
- * mapped} for memory that is mapped by a foreign function and touched, or {@code file} for pages of
- * the file that the second argument names.
+ * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. A step advances
+ * the clock of the diagnosis by a second and waits for a poll, which is due every 30 ms. So 2 MiB
+ * in each step are 120 MiB/min, however busy the machine is. The first argument is the kind of
+ * memory: {@code touched} or {@code untouched} objects of malloc, {@code mapped} for memory that is
+ * mapped by a foreign function and touched, or {@code file} for pages of the file that the second
+ * argument names.
  */
 public final class GrowsTowardALimit {
 

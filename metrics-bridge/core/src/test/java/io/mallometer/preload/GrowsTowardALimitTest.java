@@ -41,7 +41,7 @@ class GrowsTowardALimitTest {
     assertThat(number(said, "seconds") < AN_HOUR).as("%s", said).isFalse();
   }
 
-  /** Anonymous memory outside malloc has the line that mapped it. */
+  /** Anonymous memory outside malloc is attributed to the line that mapped it. */
   @Test
   void memoryThatIsMappedHasItsLine() throws Exception {
     Map<String, String> said = run("mapped");
@@ -83,7 +83,7 @@ class GrowsTowardALimitTest {
             .run(GrowsTowardALimit.class, arguments);
 
     assertThat(result.exitCode()).as(result.output()).isZero();
-    // A call site in the log would have this sentence.
+    // No sentence on a call site may forecast the limit.
     assertThat(result.output()).doesNotContain("limit in about");
     Map<String, String> said =
         result

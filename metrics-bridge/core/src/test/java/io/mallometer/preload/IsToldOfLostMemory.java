@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Drops the addresses of some objects and keeps those of others, and accesses neither, until a site
- * leaks by the lost objects. Prints the verdicts on both sites. Time runs 30 times as fast. With an
- * argument nothing is dropped, until a site leaks by what an earlier run recorded.
+ * has the verdict leak because its objects are lost. Prints the verdicts on both sites. Time runs
+ * 30 times as fast. With an argument, the program keeps all addresses, until a site has the verdict
+ * leak because an earlier run recorded it.
  */
 public final class IsToldOfLostMemory {
 
@@ -66,7 +67,7 @@ public final class IsToldOfLostMemory {
     }
   }
 
-  /** Returns the names of the two methods that are in the stack of a site. */
+  /** Returns the names of this program's methods in the stack of a site, without main. */
   private static List<String> through(SiteVerdict site) {
     List<String> methods = new ArrayList<>();
     for (StackFrame frame : site.site().frames()) {

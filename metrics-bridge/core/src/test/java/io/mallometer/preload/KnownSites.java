@@ -17,12 +17,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Allocates at a number of call sites, which differ by the depth of a function's recursion. Prints
+ * Allocates at a number of call sites, which differ in the depth of a method's recursion. Prints
  * the true allocated and live figures of each site, with the estimates. The numbers and sizes of
  * objects, and which of them are freed, are random.
  *
  * <p>Arguments: a seed, the number of sites, the fewest and the most objects of a site, and the
- * least and the greatest largest size of a site's objects.
+ * bounds between which the largest size of a site's objects is drawn.
  */
 public final class KnownSites {
 
@@ -43,7 +43,7 @@ public final class KnownSites {
       freedShare = Math.max(0, random.nextDouble() * 1.5 - 0.5);
     }
 
-    /** Returns a random number, each order of magnitude equally likely. */
+    /** Returns a random number. Each order of magnitude is equally likely. */
     private static int between(long least, long most, Random random) {
       return (int) (least * Math.pow((double) most / least, random.nextDouble()));
     }
@@ -62,7 +62,7 @@ public final class KnownSites {
   public static void main(String[] arguments) throws Throwable {
     long[] numbers = Stream.of(arguments).mapToLong(Long::parseLong).toArray();
     Random random = new Random(numbers[0]);
-    // At the first call the JVM looks up the function.
+    // The JVM looks up the native function at its first call.
     NativeWork.freeMemory(NativeWork.allocateMemory(1));
     NativeLibrary library = new ProcessLibrary();
     ByteUnit unit = library.callSites(Instant.now(), List.of()).byteUnit();
@@ -94,12 +94,15 @@ public final class KnownSites {
     return depth == 1 ? (long) NativeWork.ALLOCATE.invokeExact(bytes) : descend(depth - 1, bytes);
   }
 
-  /** Returns the bytes of glibc's chunk, from the word with size and flags before the object. */
+  /**
+   * Returns the size of the object's chunk without the size word, which glibc keeps before the
+   * object.
+   */
   private static long bytesOf(long address) {
     return (new Pointer(address - Long.BYTES).getLong(0) & -8) - Long.BYTES;
   }
 
-  /** Returns the sites of a depth: several if code was compiled meanwhile. */
+  /** Returns the sites of a depth. There are several if code was compiled meanwhile. */
   private static List<CallSite> sitesOf(int depth, CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.frames().stream().filter(KnownSites::isDescent).count() == depth)
@@ -112,8 +115,9 @@ public final class KnownSites {
   }
 
   /**
-   * Returns whether a site is Unsafe's: at most {@code os::malloc} and its caller lie between.
-   * Deeper frames below the same method are allocations of the JVM, such as for compiled code.
+   * Returns whether a site allocates through Unsafe: between Unsafe and malloc are at most the
+   * frames of {@code os::malloc} and its caller. If there are more native frames, the JVM allocates
+   * for itself, such as for compiled code.
    */
   private static boolean isOfUnsafe(List<StackFrame> frames) {
     long inJvm = frames.stream().filter(frame -> frame.kind() == StackFrame.Kind.NATIVE).count();

@@ -31,8 +31,9 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The runs whose intervals count together. By chance, one figure in 300 is below 34 of 40 in a
-   * single run; a figure over all runs must be at least 32 of 40.
+   * The number of runs of a test. Over all runs, at least 32 of 40 intervals of each figure and 34
+   * of 40 intervals of all figures must contain the truth. In a single run, one figure in 300 would
+   * have fewer than 34 of 40 by chance.
    */
   private static final int RUNS = 3;
 
@@ -133,8 +134,9 @@ class KnownSitesTest {
   }
 
   /**
-   * The truth is the same work with an interval of 1, as no library reports its allocations. Two
-   * such runs agree in each object, and in bytes up to the 16 of chunks that glibc could not split.
+   * No library reports its allocations, so the truth is measured: by the same work with an interval
+   * of 1. Two such runs have the same objects, but their bytes may differ, because glibc does not
+   * split off a remainder of 16 bytes.
    */
   @Test
   @Tag("any-jdk")

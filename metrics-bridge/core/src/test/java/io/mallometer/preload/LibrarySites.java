@@ -26,9 +26,9 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteBatch;
 
 /**
- * Lets libraries allocate at a number of call sites, which differ by the depth of a function's
- * recursion, and prints the estimates for them. The work is random but the same in each process:
- * with each allocation a sample, the estimates are the truth.
+ * Lets libraries allocate at a number of call sites, which differ in the depth of a method's
+ * recursion, and prints the estimates for them. The work is random but the same in each process. If
+ * each allocation is a sample, the estimates are the truth.
  *
  * <p>Argument: the number of sites of each library.
  */
@@ -48,7 +48,10 @@ public final class LibrarySites {
     Piece take(Random random) throws Exception;
   }
 
-  /** The libraries that call malloc, the application's methods, and the pieces of one site. */
+  /**
+   * The libraries that call malloc, each with the application's method, and the fewest and the most
+   * pieces of a site.
+   */
   enum Library {
     JNA("\\[java]", "jna", LibrarySites::jna, 100, 400),
     ZLIB("libz.so.1|libzip.so", "zlib", LibrarySites::zlib, 20, 60),
@@ -56,7 +59,9 @@ public final class LibrarySites {
     ZSTD("libzstd-jni.so", "zstd", LibrarySites::zstd, 50, 200),
     ROCKSDB("librocksdbjni.so", "rocksdb", LibrarySites::rocksdb, 100, 300);
 
-    /** The library's name as a pattern: zlib belongs to some JDKs, and to the system for others. */
+    /**
+     * The pattern of the library's file name. Some JDKs contain zlib, and others use the system's.
+     */
     private final String file;
 
     private final String name;
@@ -107,8 +112,8 @@ public final class LibrarySites {
   }
 
   /**
-   * Switches counting on. At the start of the JVM, tens of thousands of its own stacks and objects
-   * would fill the tables if each allocation is a sample.
+   * Switches counting on. If each allocation were a sample from the start of the JVM on, tens of
+   * thousands of the JVM's own stacks and objects would fill the tables.
    */
   private static void enable() {
     Function enable = com.sun.jna.NativeLibrary.getProcess().getFunction("mallometer_enable");
@@ -117,7 +122,7 @@ public final class LibrarySites {
     }
   }
 
-  /** Returns the pieces that stay open. */
+  /** Creates pieces at a depth and closes some of them. Returns the pieces that stay open. */
   private static List<Piece> takeAt(int depth, Library library, Random random) throws Exception {
     int count = library.fewest + random.nextInt(library.most - library.fewest);
     double closedShare = 1 - 0.7 * random.nextDouble();
@@ -195,7 +200,9 @@ public final class LibrarySites {
 
   // ---- The estimates
 
-  /** Returns the sites of a depth: several if code was compiled meanwhile or paths differ. */
+  /**
+   * Returns the sites of a depth. There are several if code was compiled meanwhile or paths differ.
+   */
   private static List<CallSite> sitesOf(Library library, int depth, CallSites read) {
     return read.sites().stream()
         .filter(library::isAt)

@@ -2,7 +2,9 @@ package io.mallometer.preload;
 
 import java.util.function.IntUnaryOperator;
 
-/** A class that allocates a second or more after the start, and is then unloaded. */
+/**
+ * A class that allocates native memory, lives for at least another second, and is then unloaded.
+ */
 public final class LivedASecond implements IntUnaryOperator {
 
   /**

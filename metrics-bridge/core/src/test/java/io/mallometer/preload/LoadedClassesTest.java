@@ -48,7 +48,7 @@ class LoadedClassesTest {
     assertThat(pool.amounts().bytes())
         .isEqualTo(PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory());
     assertThat(pool.bufferSites().get(0).line()).contains("LoadedClassesTest.aPoolOf");
-    // The library is expected to track 31 of the buffers, with a standard error of 5.6.
+    // Netty is expected to track 31 of the buffers, with a standard error of 5.6.
     assertThat(pool.bufferSites().get(0).buffers().value()).isBetween(600.0, 8_600.0);
     while (found().samplingInterval() != INTERVAL) {
       Thread.sleep(100);
@@ -57,7 +57,7 @@ class LoadedClassesTest {
   }
 
   /**
-   * Waits for a look of the poller that has read all buffers, because the first looks are slow and
+   * Waits until the poller has read all buffers, because its first readings are slow and
    * incomplete.
    */
   private Pool found() throws InterruptedException {

@@ -15,23 +15,26 @@ import java.util.zip.Deflater;
 /**
  * Drops the addresses of some objects and keeps those of others, in the Java heap and in that of
  * the C library, while a collector moves Java objects. Prints the number of objects of which two
- * searches found no address: during one, an address may move from memory still to be read to memory
- * already read.
+ * searches found no address. Two searches are needed, because an address may move during a search
+ * from memory that is not yet read to memory that was already read.
  */
 public final class LosesMemory {
 
   private static final int OBJECTS = 100;
 
   /**
-   * The size of an object. Words in the Java heap would point into larger objects by chance: a word
-   * of which the lower half is text at the end of a string, and the upper half is what remains of
-   * an address.
+   * The size of an object. Words in the Java heap would point into larger objects by chance. For
+   * example, the lower half of a word may be text at the end of a string, and its upper half the
+   * rest of an old address.
    */
   private static final int BYTES = 40_000;
 
   private static final long[] KEPT = new long[OBJECTS];
 
-  /** The addresses that move: a copy replaces this young array all the time. */
+  /**
+   * The addresses that move. A copy replaces this array all the time, so the array stays in the
+   * young generation.
+   */
   private static volatile long[] moving = new long[OBJECTS];
 
   private static volatile Object garbage = "";

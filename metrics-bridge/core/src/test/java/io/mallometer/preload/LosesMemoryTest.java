@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Searches distinguish objects that a Java program has lost from those that it keeps, with each
- * collector.
+ * Tests that searches distinguish objects that a Java program has lost from those that it keeps,
+ * with each collector.
  */
 @Tag("process")
 class LosesMemoryTest {
@@ -69,8 +69,8 @@ class LosesMemoryTest {
   }
 
   /**
-   * Objects of {@code keep} differ from the lost ones only by having an address. The second run
-   * loses no memory, and both methods look the same.
+   * The only difference between the objects of {@code keep} and the lost ones is that their
+   * addresses are in memory. The second run loses no memory, so both methods look the same.
    */
   @Test
   @Tag("any-jdk")

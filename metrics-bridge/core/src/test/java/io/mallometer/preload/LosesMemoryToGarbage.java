@@ -6,8 +6,9 @@ import io.mallometer.internal.process.GarbageCollections;
 import java.time.Duration;
 
 /**
- * Leaves the addresses of some objects in garbage, has it collected, and allocates hardly anything
- * afterwards. Prints the number of objects of which searches found no address.
+ * Leaves the addresses of some objects in garbage, waits until the garbage is collected, and
+ * allocates hardly anything afterwards. Prints the number of objects of which searches found no
+ * address.
  */
 public final class LosesMemoryToGarbage {
 

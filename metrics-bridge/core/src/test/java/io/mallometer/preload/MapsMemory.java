@@ -53,7 +53,10 @@ final class MapsMemory {
     }
   }
 
-  /** Ends and begins counting several times; a thread is nearly always in the walk of a stack. */
+  /**
+   * Detaches and attaches several times while another thread maps memory and so is nearly always
+   * walking its stack.
+   */
   private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
     AtomicLong mapped = new AtomicLong();
     AtomicBoolean ends = new AtomicBoolean();
@@ -105,7 +108,7 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
-  /** Returns the resident set size, which the kernel sums up itself. */
+  /** Returns the resident set size as the kernel sums it up. */
   private static long apart() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {
@@ -120,7 +123,8 @@ final class MapsMemory {
     long begin = threads.getCurrentThreadCpuTime();
     Instant now = Instant.now();
     ResidentStacks read = mallometer.sites().resident();
-    // A reading is returned again for as long as its cost says, and a request waits 10 s for it.
+    // Asks again, because an old reading is reused for a time that depends on its cost, and a
+    // request waits only 10 s for a new one.
     while (read.stacks().isEmpty() || read.time().isBefore(now)) {
       TimeUnit.MILLISECONDS.sleep(100);
       read = mallometer.sites().resident();

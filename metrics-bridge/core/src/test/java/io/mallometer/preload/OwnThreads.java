@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Lets the JVM compile, collect and stop itself, and prints which of its threads have stacks. */
+/**
+ * Makes the JVM collect garbage many times, and prints which kinds of the JVM's own threads are in
+ * call sites.
+ */
 final class OwnThreads {
 
   /**

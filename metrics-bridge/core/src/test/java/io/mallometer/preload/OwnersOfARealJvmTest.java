@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Searches this JVM's heap: each way to keep native memory, and each outcome of a search. */
+/** Tests searches of this JVM's heap, with each way to keep native memory and each outcome. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class OwnersOfARealJvmTest {
@@ -34,7 +34,10 @@ class OwnersOfARealJvmTest {
   private static final OwnerBudget ANY =
       new OwnerBudget(Duration.ofMinutes(5), Duration.ofMinutes(50));
 
-  /** The complements of addresses, which the search does not take for addresses. */
+  /**
+   * The bitwise complements of the allocated addresses, so that a search does not find the
+   * addresses here.
+   */
   private final List<Long> allocated = new ArrayList<>();
 
   private final Mallometer mallometer = Mallometer.open();

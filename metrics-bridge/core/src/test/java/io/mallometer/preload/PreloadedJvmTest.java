@@ -56,7 +56,7 @@ class PreloadedJvmTest {
 
   /**
    * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
-   * meanwhile: they only add to the count, so the lowest count is the work's own.
+   * meanwhile. They only add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 
@@ -187,7 +187,10 @@ class PreloadedJvmTest {
     }
   }
 
-  /** Returns the allocations of the work in its size class, on which all faces agree. */
+  /**
+   * Returns the allocations of the work in its size class. Asserts that all faces show the same
+   * count.
+   */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
     try (NativeWork work = new NativeWork()) {
@@ -212,7 +215,10 @@ class PreloadedJvmTest {
       List<Published> micrometer,
       List<Published> simpleclient) {}
 
-  /** Returns the figures of all faces for one snapshot, read between two polls of the thread. */
+  /**
+   * Returns the figures that all faces show of one snapshot. Reads them again if the poller has
+   * polled meanwhile.
+   */
   private Faces faces(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
     Faces shown;
@@ -284,7 +290,7 @@ class PreloadedJvmTest {
     return (long) classes[NativeWork.SIZE_CLASS].get("allocations");
   }
 
-  /** Returns the count between two bounds of the histogram. */
+  /** Returns the count of requests between 2 and 4 MiB in the histogram. */
   private static double classCount(List<Published> shown) {
     return bucket(shown, 4 << 20) - bucket(shown, 2 << 20);
   }

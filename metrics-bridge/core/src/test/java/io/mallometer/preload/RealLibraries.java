@@ -32,7 +32,7 @@ import org.rocksdb.WriteOptions;
 
 /**
  * An application that allocates and keeps native memory in each way that Java programs have. Each
- * way has a method of its own, after which the call sites should be named.
+ * way has its own method, and the call sites should have the name of that method.
  */
 public final class RealLibraries {
 
@@ -71,7 +71,8 @@ public final class RealLibraries {
     HOT_LOOP("libjvm.so", "hotLoop", RealLibraries::inHotLoop, 30_000_000);
 
     /**
-     * The libraries' names as a pattern: zlib belongs to some JDKs, and to the system for others.
+     * The pattern of the libraries' file names. Some JDKs contain zlib, and others use the
+     * system's.
      */
     final String libraries;
 
@@ -116,7 +117,7 @@ public final class RealLibraries {
       }
     }
     report.append("dropped ").append(read(library).dropped()).append('\n');
-    // Written with one call, because the JVM writes to the same stream.
+    // Writes the report with one call, because the JVM writes to the same stream.
     System.out.write(report.toString().getBytes());
     System.out.flush();
     System.exit(0); // ends threads that libraries left running
@@ -166,7 +167,10 @@ public final class RealLibraries {
             other -> report.append(String.format("  %.0f %s%n", other.getValue(), other.getKey())));
   }
 
-  /** Returns whether a site is of a kind. Collectors and the JVM's own threads are not. */
+  /**
+   * Returns whether a site is of a kind. Sites of collectors and of the JVM's own threads are of no
+   * kind.
+   */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)
         && !(site.library().equals("libjvm.so")
@@ -180,8 +184,9 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack is native from end to end, or has five native frames: a crowded table
-   * keeps only the innermost, and the JVM has at most three functions between Java and malloc.
+   * Returns whether a stack is that of a thread of the JVM: native from end to end, or with at
+   * least five frames and a native outermost one. If the table of sites is crowded, only the
+   * innermost frames are kept. The JVM has at most three functions between Java and malloc.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);
@@ -343,7 +348,10 @@ public final class RealLibraries {
     return addresses;
   }
 
-  /** Allocates so often that the method is compiled together with its callees. */
+  /**
+   * Allocates an object. The method is called so often that it is compiled together with its
+   * callees.
+   */
   private static long hotLoop(long bytes) throws Throwable {
     NativeWork.FREE.invokeExact((long) NativeWork.ALLOCATE.invokeExact(bytes));
     return (long) NativeWork.ALLOCATE.invokeExact(bytes);

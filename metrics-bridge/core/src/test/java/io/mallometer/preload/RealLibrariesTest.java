@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Names the memory of real libraries after the application's method, interpreted and compiled, with
- * each way in which collectors give arrays to native code.
+ * Tests that the memory of real libraries is named after the application's method. The method is
+ * interpreted or compiled, and collectors give arrays to native code in different ways.
  */
 @Tag("process")
 @Tag("alone")
@@ -50,7 +50,10 @@ class RealLibrariesTest {
           Double.parseDouble(line.group(5)));
     }
 
-    /** Allows five deviations (exceeded by chance once in two million), and 5 % for overheads. */
+    /**
+     * Allows five standard deviations (exceeded by chance once in two million), and 5 % for
+     * overheads.
+     */
     boolean isAbout(double bytes) {
       return Math.abs(named - bytes) <= 5 * deviation + 0.05 * bytes;
     }
@@ -85,8 +88,8 @@ class RealLibrariesTest {
   }
 
   /**
-   * Runs the program at the default interval, with more time for samples as all allocations come at
-   * the start. Without any limit the compilers' stacks would fill the table of sites.
+   * Runs the program at the default interval. The overhead target is high, because all allocations
+   * come at the start. Without a target the compilers' stacks would fill the table of sites.
    */
   private String run(String option) throws IOException {
     return new ChildJvm()

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program maps memory by JNA: its Java line has the memory, while it is mapped. */
+/**
+ * Tests that memory that a program maps by a foreign function is attributed to the Java line while
+ * it is mapped.
+ */
 @Tag("process")
 @Tag("any-jdk")
 class ResidentStacksOfARealJvmTest {
@@ -22,7 +25,10 @@ class ResidentStacksOfARealJvmTest {
   private static final String CLASS = "io.mallometer.preload.MapsMemory.";
   private static final int FIRST_WITH_LINKER = 22;
 
-  /** Pages that are touched between the readings of smaps and of the page table. */
+  /**
+   * The tolerance in bytes, for pages that are touched between the readings of smaps and of the
+   * page table.
+   */
   private static final long SLACK = 4L << 20;
 
   @TempDir private Path directory;
@@ -80,7 +86,7 @@ class ResidentStacksOfARealJvmTest {
         .as(output)
         .isBetween(MapsMemory.BYTES - SLACK, MapsMemory.BYTES + SLACK);
     assertThat(bytes(moment("unmapped", output), ofLine)).as(output).isZero();
-    // The first reading loads classes, so memory grows while it is made.
+    // The first reading is not compared, because it loads classes and so memory grows meanwhile.
     for (String moment : List.of("mapped", "unmapped")) {
       long apart = number("apart " + moment, output);
       assertThat(bytes(moment(moment, output), line -> true))

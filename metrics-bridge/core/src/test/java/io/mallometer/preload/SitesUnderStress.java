@@ -45,7 +45,10 @@ public final class SitesUnderStress {
 
   private SitesUnderStress() {}
 
-  /** Runs for a number of seconds, then ends by "return", "exit" or "halt": the two arguments. */
+  /**
+   * Runs the program. The arguments are the number of seconds, and the way to end: "return", "exit"
+   * or "halt".
+   */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
         Mallometer.open(
@@ -154,9 +157,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of objects of the kinds that grow with classes, methods and sites. The
-   * number is the least of three heap histograms: a histogram includes garbage if a thread in
-   * native code kept it from collecting.
+   * Returns the number of objects of the kinds that grow with classes, methods and sites. Each
+   * number is the least of three heap histograms, because a histogram includes garbage if a thread
+   * in native code prevented the collection.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());
@@ -201,7 +204,10 @@ public final class SitesUnderStress {
     return inAnotherClassLoader(Copy.class);
   }
 
-  /** Creates an object of a class, as loaded with all that it refers to by another class loader. */
+  /**
+   * Creates an object of a class. A new class loader loads the class and all classes that it refers
+   * to.
+   */
   @SuppressWarnings("unchecked")
   static Supplier<String> inAnotherClassLoader(Class<?> type) throws Exception {
     List<URL> classPath = new ArrayList<>();
@@ -214,7 +220,9 @@ public final class SitesUnderStress {
         loader.loadClass(type.getName()).getDeclaredConstructor().newInstance();
   }
 
-  /** Reports the call sites that the other copy reads. */
+  /**
+   * Runs in a second copy of mallometer's classes, and reports the call sites that this copy reads.
+   */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open();
 

@@ -25,7 +25,10 @@ public final class TwoClassLoaders {
 
   private TwoClassLoaders() {}
 
-  /** Starts both, closes the first, then the second, and prints the observations of each. */
+  /**
+   * Starts two applications, closes the first and then the second, and starts a third. Prints what
+   * each observes.
+   */
   public static void main(String[] arguments) throws Exception {
     AutoCloseable first = application();
     System.out.println("first=" + first);
@@ -50,7 +53,10 @@ public final class TwoClassLoaders {
     }
   }
 
-  /** Returns whether the library's thread wakes up. It may be in a scan, or may have to start. */
+  /**
+   * Returns whether the library's thread for observation wakes up. Waits for it, because the thread
+   * may be busy with a scan or may not have started yet.
+   */
   private static String observation(int longestMillis) throws Exception {
     Thread.sleep(500);
     long before = sleeps();
@@ -61,7 +67,10 @@ public final class TwoClassLoaders {
     return sleeps() == before ? "observation rests" : "observation goes on";
   }
 
-  /** Returns how often the thread went to sleep. The kernel keeps 15 letters of its name. */
+  /**
+   * Returns how often the thread for observation went to sleep. The kernel keeps only 15 characters
+   * of the thread's name.
+   */
   private static long sleeps() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
       for (Path thread : threads.toList()) {

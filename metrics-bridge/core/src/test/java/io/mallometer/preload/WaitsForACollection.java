@@ -20,9 +20,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Drops some direct buffers, and keeps others: in a list, behind soft references, and one in two.
- * Collects again and again until {@code drop} waits for a collection. Prints the verdicts and
- * answers that each method ever had, and why collections are not counted.
+ * Drops some direct buffers, and keeps others: in a list, behind soft references, and every second
+ * one of a method. Collects again and again until {@code drop} waits for a collection. Prints all
+ * verdicts and answers that each method had, and the reason if collections are not counted.
  */
 public final class WaitsForACollection {
 

@@ -17,8 +17,8 @@ class WaitsForACollectionTest {
   @TempDir private Path directory;
 
   /**
-   * Returns one of the collectors with which System.gc() makes no young collection first: one on
-   * older JDKs and the other on newer ones.
+   * Returns a collector with which System.gc() makes no young collection first: Serial on older
+   * JDKs and G1 on newer ones.
    */
   static String collector() {
     return Runtime.version().feature() < 25 ? "-XX:+UseSerialGC" : "-XX:+UseG1GC";
@@ -31,8 +31,8 @@ class WaitsForACollectionTest {
             .environment("MALLOMETER_SAMPLE_INTERVAL", "8192")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")
             .options("-XX:MaxDirectMemorySize=2g")
-            // The young generation is so large that no evaluation fills it. A young collection
-            // would free the dropped buffers too early.
+            // The young generation is so large that it is not filled between two calls of
+            // System.gc(). A young collection would free the dropped buffers too early.
             .options("-Xms600m", "-Xmx600m", "-Xmn400m")
             .options(options)
             .timeout(Duration.ofMinutes(3))

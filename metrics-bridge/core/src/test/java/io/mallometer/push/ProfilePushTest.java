@@ -121,7 +121,8 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    interval = Duration.ofMillis(400); // fewer than ten until it is sent again, after a second
+    // Fewer than ten profiles arise until the first one is sent again, after a second.
+    interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
     Pushed first = next(store);
@@ -382,7 +383,7 @@ class ProfilePushTest {
             List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
   }
 
-  /** Waits for a push while time passes for the facade. */
+  /** Waits for a push, and lets the facade's time pass meanwhile. */
   private Pushed next(ProfileStore store) {
     try {
       while (store.waiting() == 0) {

@@ -79,7 +79,7 @@ public final class ProfileStore implements AutoCloseable {
     return server.getAddress().getPort();
   }
 
-  /** Returns the next request; waits up to 20 s for one. */
+  /** Returns the next request; waits up to 60 s for one. */
   public Pushed next() throws InterruptedException {
     Pushed pushed = requests.poll(60, TimeUnit.SECONDS);
     if (pushed == null) {
@@ -130,7 +130,7 @@ public final class ProfileStore implements AutoCloseable {
     return new String(bytes, StandardCharsets.UTF_8);
   }
 
-  /** Returns the fields of a message, all of which have a length. */
+  /** Returns the fields of a protobuf message. All fields must be length-delimited. */
   private static List<Map.Entry<Integer, byte[]>> fields(byte[] message) {
     List<Map.Entry<Integer, byte[]>> fields = new ArrayList<>();
     int[] at = {0};

@@ -101,7 +101,8 @@ class ReportFormatTest {
   }
 
   /**
-   * A stream that collects garbage regularly, and records the most bytes that a collection left.
+   * A stream that collects garbage each time its bytes have doubled, and records the most bytes
+   * that a collection left.
    */
   private static final class Counted extends OutputStream {
 

@@ -193,7 +193,7 @@ class PageViewsTest {
     assertThat(acknowledged(views, false)).isEqualTo(site);
   }
 
-  /** Returns the first site of the verdicts whose acknowledgement is as wanted. */
+  /** Returns the name of the first site that is acknowledged or not, as wanted. */
   private static String acknowledged(Views views, boolean wanted) throws Exception {
     for (JsonNode leak : new ObjectMapper().readTree(written(views, "leaks"))) {
       if (leak.get("acknowledged").asBoolean() == wanted) {
@@ -238,7 +238,10 @@ class PageViewsTest {
     assertThat(written(views, "overview")).isNotSameAs(before);
   }
 
-  /** All viewers together must keep the limit, whatever their number and their earlier interval. */
+  /**
+   * All viewers together may send two requests a second, whatever their number and their earlier
+   * interval.
+   */
   @Test
   void viewersTogetherAreToldToReadAtMostTwiceASecond() throws Exception {
     Views views = new Views(mallometer);
@@ -268,8 +271,8 @@ class PageViewsTest {
   }
 
   /**
-   * Returns the interval after all viewers have sent one request each, spread over the interval
-   * that they were given. One more request comes first.
+   * Sends a request of each viewer, the last one after the interval that the viewers were told.
+   * Returns the interval that the viewers are told next.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

@@ -58,8 +58,8 @@ class AccountTest {
   }
 
   /**
-   * The line of code that maps memory has the growth, and other anonymous memory has a row of its
-   * own.
+   * The growth belongs to the line of code that maps the memory. Other anonymous memory has a row
+   * of its own.
    */
   @Test
   void memoryThatALineMapsIsNamedWithTheLine() {
@@ -116,8 +116,9 @@ class AccountTest {
   }
 
   /**
-   * Live bytes are exact and samples are not, so the growth that the samples do not show belongs to
-   * the sites.
+   * The live bytes of the process are exact, and those of the sites are estimates from samples. So
+   * a small growth that the samples do not show is a sampling error, and is distributed among the
+   * sites.
    */
   @Test
   void whatChanceExplainsIsSharedOutAmongTheSitesByTheirVariance() {
@@ -138,8 +139,8 @@ class AccountTest {
   }
 
   /**
-   * A large difference has another cause than chance, such as memory without samples, and has a row
-   * of its own.
+   * If the live bytes grow much more than the samples show, the cause is not chance but, for
+   * example, memory without samples. This difference has a row of its own.
    */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
@@ -163,8 +164,8 @@ class AccountTest {
   }
 
   /**
-   * The program allocates nine blocks of 60 MiB. Their bytes are counted exactly, so no number of
-   * samples is needed.
+   * The program allocates a block of 60 MiB every minute. The bytes of the blocks are exact, so the
+   * row needs no minimum number of samples.
    */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
@@ -399,7 +400,7 @@ class AccountTest {
         .contains("Metaspace adds 7.0 MiB/min (600 classes/min), Java heap adds 10 MiB/min");
   }
 
-  /** From the start on, the program compiles two to five scripts a second. */
+  /** The first program loads five classes a second, and the second 1.5 classes a second. */
   @Test
   void fiveHundredClassesAreEnoughAtAHundredAMinute() {
     Situation scripts = new Situation(Duration.ofMinutes(5), second -> 200 + 2 * second / 60.0);
@@ -574,7 +575,7 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /** The account is too short to explain the growth, most of which is the heap's. */
+  /** The account is too short to explain the growth, which two unused sites cause. */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
@@ -596,7 +597,7 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** The account is too short for rows that ask for the state watch by themselves. */
+  /** The account is too short for any row to cause the state watch by itself. */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -636,7 +637,9 @@ class AccountTest {
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
-  /** The limit leaves half a GiB for memory other than the heap, and this memory does not grow. */
+  /**
+   * The limit leaves 1 GiB for memory other than the heap, which takes 400 MiB and does not grow.
+   */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
     Situation flink = new Situation(TEN_MINUTES, second -> 500 + second * 0.8 + second % 3);
@@ -692,8 +695,8 @@ class AccountTest {
   }
 
   /**
-   * Memory has fallen once, and then rises above its earlier maximum, but less than twice as far.
-   * Cleaners free a part of it.
+   * Memory rises by 70 MiB, falls, and rises again by up to 102 MiB. Without the verdict that
+   * cleaners free a part of the memory, some of these situations have a forecast.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -754,7 +757,8 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // The part is named for any verdict, and is at most the growth of the row.
+    // The sentence names the part that collections free for any verdict. The part is at most the
+    // growth of the row.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -851,8 +855,8 @@ class AccountTest {
   }
 
   /**
-   * Objects that were replaced within the window are different samples at its two ends, so both
-   * errors count.
+   * If the site replaced its objects within the window, other objects are sampled at its end than
+   * at its start, so the errors of both ends count.
    */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {

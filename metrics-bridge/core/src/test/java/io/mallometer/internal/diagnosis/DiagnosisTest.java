@@ -271,8 +271,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Memory grows by about 20 MiB a minute. At the lower end of the interval, it reaches the limit
-   * after more than half an hour.
+   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval, it
+   * reaches the limit after more than half an hour.
    */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
@@ -367,7 +367,7 @@ class DiagnosisTest {
         .contains(", beside the Java heap toward its maximum");
   }
 
-  /** The code cache grows by a few KiB a minute, as in most programs. */
+  /** The code cache grows by ten KiB a minute, as in most programs. */
   @Test
   void aHeapOnItsWayToItsMaximumDoesNotHideThatTheRestHardlyGrows() {
     LongToDoubleFunction heap = second -> 50 + second / 12.0;
@@ -411,8 +411,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The process grows by 100 MiB from 12:20 to 12:21, and this memory may be unused. Further growth
-   * is not excluded until ten minutes later.
+   * The process grows by 100 MiB from 12:20 to 12:21, and this memory may be unused. The test can
+   * exclude further growth only ten minutes later.
    */
   @Test
   void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
@@ -846,7 +846,7 @@ class DiagnosisTest {
         .containsExactly("Open the runbook: docs/runbooks/after-a-kill.md");
   }
 
-  // ---- States hold
+  // ---- Keeping a state for a while
 
   @Test
   void aMilderStateNeedsFiveMinutesOfEvidence() {

@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures the share of processes without growth that are said to grow, and of growing ones that
- * are not. {@code docs/explanation/leaks.md} states the shares.
+ * Measures the share of constant processes that are said to grow, and the share of growing
+ * processes that are said not to grow. {@code docs/explanation/leaks.md} states the shares.
  */
 class ProcessGrowthTest {
 

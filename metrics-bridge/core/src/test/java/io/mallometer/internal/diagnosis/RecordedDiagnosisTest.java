@@ -33,8 +33,8 @@ class RecordedDiagnosisTest {
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
-   * The bytes that may always have no cause, because samples of 60 MiB have a standard error of 5
-   * MiB.
+   * Growth of up to this many bytes needs no cause, because samples of 60 MiB have a standard error
+   * of 5 MiB.
    */
   private static final double LEAST_BYTES = 8 * MIB;
 
@@ -81,7 +81,10 @@ class RecordedDiagnosisTest {
     }
   }
 
-  /** Returns the absolute growth of the rows of a kind whose name or place has a text. */
+  /**
+   * Returns the sum of the absolute growth of the rows of a kind whose name or place contains a
+   * text.
+   */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()
         .filter(row -> row.kind().tag().equals(kind))

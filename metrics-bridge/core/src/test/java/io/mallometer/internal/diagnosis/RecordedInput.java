@@ -18,8 +18,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads the inputs of real processes that {@code benchmarks/diagnosis/Inputs.java} wrote. Each
- * record is an object of its components. Absent values are empty, zero, or NaN for a double.
+ * Reads the inputs of real processes that {@code benchmarks/diagnosis/Inputs.java} wrote. A Java
+ * record is a JSON object with a member for each component. An absent value is read as empty, zero,
+ * or NaN for a double.
  */
 final class RecordedInput {
 

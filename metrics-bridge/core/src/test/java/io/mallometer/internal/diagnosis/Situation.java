@@ -75,13 +75,13 @@ class Situation {
 
   Optional<ClassLoaders> loaders = Optional.empty();
 
-  /** The name of the pool of all threads; empty without one. */
+  /** The name of the pool to which all threads belong; empty if there is none. */
   String pool = "";
 
   LongToDoubleFunction classes = second -> 5_000;
   double mostHeap = 50;
 
-  /** Whether the resident set is divided. */
+  /** Whether the diagnosis has readings of the parts of memory. */
   boolean divided = true;
 
   /** The MiB that each call site has allocated; NaN if they equal its live bytes. */

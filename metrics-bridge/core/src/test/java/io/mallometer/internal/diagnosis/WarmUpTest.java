@@ -21,14 +21,13 @@ class WarmUpTest {
   private static final int DRAWN = 12;
 
   /**
-   * The share of its deviation that a reading has from the previous one, so that noise lasts about
-   * a minute.
+   * The correlation of the noise in successive readings. Readings are 15 s apart, so noise lasts
+   * about a minute.
    */
   private static final double LASTS = 0.8;
 
   /**
-   * Metaspace and malloc of an idle JVM of 240 MiB grow by 12 MiB in the first minutes, and then
-   * more slowly.
+   * Metaspace and malloc of an idle JVM of 226 MiB grow by 12 MiB in ten minutes, ever more slowly.
    */
   @Test
   void anIdleProcessThatStillWarmsUpIsHealthyByMinuteTen() {

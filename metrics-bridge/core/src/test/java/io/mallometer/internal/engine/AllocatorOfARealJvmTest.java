@@ -219,7 +219,7 @@ class AllocatorOfARealJvmTest {
     return kept;
   }
 
-  /** Reads the statistics with a new split. */
+  /** Splits the resident set, and reads the allocator's statistics after that. */
   private AllocatorStatistics read() {
     AllocatorReader reader =
         new AllocatorReader(library, () -> false, Clock.systemUTC(), System::nanoTime);

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tests when the allocator is read, and the trimmable bytes that follow. */
+/** Tests when the allocator is read, and the trimmable bytes that are computed from its figures. */
 class AllocatorReaderTest {
 
   private static final double LIVE = 600_000;

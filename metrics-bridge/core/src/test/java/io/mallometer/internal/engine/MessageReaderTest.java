@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests when the termination message is asked for, and the sentence in it. */
+/** Tests when the library begins and ends a termination message, and the sentence in it. */
 @Tag("any-jdk")
 class MessageReaderTest {
 
@@ -134,8 +134,8 @@ class MessageReaderTest {
   }
 
   /**
-   * The sentence of such a diagnosis names files, such as one that cannot be read, so the message
-   * must not contain it.
+   * A diagnosis that is too early may keep a graver state. Its sentence names files, such as one
+   * that cannot be read, so the message must not contain it.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
@@ -188,8 +188,8 @@ class MessageReaderTest {
   }
 
   /**
-   * A checkpoint that begins while a snapshot is published waits for that, and then ends the
-   * message.
+   * If a checkpoint begins while a snapshot is published, it waits for the publication and then
+   * ends the message.
    */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {

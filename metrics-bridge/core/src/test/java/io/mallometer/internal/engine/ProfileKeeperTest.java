@@ -108,7 +108,7 @@ class ProfileKeeperTest {
     return kept.sites().get(0).liveBytes().value() / MIB;
   }
 
-  /** Observes live bytes and a share of the limit, five seconds after the last time. */
+  /** Observes live bytes and a share of the limit, five seconds after the previous observation. */
   private void at(double liveMib, double shareOfLimit) {
     library.advanceClock(Duration.ofSeconds(5));
     now(liveMib);

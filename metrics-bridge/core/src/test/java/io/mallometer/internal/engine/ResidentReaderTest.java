@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ResidentReaderTest {
 
-  /** Counts readings, and fails if it is to. */
+  /** Counts readings. A test can let them fail. */
   private static final class CountedMemory implements MemorySource {
     private int readings;
     private boolean fails;

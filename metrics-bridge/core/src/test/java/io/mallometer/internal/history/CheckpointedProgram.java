@@ -38,7 +38,8 @@ public final class CheckpointedProgram {
     System.out.println("open after: " + SimulatedCheckpoints.open());
     System.out.println("restored: " + restored);
     System.out.println("polled after: " + polledAfter(mallometer, restored));
-    Thread.sleep(1_500); // until another sample is written
+    // Waits until another sample is written.
+    Thread.sleep(1_500);
   }
 
   /** Waits up to 30 s for a poll, which takes more than a second on a busy machine. */

@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Writes a fast rise by 595 MB up to the limit, which two call sites explain: one with the given
-   * bytes, one with more.
+   * Writes a fast rise by 595 MB up to the limit, with two call sites of the same code. Each site
+   * has allocated a third of the given bytes.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
@@ -333,7 +333,7 @@ class ExitDiagnosisTest {
     }
   }
 
-  /** Reading from the pipe would never end. */
+  /** The pipe has no writer, so a read from it would never return. */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {
@@ -350,7 +350,7 @@ class ExitDiagnosisTest {
     assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
   }
 
-  /** Returns a run that is recorded as one of this machine's present boot. */
+  /** Returns a recorded run in a cgroup, since the latest boot of this machine. */
   private static RecordedLife lifeIn(Path cgroup) throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");

@@ -49,7 +49,7 @@ final class MemoryLimit {
     return reason;
   }
 
-  /** Returns the words with which a command must begin to run under the limit. */
+  /** Returns the words to put before a command so that it runs under the limit. */
   List<String> enter() {
     return List.of("sh", "-c", "echo $$ > " + directory + "/cgroup.procs; exec \"$@\"", "sh");
   }

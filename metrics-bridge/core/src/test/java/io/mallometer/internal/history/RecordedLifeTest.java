@@ -54,7 +54,8 @@ class RecordedLifeTest {
     assertThat(life.header().library().allocator()).isEqualTo("glibc 2.36");
     assertThat(life.last().malloc().liveBytes()).isEqualTo(699);
     assertThat(life.duration()).isEqualTo(Duration.ofSeconds(699));
-    // The file has 600 samples by the second, and ten samples by 10 s of the first 100 s.
+    // The file has the latest 600 samples, one a second, and ten samples of the first 100 s, one
+    // every 10 s.
     assertThat(life.samples())
         .hasSize(610)
         .isSortedAccordingTo((a, b) -> Long.compare(a.monotonicNanos(), b.monotonicNanos()));

@@ -21,8 +21,9 @@ public final class RecordedProgram {
   private RecordedProgram() {}
 
   /**
-   * Runs in the way of the first argument. The second argument is the milliseconds in which it
-   * leaks a MiB, or a file that it touches while its threads run.
+   * Runs until it exits or is killed. The first argument is {@code exit}, {@code leak}, {@code
+   * hang} or {@code wait}. The second argument is the pause between leaked MiB in milliseconds
+   * ({@code leak}), or a file that a thread touches as long as threads run ({@code hang}).
    */
   public static void main(String[] arguments) throws Exception {
     Mallometer mallometer =
@@ -55,8 +56,8 @@ public final class RecordedProgram {
   }
 
   /**
-   * Prints until the output blocks because nobody reads it, and then changes a file. A thread dump
-   * that is requested now blocks as well, and all threads of the JVM wait for the dump.
+   * Prints until the output blocks because nobody reads it, and then creates a file. A thread dump
+   * that is requested after that blocks as well, and all threads of the JVM wait for the dump.
    */
   private static void hang(Path heartbeat) throws Exception {
     beat(heartbeat);

@@ -41,7 +41,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests Java's part in a file as the library makes it. The tests set the time. */
+/**
+ * Tests what Java writes to the recording. The file has the layout that the native library gives
+ * it. The tests set the time.
+ */
 class RecorderTest {
 
   private static final long MIB = 1 << 20;
@@ -51,7 +54,7 @@ class RecorderTest {
           new KnownLeak("0123456789abcdef", Recordings.START, LeakEvidence.LOST),
           new KnownLeak("00000000000000ff", Recordings.START, LeakEvidence.OUTLASTED));
 
-  /** Makes the file and writes it, as the library does. */
+  /** Simulates the native library, which creates the file and writes Java's texts to it. */
   private final class Library extends SilentLibrary {
     private RecordingStatus recording = RecordingStatus.off();
     private @Nullable RecordingFile file;
@@ -442,7 +445,7 @@ class RecorderTest {
     assertThat(logged.messages()).isEmpty();
   }
 
-  /** Reading from the pipe would never end. */
+  /** The pipe has no writer, so a read from it would never return. */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {

@@ -14,7 +14,10 @@ import java.util.List;
 /** A recording that a test writes like the library, at times that the test sets. */
 final class RecordingFile implements Closeable {
 
-  /** The number of slots for profiles at the peak, the first slots of their region. */
+  /**
+   * The number of slots for profiles at the peak. They are the first slots of the region for
+   * profiles.
+   */
   private static final int PEAKS = 2;
 
   private final RandomAccessFile file;
@@ -42,7 +45,7 @@ final class RecordingFile implements Closeable {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Writes a text. */
+  /** Writes a text as a record of a kind. */
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     write(kind, 0, time, monotonicNanos, text.toString().getBytes(StandardCharsets.UTF_8));
   }

@@ -83,7 +83,7 @@ class RecordingOfARealJvmTest {
         .isEqualTo(killed.pid());
   }
 
-  /** A second JVM on the same file leaves the file alone and reports why. */
+  /** A second JVM with the same recording file leaves the file alone and reports the reason. */
   @Test
   @Tag("any-jdk")
   void anEndByRequestIsAnExit() throws Exception {
@@ -165,8 +165,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Returns the number of samples that were written after the next heartbeat was due and did not
-   * come.
+   * Returns the number of samples that were written later than half a second after the last
+   * heartbeat.
    */
   private static long standsStillBy(Path heartbeat, RecordedLife life) {
     try {
@@ -177,7 +177,10 @@ class RecordingOfARealJvmTest {
     }
   }
 
-  /** The process takes five seconds, which are five polls, from 85 % of the limit to the kill. */
+  /**
+   * The process takes about five seconds from 85 % of the limit to the kill, so several polls
+   * record it.
+   */
   @Test
   @Tag("any-jdk")
   void aJvmThatTheKernelKillsForTheLimitIsRecognised() throws Exception {
@@ -267,8 +270,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Kills a process and waits for the lock of its recording. A child process in which the library
-   * tests something shares the lock and ends a little later.
+   * Kills a process and waits for the lock of its recording. If the library has started a child
+   * process, the child shares the lock and ends a little later.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();

@@ -117,7 +117,10 @@ public final class Recordings {
     return sample;
   }
 
-  /** Writes a process that grew for 40 minutes to near its limit and ended without a record. */
+  /**
+   * Writes the recording of a process that grew for 40 minutes to near its limit, without an exit
+   * record.
+   */
   public static Path grownToTheLimit(Path path) throws IOException {
     try (RecordingFile file = open(path)) {
       for (int minute = 0; minute <= 40; minute++) {

@@ -19,8 +19,8 @@ class ReportedMemoryTest {
   @TempDir private Path directory;
 
   /**
-   * The latest text on memory may be that of an exceeded threshold, because a process is seldom
-   * killed right after the text of a minute.
+   * A text on memory is written once a minute and when a threshold is exceeded. The latest text may
+   * be that of a threshold.
    */
   @Test
   void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
@@ -40,7 +40,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * The split may be older than the text, because expensive splits are rarer than once a minute.
+   * The split may be older than the text, because an expensive split is made less than once a
+   * minute.
    */
   @Test
   void anOldSplitIsTold() throws Exception {

@@ -45,7 +45,10 @@ class SiteHistoryTest {
     assertThat(growing.allocatedBytes()).isEqualTo(960);
   }
 
-  /** The live bytes of every third site are equal, those of others unknown. */
+  /**
+   * A third of the sites have equal live bytes, a third have different ones, and a third unknown
+   * ones.
+   */
   @Test
   void halfOfTheKeptSitesHoldMostAndTheOthersAllocatedMost() {
     List<CallSite> sites = new ArrayList<>();
@@ -89,7 +92,7 @@ class SiteHistoryTest {
     assertThat(changes.from()).contains(START.plusSeconds(570));
     assertThat(changes.to()).contains(now.time());
     assertThat(changes.changes().get(0).allocatedObjects()).isPositive();
-    // The time between the moments is at least half of the requested one, and never zero.
+    // The time between the compared moments is at least half of the requested time, and never zero.
     assertThat(history.changes(Duration.ofSeconds(9), now).from()).contains(START.plusSeconds(585));
     assertThat(history.changes(Duration.ofSeconds(1), now).from()).contains(START.plusSeconds(600));
   }
@@ -166,7 +169,10 @@ class SiteHistoryTest {
     assertThat(changes.changes().get(0).liveBytesGrowth()).isEqualTo(180);
   }
 
-  /** Old moments without the present reading could only show that nothing changed. */
+  /**
+   * Without a present reading, old readings could only be compared with themselves, which shows no
+   * change.
+   */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {
     Instant end = liveFor(Duration.ofMinutes(10)).time();

@@ -28,7 +28,10 @@ class GrowthAfterAttachTest {
 
   private final Random random = new Random(1);
 
-  /** A site that allocates at a steady rate. All its objects have the same lifetime. */
+  /**
+   * A site that allocates at a steady rate. Its objects have the same lifetime, or random lifetimes
+   * with this mean.
+   */
   private final class Site {
     final int number;
     final double bytesPerSecond;
@@ -144,7 +147,9 @@ class GrowthAfterAttachTest {
     return process;
   }
 
-  /** Returns a process that has only the same leak and short-lived memory. */
+  /**
+   * Returns a process that has no cache, but a leak in objects of 16 KiB and short-lived memory.
+   */
   private Process leakAlone(double live) {
     Process process = new Process(live, 0);
     process.add(LEAK, 16 << 10, 1e9, false);

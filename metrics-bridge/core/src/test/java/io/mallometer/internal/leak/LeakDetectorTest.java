@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("any-jdk")
 class LeakDetectorTest {
 
-  /** The evaluations in a row that change a verdict. */
+  /** The number of successive evaluations that must agree to change a verdict. */
   private static final int TO_CHANGE = 3;
 
   private static final int TO_CLEAR_A_LEAK = 20;
@@ -126,7 +126,8 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
-    // 60 objects that are idle for three minutes on average have 180 object-minutes.
+    // 60 objects without an access for three minutes on average are 180 object-minutes. With an
+    // access every 39 min, the probability of that is 1 %.
     assertThat(verdict.sentence())
         .isEqualTo(
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
@@ -156,9 +157,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. It got no slot in its
-   * first 10 min, and its last objects are younger than the threshold: 85 of 150 objects are
-   * observed and old enough.
+   * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. The objects of the
+   * first 10 min got no slot, and the last objects are younger than the threshold: 84 of 150
+   * objects are observed and old enough.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -242,8 +243,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Searches memory twice. The searches find no address of the lost objects of site 1, and an
-   * address of each other object. All objects have 256 KiB.
+   * Searches memory twice for objects of site 1, each of 256 KiB. The searches find no address of
+   * the lost objects, and one address of each other object.
    */
   private void searchTwice(LeakReport report, int lost, int others) {
     List<SearchedObject> sought = new ArrayList<>();
@@ -359,7 +360,8 @@ class LeakDetectorTest {
     SiteVerdict verdict = settled(30 * MINUTE, 1);
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
-    // The threshold is four times the idle time before the free, within the width of a bucket.
+    // The threshold is four times the time for which freed objects were idle before they were
+    // freed. The sketch's bucket of this time reaches from 362 to 512 s.
     assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
@@ -401,7 +403,7 @@ class LeakDetectorTest {
     evaluate(30 * MINUTE - 100);
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
-    // The last 100 s were void, so the youngest idle object is 100 s older.
+    // The last 100 s were void, so an object must be 400 s old to have been idle for 300 s.
     assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
     assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
@@ -709,7 +711,7 @@ class LeakDetectorTest {
     live(1, 10 * 40 * KIB);
     steadily(1, 0, 10, 10, 40 * KIB);
     site(2, "Parser.node");
-    // Memory is searched because a third site is unused.
+    // The third site is unused, so memory is searched.
     site(3, "Tables.load");
     steadily(3, 0, 60, 1, 64 * KIB);
     for (double second = 15; second <= 5 * MINUTE; second += 15) {
@@ -810,7 +812,8 @@ class LeakDetectorTest {
         objects.removeIf(object -> object.site() == 1);
       }
       LeakReport report = evaluate(second);
-      // Until minute 46 the caches are smaller than the leak, so both are one suspect.
+      // The caches are smaller than the leak until minute 46, so the leak and the caches are one
+      // suspect.
       if (second > 46 * MINUTE) {
         assertThat(verdict(report, 2).verdict()).isEqualTo(Verdict.UNUSED);
         assertThat(verdict(report, 3).verdict()).isEqualTo(Verdict.UNUSED);
@@ -948,7 +951,7 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // 28 objects of the other stack are older than 90 s and three epochs.
+    // 28 objects of the other stack are older than 105 s, which are 90 s and three epochs of 5 s.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -1075,7 +1078,7 @@ class LeakDetectorTest {
         .containsExactly(Verdict.POOL);
   }
 
-  /** Adds idle objects at stacks of one name, which were born at different times. */
+  /** Adds idle objects, born at different times, to several stacks of one name. */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
       site(i % stacks, "Parser.node");
@@ -1304,7 +1307,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // The third site has a single object in the last third of the time of arrivals.
+    // A single object of the third site was born in the last third of the 25 min in which idle
+    // objects can have been born.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1499,7 +1503,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** Evaluates four times a minute, while sites allocate an object every 5 s. */
+  /** Evaluates four times a minute, while each of the sites allocates an object every 5 s. */
   private LeakReport growing(double from, double until, int... numbers) {
     LeakReport report = evaluate(from);
     for (double second = from + EPOCH; second <= until; second += EPOCH) {
@@ -1610,8 +1614,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns a use with many gaps. Only a small share of the gaps exceeds the threshold, but these
-   * are more than the idle objects.
+   * Returns the use of a site with many gaps between accesses. Only a small share of the gaps
+   * exceeds the threshold, but these gaps are more than the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];
@@ -1634,7 +1638,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates four times a minute for some time, which ends at minute 29. */
+  /** Evaluates four times a minute for a given time until minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

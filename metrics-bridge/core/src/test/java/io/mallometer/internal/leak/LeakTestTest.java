@@ -23,8 +23,8 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The births of objects, of which one is in the last third of the 1,500 s in which idle objects
-   * can have been born.
+   * The births of objects. One birth is in the last third of the 1,500 s in which idle objects can
+   * have been born.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
@@ -93,7 +93,10 @@ class LeakTestTest {
         new ObservationWindow(START, nanos(seconds), 5, times, VoidTime.NONE));
   }
 
-  /** When slots are scarce, an object may get a slot although its probability was very small. */
+  /**
+   * When slots are scarce, an object may get a slot with a very small probability. It then stands
+   * for many objects.
+   */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
     List<SampledObject> idle = new ArrayList<>();
@@ -131,7 +134,7 @@ class LeakTestTest {
     return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
   }
 
-  /** Returns an object in a slot that is never used again. */
+  /** Returns an object that is in a slot and is used only at its birth. */
   private static SampledObject born(double seconds, double probability) {
     return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }

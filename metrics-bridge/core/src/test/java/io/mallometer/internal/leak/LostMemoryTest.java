@@ -144,7 +144,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isEqualTo(lost(50, 50));
   }
 
-  /** Garbage from after the collection contains addresses of the younger objects. */
+  /** Garbage that arose after the collection contains addresses of the younger objects. */
   @Test
   void objectsThatOutlivedACollectionAreJudgedWithoutTheYoungerOnes() {
     library.has(20, 0, 100);
@@ -195,7 +195,10 @@ class LostMemoryTest {
     assertThat(library.searches).hasSize(before);
   }
 
-  /** Garbage in the old generation contains addresses of memory that was used for a long time. */
+  /**
+   * Garbage in the old generation contains the addresses of old native objects, until a collection
+   * makes this generation smaller.
+   */
   @Test
   void aCollectionThatFreesOldMemoryIsFollowedByASearch() {
     library.has(50, 1);
@@ -213,7 +216,7 @@ class LostMemoryTest {
   }
 
   /**
-   * Searches may take a thousandth of one processor, and in addition their initial credit of 6 s.
+   * Searches may take a thousandth of the CPU time of one processor, plus an initial credit of 6 s.
    */
   @Test
   void searchesStayWithinTheirShareOfProcessorTime() {
@@ -356,7 +359,8 @@ class LostMemoryTest {
   @Test
   void threadsWhoseRegistersWereReadHoldNoMore() {
     library.has(5, 0);
-    library.unreadThreads = 13; // may hold 52 objects
+    // The registers of 13 threads may hold 52 addresses, but the samples stand for 50 objects.
+    library.unreadThreads = 13;
     pass(120);
     assertThat(lost.lostOf(SITE)).isNull();
 

@@ -53,8 +53,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * Judges the last six of 50 minutes in real time, in which 18 leaks and 22 look-alikes of {@code
-   * StatedLeaks} and {@code StatedLookAlikes} ran.
+   * Judges the last six of 50 minutes in which the 18 leaks of {@code StatedLeaks} and the 22
+   * healthy programs of {@code StatedLookAlikes} ran. Their times were not divided.
    */
   @Test
   void ofProgramsThatStateTheirTruthLeaksAreUnusedAndNoLookAlikeIsALeak() throws Exception {
@@ -84,8 +84,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * The leaking kernels that have a call site with a verdict or a graver one, and all other sites
-   * with such a verdict.
+   * Collects the leaking kernels that have a call site with the mildest verdict or a graver one,
+   * and all other sites with such a verdict.
    */
   private static final class Found {
     final Set<String> leaking = new TreeSet<>();

@@ -90,8 +90,8 @@ record SimulatedKind(
   }
 
   /**
-   * Returns births with a rate per second, of which only a share takes place. The share depends on
-   * the time.
+   * Returns births with a rate per second that is multiplied by a share. The share depends on the
+   * time.
    */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
@@ -112,7 +112,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births with a rate per second for some seconds after each of some times. */
+  /** Returns births with a rate per second, in phases of equal length that begin at given times. */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {
@@ -173,7 +173,7 @@ record SimulatedKind(
     return (time, birth, random) -> time + exponential(mean, random);
   }
 
-  /** Returns a use of each object at about each period since its birth. */
+  /** Returns a use in which each object is used about once per period, at a time of its own. */
   static Use eachAfter(double period) {
     return (time, birth, random) -> time + period * (0.9 + 0.2 * random.nextDouble());
   }
@@ -183,7 +183,7 @@ record SimulatedKind(
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** Returns a use that is like another one, but ends some time after the birth. */
+  /** Returns a use that is like another one, but ends for each object some time after its birth. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

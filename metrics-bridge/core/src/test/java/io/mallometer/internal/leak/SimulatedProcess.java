@@ -22,7 +22,7 @@ import java.util.Random;
 /**
  * Simulates a process with many call sites as the library would observe it. Samples are put into
  * slots with the library's probability, epochs of 16 s show which slots were accessed, and some
- * epochs are void. A seed makes the simulation repeatable. It has a clock of its own.
+ * epochs are void. A seed makes the simulation repeatable. The simulation has a clock of its own.
  */
 final class SimulatedProcess {
 
@@ -34,7 +34,8 @@ final class SimulatedProcess {
 
   /**
    * The number of samples of a site that the library puts into slots in an epoch. {@link
-   * #LIVE_IN_SLOTS} is the number of live samples in slots at which it aims (leak/placement.h).
+   * #LIVE_IN_SLOTS} is the number of live samples in slots that the library aims at for a site
+   * (leak/placement.h).
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
@@ -43,7 +44,7 @@ final class SimulatedProcess {
   /** The share of the slots that is left for sites without a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
-  /** The age of a site's first sample from which samples of the site are put into slots. */
+  /** The seconds from a site's first sample until samples of the site are put into slots. */
   private static final double BEFORE_SLOTS = 6 * EPOCH;
 
   private final Random random;
@@ -97,8 +98,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the bytes that the site's samples born before a time stand for, if they are never
-     * freed.
+     * Returns the bytes that those samples of the site stand for that were born before a time and
+     * are never freed.
      */
     double suspectable(double oldest) {
       return live.stream()

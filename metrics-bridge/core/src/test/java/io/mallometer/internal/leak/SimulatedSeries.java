@@ -27,7 +27,7 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Returns a pool that is filled and emptied again and again, with a period of at least a
+   * Returns a pool that fills up and is half emptied again and again, with a period of at least a
    * twentieth of the time.
    */
   public DoubleUnaryOperator sawtooth(double longest) {

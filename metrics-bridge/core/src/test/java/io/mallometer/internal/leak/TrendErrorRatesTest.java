@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * Without a trend, all orders of figures are equally likely, and the orders of 8 figures can be
+   * All orders of figures without a trend are equally likely, and the orders of 8 figures can be
    * counted.
    */
   @Test

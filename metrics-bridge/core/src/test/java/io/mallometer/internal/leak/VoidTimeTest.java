@@ -27,7 +27,7 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth epoch ended after 125 s.
+    // The fifth void epoch ended after the latest valid epoch (125 s), so it does not count yet.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -49,7 +49,8 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // If all spans were stored, the spans from 100 s on would have 4,950 s.
+    // The exact void time since 100 s is 4,950 s. The oldest spans are merged into one that began
+    // before 100 s, and all of its void time counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
@@ -59,17 +60,18 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // In 1,250 s with a timeout of 1,000 s, one use came between 250 and 1,000 s: 20 of 750 s are
-    // void. If two came, both were hidden.
+    // If one use came in 1,250 s with a timeout of 1,000 s, it came between 250 and 1,000 s, and 20
+    // of these 750 s are void. If two uses came, both must be in 30 void seconds of the 1,250 s.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // The 2,400 s contain two uses, each within a span of 600 s. Parts of two readings are in it.
+    // Uses came twice or more in 2,400 s. The first two came each within a span of 600 s. Each span
+    // contains parts of two readings, with 20 void seconds.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /** The only use that can have come was between 990 and 1,000 s, and 5 s of these are void. */
+  /** A single use must have come between 990 and 1,000 s, and 5 s of these are void. */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);

@@ -45,11 +45,12 @@ class WaitingGarbageTest {
     Outlived latest = Outlived.NONE;
     Outlived before = Outlived.NONE;
 
-    /** Whether old collections are counted after they have marked. */
+    /** Whether an old collection is counted only after it has marked. */
     boolean marksFirst;
 
     /**
-     * The number of samples that cleaners freed; it begins at 1, as if a cleaner had freed before.
+     * The number of samples that cleaners freed. It begins at 1, as if a cleaner had freed a sample
+     * already.
      */
     long cleaned = 1;
 
@@ -120,8 +121,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Runs two cycles of 100 s. The collection at the end of each frees each object with a
-   * probability.
+   * Runs two cycles. In each, the program allocates for 100 s, and then a collection frees each
+   * object with a probability.
    */
   private void collectTwice(double probability) {
     program.collect(0);
@@ -165,8 +166,8 @@ class WaitingGarbageTest {
     read();
     for (int i = 0; i < 3; i++) {
       program.allocate(100);
-      // Owners are live for a cycle, so each collection frees the objects that the previous one met
-      // first.
+      // The Java owners of objects live for one cycle. So each collection frees the objects that
+      // were allocated before the previous collection.
       List<SampledObject> young =
           program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
       program.live.removeAll(young);
@@ -196,7 +197,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * A part of the frees is unknown for the first collection after which a cleaner is recognized.
+   * A cleaner is recognized some seconds after its first free. Until then, its frees count as frees
+   * by another thread.
    */
   @Test
   void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
@@ -205,7 +207,7 @@ class WaitingGarbageTest {
     read();
     program.allocate(100);
     program.collect(1);
-    // The next frees took place before the cleaner was recognized.
+    // The cleaner freed these objects before it was recognized.
     program.latest = program.latest.plus(new Outlived(0, 20, 0, 0, 0, 20 * MIB));
     read();
     program.allocate(100);
@@ -236,8 +238,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Runs three cycles. The collection of each leaves thirty objects, which were allocated while it
-   * marked.
+   * Runs three cycles. In each, thirty objects are allocated while the collection marks, and the
+   * collection does not free them.
    */
   private void collectWhileThirtyAreAllocated() {
     program.collect(0);
@@ -265,8 +267,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * A concurrent collection leaves the objects that are allocated while it marks, here more than a
-   * tenth of all.
+   * A concurrent collection does not free the objects that are allocated while it marks. Here these
+   * are more than a tenth of all objects.
    */
   @Test
   void whatIsAllocatedWhileACollectionMarksIsGarbageForTheNextOne() {
@@ -345,7 +347,10 @@ class WaitingGarbageTest {
     assertThat(later.of(List.of(SITE)).bytes().value()).isCloseTo(50 * MIB, within(MIB));
   }
 
-  /** A part of the objects of a site leaks, with several shares of leaks and many collections. */
+  /**
+   * A part of the objects of a site leaks. The test tries several shares of leaks and many
+   * collections.
+   */
   @Test
   void aLeakAmongGarbageNeverWaits() {
     for (double leaks : new double[] {0.1, 0.2, 0.5, 0.9}) {
@@ -491,7 +496,7 @@ class WaitingGarbageTest {
     assertThat(waits()).isTrue();
     assertThat(garbage.waits(List.of(SITE), false, true)).isFalse();
 
-    // The site then leaks its next hundred objects, which no collection has met yet.
+    // The site then leaks its next hundred objects. No collection has taken place since.
     program.allocate(100);
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);

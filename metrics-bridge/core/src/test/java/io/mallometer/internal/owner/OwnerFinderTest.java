@@ -192,9 +192,8 @@ class OwnerFinderTest {
   @Test
   void aWeakWordIsNotSaidWhereAStrongerPathMayBe() {
     int weak = object("java.lang.ref.WeakReference", Kind.WEAK);
-    objects.add(
-        new HeapObject(
-            "app.Pool", Kind.OTHER, true, false, false, true, List.of())); // not expanded
+    // The search has not looked for the referrers of this object.
+    objects.add(new HeapObject("app.Pool", Kind.OTHER, true, false, false, true, List.of()));
     hold(SAMPLES, owner(field(weak, "referent"), field(1, "all")));
     held(Holding.DEEPER, "Pool.all");
   }

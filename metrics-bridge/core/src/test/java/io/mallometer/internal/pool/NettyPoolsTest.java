@@ -238,7 +238,8 @@ class NettyPoolsTest {
   @Test
   void aLoaderThatTheApplicationDroppedIsCollected() throws Exception {
     Watched watched = new Watched();
-    // Netty leaves values in the allocating thread that keep the class loader, so that thread ends.
+    // Netty leaves thread-local values that keep the class loader. So the allocating thread must
+    // end.
     FutureTask<WeakReference<ClassLoader>> use = new FutureTask<>(() -> usedAndDropped(watched));
     Thread thread = new Thread(use);
     thread.start();
@@ -296,7 +297,8 @@ class NettyPoolsTest {
 
       Pool pool = watched.pool();
 
-      // The memory of a line whose chunks are all freed may have moved to another line of the pool.
+      // Site 9 belongs to the pool although it has no live bytes, because its chunks may have been
+      // replaced by chunks of another site.
       assertThat(pool.sites()).containsExactly(7, 9);
       assertThat(pool.siteBytes()).isEqualTo(4_000);
       Reference.reachabilityFence(use);

@@ -96,7 +96,10 @@ public final class NettyUse {
     return (long) method(allocator, "pinnedDirectMemory").invoke(allocator);
   }
 
-  /** Returns a public method as a public class or interface declares it. */
+  /**
+   * Returns a method as a public class or interface of the target declares it. A method of a class
+   * that is not public cannot be called by reflection.
+   */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {
     Method found = find(target.getClass(), name, parameters);

@@ -106,7 +106,7 @@ class PoolWatchTest {
 
     BufferSite site = site();
 
-    // At most 2,000 buffers stay known, and at least half of these, minus 6 standard errors.
+    // The watch keeps at most 2,000 buffers, and at least half as many, minus 6 standard errors.
     assertThat(site.tracks().tracked()).isBetween(800, 2_000);
     assertThat(site.buffers().value()).isBetween(16_000.0, 24_000.0);
     assertThat(site.buffers().low()).isLessThan(site.buffers().value());

@@ -75,7 +75,7 @@ final class Watched implements SiteReadings {
     return pools.get(0);
   }
 
-  /** Makes the CPU time advance by a step at each reading of it. */
+  /** Makes the CPU time advance by a step each time the watch reads it. */
   void slow(Duration step) {
     cpuStep = step.toNanos();
   }

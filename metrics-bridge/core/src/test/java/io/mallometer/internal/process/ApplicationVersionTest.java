@@ -73,7 +73,10 @@ class ApplicationVersionTest {
     assertThat(ApplicationVersion.clean(" \u0000 ")).isEmpty();
   }
 
-  /** These are the two properties as HotSpot's launcher sets them. An agent's jar is appended. */
+  /**
+   * The values are those that HotSpot's launcher gives to {@code sun.java.command} and to {@code
+   * java.class.path}, to which the jar of an agent is appended.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

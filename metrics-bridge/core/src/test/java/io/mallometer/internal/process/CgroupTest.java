@@ -12,10 +12,9 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the reading of captured texts of cgroups. Those of version 2 were captured on Debian's
- * Linux 6.1 and 6.12, for a shell and a JVM in a cgroup of their own after they had exceeded its
- * limit. Other texts of version 2 follow the kernel's documentation, with figures that can be added
- * up by hand.
+ * Tests the reading of captured texts of cgroups. The texts of version 2 were captured on Debian's
+ * Linux 6.1 and 6.12, from a cgroup whose limit its shell and JVM had exceeded. Other texts of
+ * version 2 follow the kernel's documentation, with figures that can be added up by hand.
  */
 class CgroupTest {
 
@@ -50,8 +49,8 @@ class CgroupTest {
   }
 
   /**
-   * In Docker with version 1 of cgroups, the path is that of the host, and only the container's
-   * part is mounted.
+   * In Docker with version 1 of cgroups, the path of the process is the host's, and only the
+   * container's part is mounted.
    */
   @Test
   void findsAPartThatIsMountedAlone() {
@@ -142,7 +141,7 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /** The sum of the kernel's items exceeds its total by some pages. */
+  /** The kernel's items of a cgroup may add up to some pages more than its total. */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class CollectorTest {
 
-  /** An unknown collector is assumed to have structures as large as those of any known one. */
+  /** Epsilon stands for a collector that mallometer does not know. */
   @ParameterizedTest
   @Tag("process")
   @CsvSource({"G1, G1", "Parallel, PARALLEL", "Serial, SERIAL", "Z, Z", "Epsilon, OTHER"})

@@ -99,7 +99,10 @@ class FileCacheTest {
     assertThat(last.cachedFiles()).extracting(CachedFile::path).doesNotContain("/file0");
   }
 
-  /** Files that are opened between two readings may have low descriptors. */
+  /**
+   * A file that is opened between two readings may have a low descriptor, which the first reading
+   * has already passed.
+   */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {
     kernel.nanosPerFile = 4_000_000;
@@ -116,7 +119,11 @@ class FileCacheTest {
     assertThat(read.gaps()).isEmpty();
   }
 
-  /** Sockets take only the CPU time that is reserved for open files, and every file is read. */
+  /**
+   * A single one of 100,000 descriptors is an open file. The others take only the CPU time that is
+   * reserved for descriptors, so the mapped file is read, and a later reading reaches the open
+   * file.
+   */
   @Test
   void manySocketsLeaveTimeForFiles() {
     kernel.nanosPerFile = 1_000;
@@ -190,7 +197,10 @@ class FileCacheTest {
     return new Mapping(0x1000, 0x9000, Access.OTHER, false, path, 8192, false, 0, 0);
   }
 
-  /** A kernel with files of 4 KiB, among closed descriptors. */
+  /**
+   * Simulates a kernel. Some descriptors are open files with 4 KiB in the page cache, and all
+   * others are closed.
+   */
   private final class Planted implements FileCache.Kernel {
 
     private final Map<Integer, String> open = new HashMap<>();
@@ -274,7 +284,8 @@ class FileCacheTest {
       Files.delete(data.resolve("deleted.log"));
       FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;
-      // The JVM interprets the first readings, so they may not reach all files.
+      // The JVM interprets the code of the first readings, so these may be too slow to reach all
+      // files.
       for (int minute = 0; minute == 0 || minute < 20 && !read.gaps().isEmpty(); minute++) {
         read =
             cache.read(new ProcessFiles().mappings().orElseThrow(), minute * FileCache.PACE_NANOS);

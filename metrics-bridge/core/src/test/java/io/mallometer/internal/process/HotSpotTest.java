@@ -65,8 +65,8 @@ class HotSpotTest {
   }
 
   /**
-   * Without a configured limit the JVM's own bounds apply. They are the default size of the code
-   * cache, whose segments may have a page more in sum, and the size of the heap.
+   * Without a configured limit the JVM's own bounds apply. The code cache is bounded by its default
+   * size (its segments may have a page more in sum), and direct buffers by the size of the heap.
    */
   @Test
   void whatNobodyLimitedMayStillBeBounded() {

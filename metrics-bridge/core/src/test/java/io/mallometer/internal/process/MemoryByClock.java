@@ -3,8 +3,8 @@ package io.mallometer.internal.process;
 import java.util.function.LongSupplier;
 
 /**
- * Provides the memory of this process, divided by a clock that a test sets. The split seems to take
- * no CPU time.
+ * Provides the memory of this process. The clock of a test decides when the resident set is split
+ * into parts again. A split seems to take no CPU time.
  */
 public final class MemoryByClock {
 

@@ -55,7 +55,10 @@ class PiecesTest {
     assertThat(cutOut(List.of(FIRST))).containsExactly(FIRST);
   }
 
-  /** Without a page table the smaller side counts as resident, and the sum stays the same. */
+  /**
+   * If the page table cannot be read, all of the smaller side of a cut counts as resident. The sum
+   * stays the same.
+   */
   @Test
   void residentBytesAddUpWithoutAPageTable() {
     Pieces pieces =

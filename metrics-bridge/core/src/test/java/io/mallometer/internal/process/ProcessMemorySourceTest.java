@@ -167,7 +167,9 @@ class ProcessMemorySourceTest {
     assertThat(memory).isEqualTo(ProcessMemory.unknown());
   }
 
-  /** Splits have a cost from the third on, because the first two load classes and read names. */
+  /**
+   * The cost of splits counts from the third on, because the first two load classes and read names.
+   */
   @ParameterizedTest
   @CsvSource({"12, 240", "100, 38", "10000000, 3"})
   void splitsAreAsSeldomAsKeepsThemUnderAThousandthOfAProcessor(int costMillis, int splits) {

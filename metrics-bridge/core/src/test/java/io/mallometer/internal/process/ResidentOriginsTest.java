@@ -57,7 +57,10 @@ class ResidentOriginsTest {
             "[mapped_files];[libz.so] " + 64 * KIB);
   }
 
-  /** The mapping is cut at the ranges. Without a page table the smaller side counts as resident. */
+  /**
+   * The mapping is cut at the ranges. If the page table cannot be read, all of the smaller side of
+   * a cut counts as resident.
+   */
   @Test
   void aRangeMayBePartOfAMapping() {
     assertThat(
@@ -90,7 +93,10 @@ class ResidentOriginsTest {
         .noneMatch(line -> line.contains("unsampled"));
   }
 
-  /** Each slot is a mapping of its own, but the excess is the sum of all slots. */
+  /**
+   * Each slot is a mapping of its own. The excess (the bytes of slots beyond their objects) is
+   * given only as the sum over all slots.
+   */
   @Test
   void theExcessOfSlotsIsTakenOnce() {
     String smaps =
@@ -129,8 +135,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * If the library reports its ranges, other memory is not the library's, whatever its footprint
-   * is.
+   * If the library reports its ranges, other memory is not the library's, whatever footprint the
+   * library reports.
    */
   @Test
   void theLibraryTellsItsOwnRanges() {

@@ -49,12 +49,14 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.MALLOC, (4292 + 116) * 1024L - 8192)
         .doesNotContainKeys(
             ResidentPart.MALLOC_LIVE, ResidentPart.MALLOC_RETAINED, ResidentPart.MALLOMETER);
-    // The part includes files and the zeroed data behind libraries.
+    // The part includes files and the zeroed data (.bss) behind libraries.
     assertThat(parts.get(ResidentPart.MAPPED_FILES)).isBetween(32_748 * 1024L, 33_400 * 1024L);
     assertThat(total(parts)).isEqualTo(48_880 * 1024L);
   }
 
-  /** The library's zeroed data is larger than the limit for other libraries. */
+  /**
+   * The zeroed data (.bss) of mallometer's library is larger than the limit for other libraries.
+   */
   @Test
   void theZeroedDataOfTheLibraryIsTheLibrarys() {
     String behind =
@@ -123,7 +125,10 @@ class ResidentSplitTest {
     assertThat(total(parts)).isEqualTo(53_076 * 1024L);
   }
 
-  /** Without VmFlags a reservation looks like a guard, but the parts still add up. */
+  /**
+   * Without VmFlags, a reservation looks like the guard pages of a stack, but the parts still add
+   * up.
+   */
   @Test
   void partsAddUpWithoutFlags() {
     String smaps =
@@ -144,8 +149,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * With {@code vm.overcommit_memory=2}, the kernel marks no mapping as reserved without a promise
-   * of memory.
+   * With {@code vm.overcommit_memory=2}, the kernel ignores {@code MAP_NORESERVE}, so no mapping
+   * has the flag {@code nr}.
    */
   @Test
   void partsAreTheSameWhereNoMappingSaysThatItIsReserved() {

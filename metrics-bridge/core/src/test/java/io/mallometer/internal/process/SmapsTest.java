@@ -51,8 +51,8 @@ class SmapsTest {
   }
 
   /**
-   * The copied pages are classes of the class data archive and relocated data of libraries, without
-   * anonymous memory.
+   * The copied pages are classes of the class data archive and relocated data of libraries.
+   * Anonymous mappings have no copied pages.
    */
   @Test
   void copiesOfFilePagesAreKnown() {

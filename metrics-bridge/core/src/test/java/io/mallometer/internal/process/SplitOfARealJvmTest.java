@@ -28,18 +28,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SplitOfARealJvmTest {
 
   /**
-   * The tolerance in bytes. Live objects count as resident, but some MiB of the JVM's objects never
-   * are resident. While nothing is retained, these MiB are missing in other parts.
+   * The tolerance in bytes. All live objects count as resident, although some MiB of the JVM's own
+   * objects never are. While malloc retains nothing, these MiB are missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 
   /**
-   * The bytes of two bitmaps (1/64 of the heap each), four tables (1/512 each), and 4 MiB of other
-   * structures.
+   * The most bytes of a collector's structures for a heap of 256 MiB: two bitmaps (1/64 of the heap
+   * each), four tables (1/512 each), and 4 MiB of others.
    */
   private static final long TABLES_OF_256_MIB = 14L << 20;
 
-  /** The compilers allocate and free up to ten MiB by malloc at any time. */
+  /**
+   * Switches the JIT compilers off, because they allocate and free up to ten MiB by malloc at any
+   * time.
+   */
   private static final String WITHOUT_COMPILERS = "-Xint";
 
   @TempDir private Path directory;

@@ -98,7 +98,10 @@ class ThreadPoolsTest {
     assertThat(stacks.pools()).hasSize(ThreadStacks.MOST_POOLS);
   }
 
-  /** The first 15 characters of these names, which the kernel keeps, are the same. */
+  /**
+   * The kernel keeps only 15 characters of a thread's name, and these are the same in all three
+   * pools.
+   */
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   @Tag("process")

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Compares names with those of {@code c++filt -p} (GNU binutils) for all functions of large C++
  * libraries. Parts that {@link ItaniumName} leaves out are removed from its output: template
  * arguments, the parameters of lambdas, ABI tags, clones, the words before the target of a thunk,
- * and the parameters that c++filt shows there and for enclosing functions.
+ * and the parameters that c++filt shows for thunks and for enclosing functions.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -90,7 +90,7 @@ class CxxFiltTest {
     assertThat(share).as(() -> String.join("\n", different)).isGreaterThanOrEqualTo(SHARE);
   }
 
-  /** Returns the mangled names of functions in both symbol tables. */
+  /** Returns the mangled names of the functions in a library's dynamic and full symbol tables. */
   private static List<String> functions(Path library) throws IOException {
     return Stream.concat(
             run("", "nm", "-D", library.toString()).stream(),

@@ -42,7 +42,10 @@ class LibraryClassesTest {
     };
   }
 
-  /** Returns an address like those of nested jars, whose handler is part of Spring Boot. */
+  /**
+   * Returns the URL of a class in a nested jar with the protocol {@code jar:file:}, because only
+   * Spring Boot can handle {@code jar:nested:}.
+   */
   private static URL nested(String place) throws MalformedURLException {
     return URI.create(place.replace("jar:nested:", "jar:file:")).toURL();
   }

@@ -75,7 +75,10 @@ class ModuleSymbolsTest {
     assertThat(opened).hasValue(2);
   }
 
-  /** A library has thousands of functions. A table of all would have a hundred times the bytes. */
+  /**
+   * A library has thousands of functions. A table of all functions would have a hundred times the
+   * bytes.
+   */
   @Test
   void onlyFunctionsThatAreAskedForAreKept() {
     ModuleSymbols symbols = new ModuleSymbols(images);

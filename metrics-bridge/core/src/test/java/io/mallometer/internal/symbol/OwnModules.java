@@ -21,7 +21,7 @@ final class OwnModules {
         .findFirst();
   }
 
-  /** Returns the address of an exported function, from the loader. */
+  /** Returns the address of an exported function, as the dynamic linker finds it. */
   static long address(NativeLibrary library, String function) {
     return Pointer.nativeValue(library.getFunction(function));
   }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compares the functions of libraries in this process with those that the loader finds. */
+/** Compares the functions of libraries in this process with those that the dynamic linker finds. */
 @EnabledOnOs(OS.LINUX)
 @Tag("any-jdk")
 class RealLibrariesTest {
@@ -184,7 +184,7 @@ class RealLibrariesTest {
     return Path.of(module(ZLIB, "inflate").path());
   }
 
-  /** Changes the type of the note with the build id. */
+  /** Hides the build id: changes the type of the ELF note that contains it. */
   private static byte[] withoutBuildId(byte[] library) {
     for (int at = 12; at < 4_096; at += 4) {
       boolean gnu = library[at] == 'G' && library[at + 1] == 'N' && library[at + 2] == 'U';

@@ -29,7 +29,7 @@ class StackFingerprintTest {
         .isEqualTo(STACK);
   }
 
-  /** Fingerprints must not change, because files contain those of older versions. */
+  /** Fingerprints must not change, because files contain fingerprints of older versions. */
   @Test
   void itIsTheSameInEveryVersion() {
     assertThat(STACK).isEqualTo("a9851dc8b94edfa6");

@@ -7,7 +7,7 @@ import io.mallometer.internal.symbol.SiteNaming;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the names of sites whose numbers reuse the places of forgotten sites. */
+/** Tests the names of sites that take the place of forgotten sites in the table. */
 class NamedSitesTest {
 
   private final NamedSites named = new NamedSites();

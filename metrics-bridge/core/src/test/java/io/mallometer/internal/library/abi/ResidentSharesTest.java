@@ -56,7 +56,10 @@ class ResidentSharesTest {
     assertThat(read().share(1)).isZero();
   }
 
-  /** The objects that it stands for lie on pages that the allocator has used before. */
+  /**
+   * A small sample in a slot stands for small objects outside of slots, which lie on pages that the
+   * allocator has used before.
+   */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {
     present(10, 11);

@@ -59,7 +59,9 @@ class SampledAgesTest {
     assertThat(SampledAges.of(objects, 0, NOW).at(0)).isEqualTo(Ages.UNKNOWN);
   }
 
-  /** An object of a request for no bytes has the size 0 with accounting by headers. */
+  /**
+   * The size of an object is the requested size if the library accounts by headers, and may be 0.
+   */
   @Test
   void objectsOfNoBytesHaveAges() {
     add(1, 0, 1, Duration.ofSeconds(3));

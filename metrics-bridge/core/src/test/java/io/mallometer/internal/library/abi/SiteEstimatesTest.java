@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. By their size alone, a
-   * quarter of such objects become samples.
+   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. With an interval of 524,288
+   * bytes, a quarter of the objects of this size become samples.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
@@ -57,7 +57,10 @@ class SiteEstimatesTest {
     assertThat(liveBytes(INTERVAL).high()).isGreaterThan(64);
   }
 
-  /** Bytes are requested bytes with accounting by headers. */
+  /**
+   * The bytes of an object are the requested bytes if the library accounts by headers, and may be
+   * 0.
+   */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
     sums(Abi.Site.ALLOCATED_AT, 4, 40, 0, 4 * 90, 0);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Isolated because the name of the system is a property of the whole JVM. */
+/** Runs alone, because the tests change the system property {@code os.name} of the whole JVM. */
 @Isolated
 class ExperimentalTest {
 

@@ -11,7 +11,10 @@ import java.util.Properties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Follows JNA's rules: a directory of the user's cache, otherwise that for temporary files. */
+/**
+ * Tests JNA's rules for its directory: one in the user's cache, otherwise the directory for
+ * temporary files.
+ */
 class JnaDirectoryTest {
 
   @TempDir private Path directory;

@@ -29,7 +29,7 @@ class LibraryNamesTest {
       Pattern.compile(
           "^(MALLOMETER_API|static inline) ([^;{]+ (\\w+)\\([^;{]+\\))", Pattern.MULTILINE);
 
-  /** Includes the parameters, which the built library does not contain. */
+  /** Takes the parameters from the headers, because the built library contains only the names. */
   @Test
   void functionsAndThoseThatTheLibraryStandsBefore() throws Exception {
     Set<String> names = new TreeSet<>();

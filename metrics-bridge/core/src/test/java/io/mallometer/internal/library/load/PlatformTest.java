@@ -19,7 +19,10 @@ class PlatformTest {
     assertThat(Platform.of(os, architecture, "").directory()).isEqualTo(directory);
   }
 
-  /** The jar has the library for the other processor as well if all platforms were built. */
+  /**
+   * Does not check the library for the other processor, because the jar has it if all platforms
+   * were built.
+   */
   @Test
   void aJarHasTheLibraryOfWhatItWasBuiltOn() {
     String processor = System.getProperty("os.arch");
