@@ -126,8 +126,8 @@ final class SimulatedProcess {
       samplesOfEpoch++;
       firstSample = Double.isNaN(firstSample) ? birth : firstSample;
       double more = Math.min(PLACED_IN_AN_EPOCH * (1 + kept), LIVE_IN_SLOTS - inSlots);
-      double placed = Math.max(PLACED_IN_AN_EPOCH, more);
-      double share = Math.min(1, placed / Math.max(1, samplesOfLastEpoch));
+      double wanted = Math.max(PLACED_IN_AN_EPOCH, more);
+      double share = Math.min(1, wanted / Math.max(1, samplesOfLastEpoch));
       double left = 1 - slotsInUse / (double) slots - (inSlots > 0 ? LEFT_FOR_NEW_SITES : 0);
       double room = Math.max(0, Math.min(1, 2 * left)) * LIVE_IN_SLOTS / Math.max(1, inSlots);
       double placement =
