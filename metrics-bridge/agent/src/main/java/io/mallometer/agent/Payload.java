@@ -41,7 +41,7 @@ final class Payload {
     this.instrumentation = instrumentation;
   }
 
-  /** Loads the part that runs inside an application, in a class loader of its own. */
+  /** Loads the bridge into an application, in a class loader of its own. */
   static Payload load(Instrumentation instrumentation) throws Exception {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);

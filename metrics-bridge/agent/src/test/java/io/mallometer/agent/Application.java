@@ -23,7 +23,7 @@ public final class Application {
   /** A log manager like that of a server, which the main method sets. */
   public static final class OwnLogManager extends LogManager {}
 
-  /** Runs. */
+  /** Prints the observations. */
   public static void main(String[] arguments) throws Exception {
     System.out.println("main runs, waited for the agent=" + !threads().contains(START));
     awaitPoller();

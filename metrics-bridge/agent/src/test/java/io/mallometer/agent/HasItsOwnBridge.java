@@ -15,7 +15,7 @@ public final class HasItsOwnBridge {
 
   private HasItsOwnBridge() {}
 
-  /** Runs. */
+  /** Runs until the process is killed. */
   public static void main(String[] arguments) throws Exception {
     MallometerOptions often =
         MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200));
@@ -38,7 +38,7 @@ public final class HasItsOwnBridge {
   private static void close(Mallometer mallometer) throws InterruptedException {
     Thread.sleep(1_000);
     mallometer.close();
-    // A reading may end after the close.
+    // A reading that has begun may end after the facade is closed.
     while (Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().startsWith("mallometer-poll"))) {
       Thread.sleep(20);

@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 final class Target {
 
   /**
-   * The default time limit. The first answer takes a JVM 0.5 s of CPU time, for which it needs much
-   * longer when it is busy.
+   * The default time limit. The first answer takes 0.5 s of the JVM's CPU time, and much longer
+   * than that if the JVM is busy.
    */
   static final String TIMEOUT = "60s";
 

@@ -87,7 +87,7 @@ final class AgentServer implements AutoCloseable {
   private final Optional<SSLContext> tls;
 
   /**
-   * Null before the first request that needs the views. They are created late, because their
+   * The views; null before the first request that needs them. They are created late, because their
    * classes take long to load. The next field is created late for the same reason.
    */
   private @Nullable Views views;
@@ -206,7 +206,8 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for every last part that has no code of its own. HEAD is answered like GET.
+   * stands for all paths that differ from it in the last part and have no entry of their own. HEAD
+   * is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -272,7 +273,10 @@ final class AgentServer implements AutoCloseable {
     return request.path().substring(parent(request.path()).length());
   }
 
-  /** Redirects by a relative address, which is also right behind a proxy with a path prefix. */
+  /**
+   * Redirects to a relative address, which is valid also behind a proxy that adds a prefix to
+   * paths.
+   */
   private static void redirect(Exchange exchange) {
     exchange.header("Location", ROOT + "/page");
     exchange.plain(FOUND, "the page is at " + BASE + "page\n");

@@ -45,9 +45,9 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether a variable is an option of the agent. The library and the bridge read some
-   * themselves. Kubernetes sets MALLOMETER_PORT to an address such as {@code tcp://10.0.0.1:9464}
-   * if a service is called mallometer.
+   * Returns whether the value of an environment variable is meant for the agent. The library itself
+   * reads some variables. Kubernetes sets MALLOMETER_PORT to an address such as {@code
+   * tcp://10.0.0.1:9464} if a service is called mallometer.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()
