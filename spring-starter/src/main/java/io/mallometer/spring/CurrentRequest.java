@@ -173,7 +173,7 @@ final class CurrentRequest {
     }
   }
 
-  /** The code that needs the servlet API. The JVM links it only if that is present. */
+  /** The code that needs the servlet API. The JVM links this class only if the API is present. */
   private static final class Holder {
 
     static Optional<HttpServletRequest> request() {

@@ -21,7 +21,7 @@ class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** The least live bytes of the Deflaters of {@link AttachedApplication}, of 53 MB. */
+  /** The least live bytes of the Deflaters of {@link AttachedApplication}, which take 53 MB. */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;

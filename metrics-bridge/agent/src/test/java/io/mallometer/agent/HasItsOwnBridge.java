@@ -9,7 +9,8 @@ import java.time.Instant;
 
 /**
  * An application that opens the bridge and does not attach: prints each status. With the argument
- * {@code closed} it closes the facade and then prints each reading that still comes.
+ * {@code closed} it closes the facade first, and prints a line if the facade has a newer reading
+ * afterwards.
  */
 public final class HasItsOwnBridge {
 

@@ -67,7 +67,7 @@ final class Monitored {
    * Begins to monitor.
    *
    * @param of the threads to monitor; differs from the annotation if tests run in parallel
-   * @param test the class that marks a stack as one of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    * @param look the watch of call sites for monitors that report stacks; closed by this object
    * @param rows the file for rows; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible

@@ -131,7 +131,10 @@ class ThisProcess {
           : LiveReading.of(read, this::isWanted);
     }
 
-    /** Decides once for each site, and again if its name changes: sites are many, stacks deep. */
+    /**
+     * Decides once for each site, and again if its name changes: searching the stacks of all sites
+     * at each reading would be slow.
+     */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
       if (known == null || !known.name().equals(site.name())) {
@@ -215,7 +218,7 @@ class ThisProcess {
     /** Returns the live bytes of the whole process, HotSpot's own included. */
     double processBytes();
 
-    /** Returns a sentence that says whose memory the readings contain. */
+    /** Returns a sentence that says which threads' memory the readings contain. */
     String scope();
 
     @Override

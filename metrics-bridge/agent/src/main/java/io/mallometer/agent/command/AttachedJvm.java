@@ -41,8 +41,7 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
 
   /**
-   * The beginning of the name of a file. The JDK creates the file to request that a JVM listens.
-   * The process id follows the beginning.
+   * The name, up to the process id, of the file that the JDK creates to request that a JVM listens.
    */
   private static final String REQUEST = ".attach_pid";
 
@@ -96,8 +95,8 @@ final class AttachedJvm implements Source {
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
   /**
-   * What {@link #cleanUp} closes: the files and sockets that the command creates in directories
-   * that other processes use, too. The command closes them also if it is interrupted.
+   * The files and sockets that the command creates in directories that other processes use, too.
+   * {@link #cleanUp} removes them also if the command is interrupted.
    */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
 
@@ -400,8 +399,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The agent did not close its facade. The agent closes it itself when no question comes for a
-      // while.
+      // The request to close the agent's facade failed. The agent closes the facade itself when no
+      // question comes for a while.
       asked = false;
     }
     cleanUp();

@@ -38,6 +38,8 @@ public final class WorkerPool implements AutoCloseable {
   /**
    * Creates a worker pool with one thread that runs the latest task first, so that a new client
    * does not wait for the tasks of many older ones. Drops the oldest task if too many wait.
+   *
+   * @param waiting the largest number of waiting tasks
    */
   static WorkerPool latestFirst(String name, int waiting) {
     return new WorkerPool(
