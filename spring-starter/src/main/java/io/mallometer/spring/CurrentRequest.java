@@ -36,8 +36,8 @@ final class CurrentRequest {
   private static final String TOKEN_TYPE = "org.springframework.security.web.csrf.CsrfToken";
 
   /**
-   * The parameters that Spring Security adds to any address and removes again: the mark of a
-   * request that a login interrupted, and a bearer token.
+   * The parameters that Spring Security may add to any address. {@code continue} marks a request
+   * that a login interrupted; {@code access_token} is a bearer token.
    */
   private static final Set<String> PARAMETERS_OF_SPRING_SECURITY =
       Set.of("continue", "access_token");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs applications that were started without the library, with the dependency alone. */
+/** Runs applications that have the starter as a dependency and are started without the library. */
 @Tag("context")
 @Tag("process")
 class AttachTest {

@@ -314,8 +314,8 @@ class ConfigurationTest {
   }
 
   /**
-   * Spring Boot's annotation processor knows only properties of classes. Properties that conditions
-   * read are listed by hand.
+   * The build writes the metadata from {@link Setting} and from management.json. The properties in
+   * management.json are listed by hand.
    */
   @Test
   void everyPropertyOfTheReadmeIsKnownToAnIde() throws IOException {

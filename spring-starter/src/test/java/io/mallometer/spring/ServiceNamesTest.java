@@ -232,7 +232,7 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
-      // Only the facade that knows everything has the name of this call site.
+      // Only {@link KnowsEverything} has a call site with the name in this address.
       RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
           && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {

@@ -47,7 +47,7 @@ record Question(Path directory) {
     return new Question(directory);
   }
 
-  /** Answers with the payload, which is loaded only if it is needed. */
+  /** Answers with the payload. The payload is loaded if it is not loaded yet. */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();
     answer(out -> write(question, payload, out));

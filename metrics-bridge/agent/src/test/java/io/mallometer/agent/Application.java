@@ -53,7 +53,10 @@ public final class Application {
     return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
   }
 
-  /** Waits for the poller, which starts after JNA and the bridge, or for the end of the start. */
+  /**
+   * Waits until the poller runs, which the agent starts after it has loaded JNA and the bridge, or
+   * until the agent's start has ended.
+   */
   private static void awaitPoller() throws InterruptedException {
     while (threads().contains(START) && !threads().contains("mallometer-poller")) {
       Thread.sleep(5);

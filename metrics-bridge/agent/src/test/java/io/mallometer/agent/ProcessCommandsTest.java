@@ -784,7 +784,7 @@ class ProcessCommandsTest {
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // A JVM cannot be asked through its working directory if that is /proc.
+    // The JDK creates its request in the working directory of the JVM. This is impossible in /proc.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The monitors of one test, from its beginning to {@link #close()}. The library counts and stores
+ * The monitors of one test, from its beginning to {@link #end()}. The library counts and stores
  * requests. A thread of this class checks the live bytes of the process and writes rows, if the
  * annotation asks for that.
  */
@@ -131,7 +131,7 @@ final class Monitored {
     }
   }
 
-  /** Returns the kernel's number of the calling thread. */
+  /** Returns the kernel's thread id of the calling thread. */
   private static int kernelThread() {
     try {
       return Integer.parseInt(

@@ -53,7 +53,7 @@ class ThisProcess {
    * Begins to watch live memory by call site.
    *
    * @param of the threads whose memory is watched
-   * @param test the class whose stacks are those of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);
@@ -69,7 +69,7 @@ class ThisProcess {
    * Begins to monitor, until the same thread calls {@link Monitored#end()}.
    *
    * @param of the threads whose memory is monitored
-   * @param test the class whose stacks are those of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    * @param rows the file for rows, if the annotation asks for them
    */
   Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {

@@ -275,7 +275,7 @@ final class AttachedJvm implements Source {
   /**
    * Attaches to a JVM that has the same process id in its own PID namespace but another /tmp, such
    * as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the JVM's
-   * socket in its own /tmp only.
+   * socket only in the /tmp of the command, so a socket there forwards to the JVM's.
    */
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();

@@ -114,7 +114,10 @@ final class Target {
                     option + " is '" + text + "' and must be a time such as 30s or 2m"));
   }
 
-  /** Returns the jar that contains this class, or the jar around it. */
+  /**
+   * Returns the agent's jar: the jar that contains this class, or the jar in which that jar is
+   * nested.
+   */
   static Path jar() {
     String location = Target.class.getProtectionDomain().getCodeSource().getLocation().toString();
     return Path.of(URI.create(location)).toAbsolutePath();

@@ -32,9 +32,9 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent's HTTP server: Prometheus' formats at {@code /metrics}, the views of the Actuator
- * endpoint under the same names beside it and below {@code /nativememory}, and the page at {@code
- * /}.
+ * The agent's HTTP server: Prometheus' formats at {@code /metrics}; at {@code /nativememory} and
+ * below, the views of the Actuator endpoint under the same names; and the page, to which {@code /}
+ * redirects.
  *
  * <p>Slow clients cannot delay health and metrics. The network thread answers health; one thread
  * answers only metrics and waits for no client. A password that was not admitted before is checked

@@ -96,7 +96,7 @@ final class ApplicationBridge {
     void to(OutputStream out) throws IOException;
   }
 
-  /** Returns the view without a name. */
+  /** Returns the root view, {@code nativememory}. */
   Reply root(String type) throws IOException {
     Object view = asked("nativeMemory");
     return new Reply(200, type, out -> write("view.View", "write", view, out));

@@ -33,7 +33,10 @@ final class CommandLineSession {
   /** The interval at which a bridge that was just opened is polled until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
-  /** The HTTP status for a view that the version in the process does not have. */
+  /**
+   * The HTTP status for a view that the mallometer in the process does not have, because it has
+   * another version.
+   */
   private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
@@ -71,7 +74,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's bridge; empty if an agent or attach of this class loader observes.
+   * Returns the application's bridge; empty if an agent or attach of this class loader polls
+   * already.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -231,7 +235,10 @@ final class CommandLineSession {
     return mallometer;
   }
 
-  /** Opens a facade, at the pace of an agent or attach that is polling already. */
+  /**
+   * Opens a facade. It polls every second, or at the pace of an agent or attach that is polling
+   * already.
+   */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
     Mallometer mallometer = observed() ? joined : oftenPolled(joined);

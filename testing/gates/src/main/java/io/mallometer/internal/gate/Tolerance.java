@@ -155,7 +155,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
         return number;
       }
     } catch (NumberFormatException e) {
-      // The code below reports the text.
+      // The exception below names the text.
     }
     throw new IllegalArgumentException(
         whole + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");
