@@ -42,7 +42,7 @@ record Growth(
   /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** All runs together have to keep at least this share of the median times the number of runs. */
+  /** A leak keeps over all runs at least this share of the median times the number of runs. */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);

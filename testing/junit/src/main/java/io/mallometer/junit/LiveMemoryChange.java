@@ -36,7 +36,7 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   double collect() {
     double freed = Double.NaN;
     double left = left();
-    // On a busy machine the cleaners may not have run when the wait after the first collection
+    // The cleaners may not have run on a busy machine when the wait after the first collection
     // ends.
     for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left); i++) {
       watch.collectGarbage();

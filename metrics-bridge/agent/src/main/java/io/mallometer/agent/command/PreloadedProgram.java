@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** Runs a program with the library preloaded. Passes its streams, signals and exit code through. */
+/**
+ * Runs a program with the library preloaded. The program has this process's streams, ends if this
+ * process is told to end, and gives this process its exit code.
+ */
 final class PreloadedProgram {
 
   private PreloadedProgram() {}
