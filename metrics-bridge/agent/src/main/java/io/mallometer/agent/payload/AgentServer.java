@@ -65,7 +65,10 @@ final class AgentServer implements AutoCloseable {
 
   private static final String METRICS = "metrics";
 
-  /** Stands for the last part of a path in a route: a view's name, or several with commas. */
+  /**
+   * Stands for the last part of a path in a route: the name of a view or of a call site, the number
+   * of a call site, or several names with commas.
+   */
   private static final String ANY_NAME = "{name}";
 
   /** Answers a request. */
@@ -233,7 +236,7 @@ final class AgentServer implements AutoCloseable {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
 
-  /** Returns the methods and paths, with {@value #ANY_NAME} for a view's name. */
+  /** Returns the methods and paths, with {@value #ANY_NAME} for a last part that varies. */
   Set<String> addresses() {
     return routes.keySet();
   }

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers ({@link ApplicationBridge}). Otherwise the first question
+ * the starter's, that bridge answers GET ({@link ApplicationBridge}). Otherwise the first question
  * opens a facade. The facade polls every second, or at the pace of an agent or attach that is
  * polling already. The poller's thread closes the facade two minutes after the last question. An
  * attach opens a second facade, which polls at the usual pace until a detach or the end of the JVM,
@@ -140,8 +140,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Begins a phase. The library keeps the counters of the phase, so the phase continues after the
-   * last question.
+   * Ends the current phase, and begins the next one unless its name is empty. The library keeps the
+   * counters of a phase, so the phase continues after the last question.
    */
   private static void phase(String next, String version, OutputStream out) throws IOException {
     Mallometer mallometer = mallometer();

@@ -16,7 +16,7 @@ import java.util.TreeSet;
  * increases the spread, such as a leak that grows with each iteration, must not widen the band that
  * excuses it.
  *
- * @param figures every judged percentile of every metric, by name, metric and percentile
+ * @param figures every judged percentile of every metric, sorted by name, metric and percentile
  * @param problems the metrics that could not be compared, with the reasons
  * @param added the measured metrics that are not expected; they are not judged
  */

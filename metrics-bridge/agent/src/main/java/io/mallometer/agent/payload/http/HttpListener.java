@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens, and moves the bytes of all connections in one thread, which waits only for the network.
- * If all connections are idle it sleeps; otherwise it checks the time limits every 0.2 s.
+ * The thread checks the time limits every 0.2 s, and less often if all connections are idle.
  *
  * <p>At the limit of connections, a new one closes the connection that has kept the server waiting
  * longest: for a request, for the end of a handshake, or for an answer to be taken. A client that
