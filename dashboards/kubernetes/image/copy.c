@@ -21,7 +21,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// The directory of the files; a test has another one.
+// The directory of the files. A test defines another one.
 #ifndef FILES
 #define FILES "/opt/mallometer"
 #endif
@@ -30,7 +30,7 @@ static void complain(const char *what) {
   fprintf(stderr, "mallometer: %s: %s; the application starts without it\n", what, strerror(errno));
 }
 
-// Writes A/B to PATH for joined(A, B, PATH). Returns false if it is too long for a path.
+// Writes `directory`/`name` to `path`. Returns false if the result is too long for a path.
 static bool joined(const char *directory, const char *name, char path[PATH_MAX]) {
   int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
   if (length < PATH_MAX) return true;
@@ -109,7 +109,7 @@ static bool copy(const char *source, const char *target) {
   return S_ISDIR(status.st_mode) ? copy_directory(source, target) : copy_file(source, target);
 }
 
-// Returns the last part of a path; "." or "" means the contents of a directory.
+// Returns the last part of a path. If it is "." or "", the path means the contents of a directory.
 static const char *name_of(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;

@@ -21,7 +21,8 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Java frames are known only while the bridge runs, so this thread allocates until then.
+    // Java frames are known only for allocations while the bridge runs, so this thread goes on
+    // allocating until the bridge has started.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();

@@ -3,7 +3,8 @@
  * memfd_create and every later execve end with EPERM, as under the seccomp filters of containers and services.
  *
  * A filter sees the arguments of a call, but not what they point to. So the program's path is put at an address that no
- * other execve will use. The filter lets the lower 32 bits of that address pass, because it compares 32 bits.
+ * other execve will use. The filter allows an execve if the lower 32 bits of its path's address are those of this
+ * address, because a filter compares 32 bits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +38,7 @@ static int fail(const char *what) {
   return 99;
 }
 
-/* Returns whether the filter refuses a call with these arguments. */
+/* Returns whether the filter refuses a system call. The arguments of the call are 0. */
 static int refuses(long call) { return syscall(call, 0, 0, 0, 0, 0, 0) == -1 && errno == EPERM; }
 
 int main(int count, char *words[]) {

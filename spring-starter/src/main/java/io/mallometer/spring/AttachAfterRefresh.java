@@ -66,7 +66,10 @@ final class AttachAfterRefresh
     return address == null ? "" : address.find();
   }
 
-  /** Starts the thread, without the context's class loader, which the thread may outlive. */
+  /**
+   * Starts the thread. Its context class loader is that of the starter: the thread may outlive the
+   * application context, whose class loader it would inherit.
+   */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);
     started.setDaemon(true);

@@ -117,7 +117,10 @@ final class CountingNotice {
     return notCounted(status.reason(), status.remedy());
   }
 
-  /** Returns the line if nothing was tried. A remedy is known only where a preload is possible. */
+  /**
+   * Returns the line if the setting prevents the attach. It advises a preload only if the status
+   * does.
+   */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");
     return preload >= 0

@@ -36,8 +36,8 @@ final class CurrentRequest {
   private static final String TOKEN_TYPE = "org.springframework.security.web.csrf.CsrfToken";
 
   /**
-   * The parameters that Spring Security adds to any address and removes again: the mark of a
-   * request that a login interrupted, and a bearer token.
+   * The parameters that Spring Security may add to any address. {@code continue} marks a request
+   * that a login interrupted; {@code access_token} is a bearer token.
    */
   private static final Set<String> PARAMETERS_OF_SPRING_SECURITY =
       Set.of("continue", "access_token");
@@ -173,7 +173,7 @@ final class CurrentRequest {
     }
   }
 
-  /** The code that needs the servlet API. The JVM links it only if that is present. */
+  /** The code that needs the servlet API. The JVM links this class only if the API is present. */
   private static final class Holder {
 
     static Optional<HttpServletRequest> request() {

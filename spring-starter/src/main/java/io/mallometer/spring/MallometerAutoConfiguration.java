@@ -40,8 +40,7 @@ import org.springframework.util.StringUtils;
  * an application event for each huge request and each leak, the attach if the library was not
  * preloaded, and automatic trims if they are enabled.
  *
- * <p>No bean of the application needs the beans other than the facade, so lazy initialization does
- * not apply to them.
+ * <p>Lazy initialization does not apply to the beans that nothing in the application requests.
  */
 @AutoConfiguration
 @ConditionalOnEnabledProperty("mallometer.enabled")

@@ -32,8 +32,8 @@ import org.springframework.context.annotation.Lazy;
  *
  * <p>A child context with a registry of its own gets its own bean, because the condition searches
  * the current context only. The bean itself looks for registries later, because a composite
- * registry may receive one at any time. No other bean needs this one, so lazy initialization does
- * not apply to it.
+ * registry may receive one at any time. It is not initialized lazily, because no other bean would
+ * request it.
  */
 @AutoConfiguration(
     after = MallometerMetricsAutoConfiguration.class,
@@ -59,9 +59,9 @@ public final class MallometerPrometheusAutoConfiguration {
    * Registers the histogram of request sizes in every Prometheus registry of this context. After
    * each poll it also searches the composite registries for new ones.
    *
-   * <p>Micrometer cannot carry a histogram that is counted elsewhere, so it is registered with
-   * Prometheus' client directly. The filters of the meter registry decide about its name and tags,
-   * so common tags, renaming and denying work as for any other meter.
+   * <p>Micrometer has no meter for a histogram that is counted elsewhere, so the histogram is
+   * registered with Prometheus' client directly. The filters of the meter registry decide about its
+   * name and tags, so common tags, renaming and denying work as for any other meter.
    */
   static final class RequestSizes implements SmartInitializingSingleton, AutoCloseable {
 

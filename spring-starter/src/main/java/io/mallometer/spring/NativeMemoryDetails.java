@@ -24,8 +24,8 @@ final class NativeMemoryDetails {
    * Returns the details of health: the diagnosis with its sentence and actions; the state, or the
    * reason if nothing is counted; the mode and when counting began; the gaps of an attach ({@code
    * incomplete}); in bytes the resident set, live memory and the part of it from before an attach,
-   * retained, trimmable and charged memory, and the limit; the share of the limit that is used; the
-   * number of leaking sites, and the worst in words.
+   * retained and trimmable memory, the working set of the cgroup, and the limit; the share of the
+   * limit that is used; the number of leaking sites, and the worst in words.
    */
   static Map<String, Object> health(Snapshot snapshot) {
     Map<String, Object> details = state(snapshot);

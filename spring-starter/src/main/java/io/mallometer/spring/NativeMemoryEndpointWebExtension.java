@@ -56,8 +56,8 @@ public final class NativeMemoryEndpointWebExtension {
    * operation, because Spring Boot would read annotations of each optional one at each request.
    *
    * @param view the name; 404 for an unknown one
-   * @return 400 with the reason if the view lacks a parameter or its value is invalid; 501 with the
-   *     reason if there are no call sites to report
+   * @return 400 with the reason if a parameter is unknown or invalid; 501 with the reason if there
+   *     are no call sites to report
    */
   @ReadOperation(
       produces = {

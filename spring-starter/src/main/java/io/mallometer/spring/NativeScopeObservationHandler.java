@@ -15,8 +15,8 @@ import java.util.Optional;
 
 /**
  * Measures the native memory of requests and scheduled tasks. While a thread works on an
- * observation, Spring opens a scope of the observation in this thread. The sum over all these
- * pieces of work is the value.
+ * observation, Spring opens a scope of the observation in this thread. The native memory of the
+ * observation is the sum over these scopes in all threads.
  */
 final class NativeScopeObservationHandler implements ObservationHandler<Observation.Context> {
 

@@ -16,7 +16,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks which contexts attach and what they leave behind, with a library that refuses. */
+/**
+ * Checks which contexts attach and which threads they leave behind, with a library that refuses the
+ * attach.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class AttachAfterRefreshTest {
 

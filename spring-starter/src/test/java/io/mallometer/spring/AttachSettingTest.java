@@ -19,7 +19,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
-/** Checks the property and the environment variable of its name. */
+/** Checks the property mallometer.attach and the environment variable MALLOMETER_ATTACH. */
 class AttachSettingTest {
 
   private final StandardEnvironment environment = new StandardEnvironment();

@@ -14,14 +14,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs applications that were started without the library, with the dependency alone. */
+/** Runs applications that have the starter as a dependency and are started without the library. */
 @Tag("context")
 @Tag("process")
 class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** The least live bytes of the Deflaters of {@link AttachedApplication}, of 53 MB. */
+  /** The least live bytes of the Deflaters of {@link AttachedApplication}, which take 53 MB. */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;

@@ -299,7 +299,7 @@ class BackOffTest {
         context -> context.getBean(RequestContextFilter.class));
   }
 
-  /** Uses the bean of one context as the application's own in another. */
+  /** Starts a context, and a second one in which a bean of the first is the application's own. */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
           C extends ConfigurableApplicationContext,

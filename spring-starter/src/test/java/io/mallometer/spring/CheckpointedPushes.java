@@ -9,7 +9,10 @@ public final class CheckpointedPushes {
 
   private CheckpointedPushes() {}
 
-  /** Prints when the thread that pushes exists. */
+  /**
+   * Prints before, during and after the checkpoint, and after the context has closed, whether the
+   * thread that pushes exists.
+   */
   public static void main(String[] arguments) throws Exception {
     try (ConfigurableApplicationContext context =
         Contexts.with(new FakeMallometer()).run("--mallometer.push.url=http://localhost:1")) {

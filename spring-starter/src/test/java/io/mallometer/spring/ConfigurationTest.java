@@ -142,7 +142,10 @@ class ConfigurationTest {
         .contains(message);
   }
 
-  /** Includes settings whose variables Spring Boot's own rule would write without dashes. */
+  /**
+   * Includes settings with hyphens. Spring Boot's own rule would remove a hyphen from the
+   * variable's name, as in MALLOMETER_MAXSCOPES.
+   */
   @Test
   void everySettingIsReadFromItsVariable() {
     Map<String, Object> variables =
@@ -191,8 +194,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The metadata lists the values of settings, because they are in kebab-case, which an IDE cannot
-   * derive for each of them.
+   * The metadata lists the words, because they are in kebab-case and an IDE cannot derive all of
+   * them.
    */
   @Test
   void anIdeOffersTheWordsOfEachChoice() throws IOException {
@@ -311,8 +314,8 @@ class ConfigurationTest {
   }
 
   /**
-   * Spring Boot's annotation processor knows only properties of classes. Properties that conditions
-   * read are listed by hand.
+   * The build writes the metadata from {@link Setting} and from management.json. The properties in
+   * management.json are listed by hand.
    */
   @Test
   void everyPropertyOfTheReadmeIsKnownToAnIde() throws IOException {
@@ -352,7 +355,7 @@ class ConfigurationTest {
     }
   }
 
-  /** Opens a resource of the starter's jar: other jars have files of this name. */
+  /** Opens a resource of the starter's jar. Other jars have files with the same name. */
   private static InputStream resource(String name) throws IOException {
     String own = ApplicationSettings.class.getProtectionDomain().getCodeSource().getLocation() + "";
     for (var url : java.util.Collections.list(classLoader().getResources(name))) {

@@ -39,7 +39,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Opens and closes contexts: alone, in parallel, nested and again. While a context is open, each
- * MBean exists once, and each meter once in each registry; afterwards none does.
+ * MBean exists once, and each meter once in each registry. After the last context has closed, none
+ * is left.
  */
 @Tag("context")
 @Tag("any-jdk")

@@ -8,8 +8,9 @@ import org.springframework.boot.devtools.restart.Restarter;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application whose class is in a directory, so that the development tools restart it in a new
- * class loader when it asks for it. At the second start it prints its scrape and ends.
+ * An application that requests a restart by the development tools. They load its class again in a
+ * new class loader, because the class is in a directory and not in a jar. After the second start
+ * the application prints its scrape and ends.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The development tools close the context and start it in another class loader. */
+/**
+ * Tests an application whose context the development tools close and start again in another class
+ * loader.
+ */
 @Tag("context")
 @Tag("process")
 @Tag("any-jdk")

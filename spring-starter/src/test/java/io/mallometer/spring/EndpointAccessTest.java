@@ -173,7 +173,7 @@ class EndpointAccessTest {
     HttpResponse<String> refused = trimFrom(application, TRIM, elsewhere);
     assertThat(refused.statusCode()).isEqualTo(403);
     assertThat(refused.body()).contains("\"reason\"", "it comes from http://evil.example");
-    // Jersey does not decode this path, so it is another one.
+    // Jersey does not decode this path, and so does not find the endpoint (404).
     assertThat(trimFrom(application, "/actuator/%6eativememory/trim", elsewhere).statusCode())
         .isIn(403, 404);
     assertThat(trimFrom(application, TRIM, "Sec-Fetch-Site", "same-site").statusCode())

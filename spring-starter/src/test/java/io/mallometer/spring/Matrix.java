@@ -2,7 +2,10 @@ package io.mallometer.spring;
 
 import org.springframework.boot.WebApplicationType;
 
-/** The cell of the matrix that this JVM runs; the build names it by system properties. */
+/**
+ * The versions and settings that this JVM tests: one cell of the matrix of all combinations. The
+ * build states them in system properties.
+ */
 final class Matrix {
 
   private Matrix() {}

@@ -149,7 +149,7 @@ class NativeScopeTest {
 
   /**
    * The threads have the same counters in this test, so bytes that were allocated while both pieces
-   * were open are in both.
+   * were open are counted in both.
    */
   @Test
   @Timeout(120)

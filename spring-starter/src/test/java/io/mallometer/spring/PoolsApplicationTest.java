@@ -21,7 +21,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
 
-/** Tests that a handler of Spring WebFlux is named that keeps buffers of the server's Netty. */
+/**
+ * Tests that mallometer names the handler of Spring WebFlux that keeps buffers of the server's
+ * Netty.
+ */
 @Tag("application")
 @EnabledIf("reactivePreloaded")
 class PoolsApplicationTest {
@@ -38,7 +41,7 @@ class PoolsApplicationTest {
     }
   }
 
-  /** Routes: one keeps a buffer, one releases it. */
+  /** The routes of the application. One keeps a buffer, the other releases it. */
   @RestController
   static class Sessions {
     private final Queue<DataBuffer> kept = new ConcurrentLinkedQueue<>();
@@ -88,7 +91,10 @@ class PoolsApplicationTest {
     }
   }
 
-  /** Waits for a look that finds the line; each request lets the next one come sooner. */
+  /**
+   * Requests the pools until a line of the method holds all kept buffers. Requests make the bridge
+   * read the pools every ten seconds.
+   */
   private static Map<String, Object> siteOf(String method, RunningApplication application)
       throws InterruptedException {
     while (true) {

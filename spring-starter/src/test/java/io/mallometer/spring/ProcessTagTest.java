@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** The matrix, which runs these classes again, lacks the library that follows calls. */
+/** Is skipped in the matrix, which runs the same classes without ArchUnit on its class path. */
 @Tag("any-jdk")
 @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")
 class ProcessTagTest {

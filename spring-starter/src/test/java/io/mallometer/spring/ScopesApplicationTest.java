@@ -23,7 +23,10 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Native memory by route, scheduled task, method and step of the start, of a real application. */
+/**
+ * Tests the native memory of a real application by route, scheduled task, method and step of the
+ * start.
+ */
 @Tag("application")
 class ScopesApplicationTest {
 
@@ -59,7 +62,7 @@ class ScopesApplicationTest {
     }
   }
 
-  /** Routes: one leaks native memory and one frees it. */
+  /** The routes of the application. One leaks native memory, the other frees it. */
   @RestController
   static class Routes {
     private final Queue<Deflater> kept = new ConcurrentLinkedQueue<>();

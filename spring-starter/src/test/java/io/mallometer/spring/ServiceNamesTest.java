@@ -53,8 +53,8 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /**
  * Compares every name that an application shows with the file of public names, in both directions.
- * Asks two applications: one that counts, and one whose facade knows everything, for names that are
- * rarely shown.
+ * Asks two applications: one that counts, and one with the fake facade {@link KnowsEverything},
+ * which also shows the names that are rarely shown.
  */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -151,7 +151,10 @@ class ServiceNamesTest {
         section, PublicNames.await(section, () -> names.apply(counting)), names.apply(knowing));
   }
 
-  /** Returns the series of native memory by scope, which no other face has, or all others. */
+  /**
+   * Returns the series of native memory by scope, which only the starter publishes, or all other
+   * series.
+   */
   private static Collection<String> series(RunningApplication application, boolean scopes) {
     return ShownNames.series(
         Published.parse(application.get("/actuator/prometheus")).stream()
@@ -229,7 +232,7 @@ class ServiceNamesTest {
         .forEach(operation -> names.add(address(operation)));
     for (String listed : PublicNames.names("addresses of the endpoint")) {
       String[] words = listed.split(" ");
-      // Only the facade that knows everything has the name of this call site.
+      // The call site in this address exists in KnowsEverything only.
       RunningApplication asked = listed.contains("/leaks/") ? knowing : counting;
       if (!listed.matches(".*[{?].*")
           && asked.send(words[0], "local.server.port", words[1]).statusCode() != 404) {
@@ -285,7 +288,7 @@ class ServiceNamesTest {
     PublicNames.check("MBeans", names);
   }
 
-  /** Adds the names in a type. {@code {}} stands for a table by name. */
+  /** Adds the names in a type. In a path, {@code {}} stands for any key of a table. */
   private static void addType(Set<String> names, String path, Object type) {
     if (type instanceof ArrayType<?> array) {
       addType(names, path + "[]", array.getElementOpenType());

@@ -9,7 +9,10 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 
-/** Users may do everything, with a token that is kept where {@code test.token} says. */
+/**
+ * Users may do everything. A change needs a token, which is kept in a cookie or in the session:
+ * {@code test.token} says where.
+ */
 @Configuration(proxyBeanMethods = false)
 class ServletTokenRules {
 

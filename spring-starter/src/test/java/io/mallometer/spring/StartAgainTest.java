@@ -20,9 +20,9 @@ import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Starts an application without the library, starts it again as its log advises, and checks that it
- * counts. One version of Spring Boot suffices, because variables and options are the same with
- * each.
+ * Starts an application without the library, starts it again as its log advises, and checks that
+ * native memory is counted then. One version of Spring Boot suffices, because variables and options
+ * are the same with each.
  */
 @EnabledIf("io.mallometer.spring.Matrix#newest")
 @Tag("context")

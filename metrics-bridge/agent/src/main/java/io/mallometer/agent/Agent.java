@@ -35,7 +35,9 @@ final class Agent {
    */
   private static final PrintStream STANDARD_ERROR = System.err;
 
-  /** The variable that switches mallometer off. The library and the bridge read it too. */
+  /**
+   * The environment variable that switches mallometer off. The library and the bridge read it too.
+   */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
@@ -66,8 +68,8 @@ final class Agent {
   }
 
   /**
-   * Answers the command line. The options are the path of a {@link Question}'s directory. The
-   * answer holds any failure, and the refusal if the agent is switched off.
+   * Answers the command line. The options are the path of a {@link Question}'s directory. A failure
+   * of the payload is written as the answer, and so is the refusal if the agent is switched off.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
@@ -118,7 +120,10 @@ final class Agent {
     return payload;
   }
 
-  /** Throws one exception for all missing modules, before anything is loaded that needs them. */
+  /**
+   * Throws an exception if a module is missing, before a class is loaded that needs it. The message
+   * names the option that adds all modules.
+   */
   private static void requireModules() {
     ModuleLayer boot = ModuleLayer.boot();
     for (String module : MODULES) {

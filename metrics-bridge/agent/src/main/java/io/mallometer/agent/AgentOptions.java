@@ -13,8 +13,9 @@ import java.util.TreeMap;
  * port=9464,host=127.0.0.1,config=/etc/app/mallometer.yml}.
  *
  * <p>The file named by {@code config} takes the same options, also those that contain commas or
- * must not appear in a list of processes. It is a subset of YAML: names, nested by indentation or
- * by dots, each with a text. Options on the command line take precedence over the file.
+ * must not appear in a list of processes. The file is written in a subset of YAML: names, nested by
+ * indentation or by dots, each with a text. Options on the command line take precedence over the
+ * file.
  */
 final class AgentOptions {
 
@@ -55,10 +56,13 @@ final class AgentOptions {
     }
   }
 
-  /** Returns the options in lines of YAML by their dotted names. */
+  /**
+   * Parses lines of YAML. Returns the options by name, with a dot between the names of nested
+   * levels.
+   */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // The names on the way to the current line, by their indentation.
+    // The name in the current line and the names of the levels around it, by their indentation.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

@@ -7,10 +7,11 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * Changes JNA's class files so that JNA does not affect the whole process. The original starts
- * {@code java.util.logging}, which takes 20 ms and which the application may have to configure
- * first, and sets a system property that an application's own JNA reads. Both are names in the
- * constant pool of a class file (JVMS 4.4); they are replaced when the class is loaded.
+ * Changes JNA's class files so that JNA does not affect the whole process. JNA's own class files
+ * start {@code java.util.logging}, which takes 20 ms and which the application may have to
+ * configure first. They also set a system property that an application's own JNA reads. The name of
+ * the logger's class and the name of the property are in the constant pool of a class file (JVMS
+ * 4.4). This class replaces both names when the class file is loaded.
  */
 final class JnaClass {
 
@@ -21,7 +22,7 @@ final class JnaClass {
   private static final String SEARCH_PATH = "jna.platform.library.path";
   private static final String OUR_SEARCH_PATH = "mallometer.jna.searchpath";
 
-  /** The number of bytes before the count of the constant pool. */
+  /** The number of bytes in a class file before the number of constants. */
   private static final int HEAD_BYTES = 8;
 
   private static final int TEXT = 1;

@@ -11,8 +11,9 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A jar in memory that inflates an entry only when it is read: the application's start waits for
- * the few classes that it needs. The JDK reads jars from files only, or from beginning to end.
+ * A jar in memory that inflates an entry only when it is read, because the start of an application
+ * needs only a few of its classes. The JDK can read a jar only from a file, or from beginning to
+ * end.
  *
  * <p>Supports jars as Maven writes them: neither ZIP64 nor encryption. Field positions are from
  * PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16.
@@ -45,7 +46,7 @@ final class NestedJar {
   private final Map<String, Integer> entries = new HashMap<>();
 
   /**
-   * Reads the directory of a jar.
+   * Reads the central directory of a jar.
    *
    * @throws IOException if the bytes are not a jar
    */

@@ -16,13 +16,19 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The functions of the payload, called by reflection across the isolated class loader. */
+/**
+ * Calls the functions of the payload by reflection. The payload is the code that runs behind an
+ * isolated class loader: the bridge or the command line.
+ */
 final class Payload {
 
   private static final String ENTRY = "io.mallometer.agent.payload.Entry";
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
-  /** The class that is loaded when the first facade is opened in a class loader. */
+  /**
+   * A class that is loaded when the first facade is opened, so it shows which class loaders have
+   * opened one.
+   */
   private static final String OPENED = "io.mallometer.Mallometer$Shared";
 
   /** The key of the agent's version among the payload's options. No option has this name. */
@@ -33,7 +39,10 @@ final class Payload {
   private final Class<?> entry;
   private final @Nullable Instrumentation instrumentation;
 
-  /** The class loaders that the latest search found. Guarded by the set's monitor. */
+  /**
+   * The class loaders in which the latest search found {@link #OPENED}. Guarded by the set's
+   * monitor.
+   */
   private final Set<ClassLoader> found = Collections.newSetFromMap(new WeakHashMap<>());
 
   private Payload(Class<?> entry, @Nullable Instrumentation instrumentation) {
@@ -41,7 +50,7 @@ final class Payload {
     this.instrumentation = instrumentation;
   }
 
-  /** Loads the part that runs inside an application, in a class loader of its own. */
+  /** Loads the bridge into an application, in a class loader of its own. */
   static Payload load(Instrumentation instrumentation) throws Exception {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);
@@ -73,7 +82,7 @@ final class Payload {
   void start(Map<String, String> options, Consumer<String> said) throws Exception {
     Map<String, String> given = new HashMap<>(options);
     given.put(AGENT_VERSION, Version.text());
-    @SuppressWarnings("unchecked") // the payload is in the same jar
+    @SuppressWarnings("unchecked") // Entry, in the same jar, has these types
     BiConsumer<Map<String, String>, Consumer<String>> start =
         (BiConsumer<Map<String, String>, Consumer<String>>) entry.getConstructor().newInstance();
     start.accept(given, said);

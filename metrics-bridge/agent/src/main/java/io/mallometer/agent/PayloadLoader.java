@@ -45,7 +45,7 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads jars that lie beside this class.
+   * Reads jars from the jar or directory that contains this class.
    *
    * @param parent the class loader that is asked first
    */
@@ -81,7 +81,10 @@ final class PayloadLoader extends ClassLoader {
     }
   }
 
-  /** Reads a jar from the class path of an application that has the agent's classes there. */
+  /**
+   * Reads a jar from the class path, for an application that has the agent's classes on its class
+   * path.
+   */
   private static byte @Nullable [] inDirectory(String name) throws IOException {
     try (InputStream jar = PayloadLoader.class.getResourceAsStream("/" + name)) {
       return jar == null ? null : jar.readAllBytes();
@@ -129,7 +132,7 @@ final class PayloadLoader extends ClassLoader {
     }
   }
 
-  /** Returns a resource of a class in a named module. All modules here have the same resources. */
+  /** Returns a resource, which is the same for all modules of this class loader. */
   @Override
   protected @Nullable URL findResource(String unused, String name) {
     return findResource(name);

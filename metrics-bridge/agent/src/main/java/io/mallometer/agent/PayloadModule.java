@@ -18,9 +18,10 @@ import java.util.Set;
  * <p>There, the first class in an unnamed module that loads native code makes the JDK print four
  * lines, once. The agent must neither add them to the application's output nor use up the warning
  * that the application's own code would cause. An option or the manifest of the application's jar
- * can allow native access; an agent's manifest cannot. A named module can be given the right for
- * itself alone: the payload does so, see {@code NativeAccess} there. For this, two packages of the
- * JDK are opened to the payload only.
+ * can allow native access; an agent's manifest cannot. But the right to native access can be given
+ * to a single named module: {@code NativeAccess} in the payload gives it to the payload's module.
+ * This class opens two packages of the JDK to that module only, because {@code NativeAccess} needs
+ * them.
  *
  * <p>Does nothing if native access is allowed already, or the JDK is older.
  */

@@ -11,8 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.Callable;
 
 /**
- * A request of the command line to a running JVM. It lies in a private directory of the command's
- * user, because the JVM passes only a short text to an agent:
+ * A request of the command line to a running JVM. The JVM passes only a short text to an agent, so
+ * question and answer are files in a private directory:
  *
  * <ul>
  *   <li>{@code question}: one line, such as {@code GET sites?limit=10}
@@ -47,13 +47,13 @@ record Question(Path directory) {
     return new Question(directory);
   }
 
-  /** Answers with the payload, which is loaded only if it is needed. */
+  /** Answers with the payload. The payload is loaded if it is not loaded yet. */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();
     answer(out -> write(question, payload, out));
   }
 
-  /** Answers the question with a refusal, whatever it is. */
+  /** Writes a refusal as the answer, without reading the question. */
   void refuse(String reason) throws IOException {
     answer(out -> write(NOT_IMPLEMENTED, reason, out));
   }

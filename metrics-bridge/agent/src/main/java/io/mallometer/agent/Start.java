@@ -4,9 +4,9 @@ import java.lang.instrument.Instrumentation;
 import java.util.function.Consumer;
 
 /**
- * Starts the agent on a thread of its own, so that the application does not wait for its class
- * loading (0.1 s of CPU time). A preloaded library counts from the start of the process, so it
- * counts meanwhile. Without a preload, this thread attaches the library.
+ * Starts the agent on a thread of its own, so that the application does not wait for the agent's
+ * class loading (0.1 s of CPU time). A preloaded library counts from the start of the process, also
+ * during this time. Without a preload, this thread attaches the library.
  *
  * <p>The thread is a daemon: a program that ends earlier does not print the agent's line.
  */
@@ -37,7 +37,10 @@ final class Start implements Runnable, Consumer<String> {
     }
   }
 
-  /** Prints the result of the start. The poller has read nothing yet. */
+  /**
+   * Prints the result of the start, and opens the diagnostic commands before the poller first
+   * reads.
+   */
   @Override
   public void accept(String line) {
     say(line);

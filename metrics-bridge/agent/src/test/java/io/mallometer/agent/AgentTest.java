@@ -239,7 +239,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** The next checkpoint opens the port again, if it is free by then. */
+  /** The server opens the port again after the next checkpoint, if the port is free by then. */
   @Test
   @Tag("any-jdk")
   void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {
@@ -370,7 +370,7 @@ class AgentTest {
         .contains("own errors=\n");
   }
 
-  /** The agent must not throw an exception, because the JVM would exit. */
+  /** The agent must not throw an exception, because the JVM would exit then. */
   @Test
   void aSecurityManagerThatForbidsItIsOneLine() throws Exception {
     assumeTrue(Runtime.version().feature() < 24, "this JDK has no security manager");

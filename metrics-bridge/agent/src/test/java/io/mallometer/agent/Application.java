@@ -23,7 +23,7 @@ public final class Application {
   /** A log manager like that of a server, which the main method sets. */
   public static final class OwnLogManager extends LogManager {}
 
-  /** Runs. */
+  /** Prints the observations. */
   public static void main(String[] arguments) throws Exception {
     System.out.println("main runs, waited for the agent=" + !threads().contains(START));
     awaitPoller();
@@ -53,7 +53,10 @@ public final class Application {
     return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
   }
 
-  /** Waits for the poller, which starts after JNA and the bridge, or for the end of the start. */
+  /**
+   * Waits until the poller runs, which the agent starts after it has loaded JNA and the bridge, or
+   * until the agent's start has ended.
+   */
   private static void awaitPoller() throws InterruptedException {
     while (threads().contains(START) && !threads().contains("mallometer-poller")) {
       Thread.sleep(5);

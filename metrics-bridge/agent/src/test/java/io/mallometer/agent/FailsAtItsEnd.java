@@ -1,11 +1,14 @@
 package io.mallometer.agent;
 
-/** An application whose agent fails to start, both while it runs and while it shuts down. */
+/**
+ * An application in which the agent reports a failure twice: while the application runs, and in a
+ * shutdown hook.
+ */
 public final class FailsAtItsEnd {
 
   private FailsAtItsEnd() {}
 
-  /** Runs. */
+  /** Reports the first failure and registers the hook. */
   public static void main(String[] arguments) {
     Runtime.getRuntime().addShutdownHook(new Thread(FailsAtItsEnd::end));
     Start.say("fails while it runs");

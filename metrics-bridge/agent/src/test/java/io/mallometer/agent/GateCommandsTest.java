@@ -92,8 +92,8 @@ class GateCommandsTest {
   }
 
   /**
-   * The exit code for a wrong command line is not 2, which would mean a regression to a build, and
-   * a bad commit to a bisection.
+   * A wrong command line must not exit with 2: a build would take this for a regression, and a
+   * bisection for a bad commit.
    */
   @Test
   void whatIsNotUnderstoodIsNoResultAndStopsABisection() throws IOException {

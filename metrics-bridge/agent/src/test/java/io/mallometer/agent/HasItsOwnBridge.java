@@ -9,13 +9,14 @@ import java.time.Instant;
 
 /**
  * An application that opens the bridge and does not attach: prints each status. With the argument
- * {@code closed} it closes the facade and then prints each reading that still comes.
+ * {@code closed} it closes the facade first, and prints a line if the facade has a newer reading
+ * afterwards.
  */
 public final class HasItsOwnBridge {
 
   private HasItsOwnBridge() {}
 
-  /** Runs. */
+  /** Runs until the process is killed. */
   public static void main(String[] arguments) throws Exception {
     MallometerOptions often =
         MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofMillis(200));
@@ -38,7 +39,7 @@ public final class HasItsOwnBridge {
   private static void close(Mallometer mallometer) throws InterruptedException {
     Thread.sleep(1_000);
     mallometer.close();
-    // A reading may end after the close.
+    // A reading that has begun may end after the facade is closed.
     while (Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().startsWith("mallometer-poll"))) {
       Thread.sleep(20);

@@ -8,7 +8,7 @@ public final class HasItsOwnErrors {
 
   private HasItsOwnErrors() {}
 
-  /** Runs. */
+  /** Prints what the agent has written to the new stream within 1 s. */
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
     System.setErr(new PrintStream(errors, true));

@@ -5,7 +5,7 @@ public final class LivedASecond {
 
   private LivedASecond() {}
 
-  /** Runs. */
+  /** Sleeps for a second. */
   public static void main(String[] arguments) throws InterruptedException {
     Thread.sleep(1_000);
     System.out.println("main ends");

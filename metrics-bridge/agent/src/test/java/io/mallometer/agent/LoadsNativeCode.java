@@ -2,12 +2,12 @@ package io.mallometer.agent;
 
 import java.util.Arrays;
 
-/** An application that loads the native code in its argument after the agent has loaded its own. */
+/** An application that loads a native library after the agent has loaded its own. */
 public final class LoadsNativeCode {
 
   private LoadsNativeCode() {}
 
-  /** Runs. */
+  /** Waits for the agent and loads the library whose path is the argument. */
   public static void main(String[] arguments) throws InterruptedException {
     while (!hasStarted()) {
       Thread.sleep(5);

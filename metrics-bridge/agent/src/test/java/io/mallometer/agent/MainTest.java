@@ -16,8 +16,8 @@ class MainTest {
   private static final int JAVA_8 = 52;
 
   /**
-   * The classes must be those of Java 8, because a JVM that cannot load the class of an agent
-   * exits.
+   * The class files must have the version of Java 8, because a JVM that cannot load the class of an
+   * agent exits.
    */
   @ParameterizedTest
   @ValueSource(classes = {Main.class, Premain.class})

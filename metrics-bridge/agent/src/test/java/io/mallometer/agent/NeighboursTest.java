@@ -30,15 +30,15 @@ class NeighboursTest {
       Path.of("../../dashboards/jmx_exporter/mallometer.yml").toAbsolutePath().normalize();
 
   /**
-   * The name of the buckets. jmx_exporter removes some endings of names; the file of rules says
-   * what to do about this.
+   * The name of the histogram's buckets, which differs in jmx_exporter because jmx_exporter removes
+   * some endings of names. The file of rules says what to do about this.
    */
   private static final String BUCKET = "native_malloc_request_size_bytes_bucket";
 
   private static final String BUCKET_IN_JMX = "native_malloc_request_size_bytes_total";
 
   /**
-   * The series that JMX does not have, because other series have the same values, such as the
+   * The series that jmx_exporter does not publish. Other series have the same values, such as the
    * bucket of all sizes.
    */
   private static final Set<String> NOT_IN_JMX =

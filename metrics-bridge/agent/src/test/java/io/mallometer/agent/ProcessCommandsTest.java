@@ -734,7 +734,10 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JVM is in a container: it has other processes, other files and a /tmp of its own. */
+  /**
+   * The JVM runs as if in a container: it sees other processes and other files, and has a /tmp of
+   * its own.
+   */
   @Test
   @Tag("any-jdk")
   @Order(16)
@@ -781,7 +784,7 @@ class ProcessCommandsTest {
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // A JVM cannot be asked through its working directory if that is /proc.
+    // The JDK creates its request in the working directory of the JVM. This is impossible in /proc.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
@@ -799,7 +802,8 @@ class ProcessCommandsTest {
 
             assertThat(report.exitCode()).as(report.err()).isZero();
             assertThat(report.out()).contains("process " + service.pid(), "java_heap");
-            // The JVM listens now, so its socket is there before the command waits for it.
+            // The JVM listens since the first command, so its socket exists before the second
+            // command waits for it.
             Result again = call("report", "" + service.pid(), "--timeout", "20s");
             assertThat(again.exitCode()).as(again.err()).isZero();
             assertThat(Path.of("/tmp/.java_pid" + service.pid())).doesNotExist();
@@ -876,7 +880,8 @@ class ProcessCommandsTest {
         deaf,
         log,
         process -> {
-          // A killed JVM of this process id may have left the file, which this JVM does not know.
+          // An earlier JVM with this process id may have been killed and have left the file. The
+          // file would be taken for this JVM's socket.
           Files.deleteIfExists(Path.of("/tmp/.java_pid" + process.pid()));
           refuses(6, "did not answer within 3 s", "report", "" + process.pid(), "--timeout", "3s");
           assertThat(Path.of("/proc/" + process.pid(), "cwd/.attach_pid" + process.pid()))
@@ -974,7 +979,7 @@ class ProcessCommandsTest {
     assertThat(left()).isEmpty();
   }
 
-  /** Returns the files that a command left. The JVM keeps a directory there. */
+  /** Returns the files that a command left. Ignores those of the JVM and of JNA. */
   private static List<String> left() throws IOException {
     try (Stream<Path> files = Files.list(temporary)) {
       return files

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs an application that cannot be scraped under the agent. */
+/** Runs an application under the agent that pushes profiles and has no port for scrapes. */
 @Tag("process")
 class PushTest {
 
@@ -44,7 +44,7 @@ class PushTest {
     try {
       String output = "";
       long begin = System.nanoTime();
-      // LateRegistration is loaded after the pushes have begun.
+      // The agent loads LateRegistration after it has begun to push.
       while (!output.contains("io.mallometer.agent.payload.LateRegistration ")) {
         assertThat(System.nanoTime() - begin).as(output).isLessThan(60_000_000_000L);
         Thread.sleep(20);

@@ -18,7 +18,7 @@ import javax.management.openmbean.TabularData;
  */
 public final class UsesJmxLate {
 
-  /** A class that only this reading needs. */
+  /** A class that only the reading of the resident memory needs. */
   private static final String LOADED = "io.mallometer.internal.process.ResidentSplit";
 
   /** The pause between two scrapes. Reads in faster succession would share one snapshot. */

@@ -10,8 +10,8 @@ import org.openjdk.jmh.util.Statistics;
 
 /**
  * The bytes that an operation allocates, with a list of the call sites that allocate most. JMH
- * prints the list below the results. JMH's files contain the bytes as a number; a result that is
- * only text would have NaN as its score.
+ * prints the list below the results. In JMH's files the score is the number of bytes; the score of
+ * a result that is only text would be NaN.
  */
 final class BytesBySite extends Result<BytesBySite> {
 

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs the threads of a benchmark and measures each iteration in a scope. The scope excludes what
- * other threads allocate meanwhile, such as HotSpot's compilers. So the same code gives the same
+ * Runs the threads of a benchmark and measures each iteration in a scope. The scope excludes
+ * allocations of other threads, such as HotSpot's compilers, so that the same code gives the same
  * counts.
  *
  * <p>JMH creates it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
@@ -65,7 +65,7 @@ public final class CountingExecutor extends AbstractExecutorService {
     }
   }
 
-  /** Returns whether a task has run here. */
+  /** Returns whether an executor of this class has run a task. */
   static boolean isUsed() {
     return TALLY.isUsed();
   }
@@ -75,7 +75,7 @@ public final class CountingExecutor extends AbstractExecutorService {
     return TALLY.take();
   }
 
-  /** Counts inside the future, so that the counts are complete when the future has ended. */
+  /** Counts inside the future's task, so that the counts are complete when the future is done. */
   @Override
   protected <T> RunnableFuture<T> newTaskFor(Callable<T> task) {
     return super.newTaskFor(() -> count(task));

@@ -16,7 +16,7 @@ record Use(long calls, long small, long large, long bytes, double kept, double p
 
   static final Use NOTHING = new Use(0, 0, 0, 0, 0, 0);
 
-  /** Returns the figures of a scope; nothing if it could not measure. */
+  /** Returns the figures of a scope; {@link #NOTHING} if the scope could not measure. */
   static Use of(NativeScope scope) {
     return scope
         .figures()

@@ -19,7 +19,7 @@ record Expectations(
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak in one of this many runs is found. Rarer ones are not. */
+  /** A leak that occurs in one of this many runs is found. A rarer leak is not. */
   private static final int EVERY = 3;
 
   /**
@@ -171,9 +171,9 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be hidden in allocations that no reading contains. Many allocations without
-   * a call site suffice: steady memory of the process proves nothing, because HotSpot's own memory
-   * varies by more than a test leaks.
+   * Fails if a leak may be hidden in allocations that no reading contains. Allocations without a
+   * call site fail the test even if the memory of the process is steady, because HotSpot's own
+   * memory varies by more than a test leaks.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {
@@ -202,9 +202,9 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. Growth that disregards runs after which less was live counts
-   * only if a garbage collection frees that memory; otherwise it is a pool that is emptied now and
-   * then.
+   * Fails if memory keeps growing. If {@code butForFalls}, growth was found only without the runs
+   * after which less memory was live. Such growth counts only if a garbage collection frees that
+   * memory. Otherwise the memory belongs to a pool that is emptied now and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,

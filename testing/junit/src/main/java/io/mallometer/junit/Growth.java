@@ -42,7 +42,7 @@ record Growth(
   /** The number of standard deviations that contain 95 % of a normal distribution. */
   private static final double DEVIATIONS = 1.96;
 
-  /** The least share of the runs' median that all runs together have to keep. */
+  /** A leak keeps over all runs at least this share of the median times the number of runs. */
   private static final double LASTING = 0.5;
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
@@ -50,7 +50,9 @@ record Growth(
   /** The fewest bytes by which a growing series rises over its whole length. */
   private static final double LEAST_BYTES = 1;
 
-  /** The number of successive runs that have to be alike in a steady series. */
+  /**
+   * The number of successive runs that must keep about the same number of bytes in a steady series.
+   */
   private static final int ALIKE = 4;
 
   private static final double ALIKE_BYTES = 64;

@@ -10,7 +10,10 @@ import org.opentest4j.AssertionFailedError;
 /** The limits on a run. A limit of {@link ExpectMaxNative#NONE} is not checked. */
 record Limits(long calls, long bytes, long peak) {
 
-  /** Fails if the median exceeds a limit. HotSpot allocates in the thread now and then. */
+  /**
+   * Fails if the median exceeds a limit. A single run does not count, because HotSpot allocates in
+   * the test's thread now and then.
+   */
   void check(List<ScopeCounts> uses, LiveMemoryChange measured) {
     check("calls of malloc", calls, uses, ScopeCounts::calls, HumanText::number, measured);
     check("requested", bytes, uses, ScopeCounts::requestedBytes, HumanText::bytes, measured);

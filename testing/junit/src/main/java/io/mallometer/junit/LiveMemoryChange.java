@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The live native memory before and after a test method was run repeatedly.
  *
- * @param test the class that marks a stack as one of the test
+ * @param test the class of the test: a stack that contains it belongs to the test
  */
 record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveReading after) {
 
@@ -36,7 +36,8 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   double collect() {
     double freed = Double.NaN;
     double left = left();
-    // The cleaners may run later than the wait for the first collection, on a busy machine.
+    // The cleaners may not have run on a busy machine when the wait after the first collection
+    // ends.
     for (int i = 0; i < MOST_COLLECTIONS && !(freed >= left); i++) {
       watch.collectGarbage();
       freed = Math.max(0, after.liveBytes() - watch.read().liveBytes());

@@ -39,8 +39,8 @@ public @interface MonitorNative {
   long NONE = -1;
 
   /**
-   * Reports each request for more bytes than this, with its stack: the first 64. With {@link
-   * Of#TEST} these are requests of the test's thread, in which HotSpot also loads classes.
+   * Reports the first 64 requests for more bytes than this, with their stacks. With {@link Of#TEST}
+   * these are requests of the test's thread, in which HotSpot also loads classes.
    */
   long threshold() default NONE;
 

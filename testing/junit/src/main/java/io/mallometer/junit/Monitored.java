@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.opentest4j.AssertionFailedError;
 
 /**
- * The monitors of one test, from its beginning to {@link #close()}. The library counts and stores
+ * The monitors of one test, from its beginning to {@link #end()}. The library counts and stores
  * requests. A thread of this class checks the live bytes of the process and writes rows, if the
  * annotation asks for that.
  */
@@ -67,7 +67,7 @@ final class Monitored {
    * Begins to monitor.
    *
    * @param of the threads to monitor; differs from the annotation if tests run in parallel
-   * @param test the class that marks a stack as one of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    * @param look the watch of call sites for monitors that report stacks; closed by this object
    * @param rows the file for rows; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible
@@ -131,7 +131,7 @@ final class Monitored {
     }
   }
 
-  /** Returns the kernel's number of the calling thread. */
+  /** Returns the kernel's thread id of the calling thread. */
   private static int kernelThread() {
     try {
       return Integer.parseInt(

@@ -53,7 +53,7 @@ class ThisProcess {
    * Begins to watch live memory by call site.
    *
    * @param of the threads whose memory is watched
-   * @param test the class whose stacks are those of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    */
   Watch watch(Of of, Class<?> test) {
     return new SiteWatch(of, test);
@@ -69,7 +69,7 @@ class ThisProcess {
    * Begins to monitor, until the same thread calls {@link Monitored#end()}.
    *
    * @param of the threads whose memory is monitored
-   * @param test the class whose stacks are those of the test
+   * @param test the class of the test: a stack that contains it belongs to the test
    * @param rows the file for rows, if the annotation asks for them
    */
   Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
@@ -131,7 +131,10 @@ class ThisProcess {
           : LiveReading.of(read, this::isWanted);
     }
 
-    /** Decides once for each site, and again if its name changes: sites are many, stacks deep. */
+    /**
+     * Decides once for each site, and again if its name changes: searching the stacks of all sites
+     * at each reading would be slow.
+     */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
       if (known == null || !known.name().equals(site.name())) {
@@ -215,7 +218,7 @@ class ThisProcess {
     /** Returns the live bytes of the whole process, HotSpot's own included. */
     double processBytes();
 
-    /** Returns a sentence that says whose memory the readings contain. */
+    /** Returns a sentence that says which threads' memory the readings contain. */
     String scope();
 
     @Override

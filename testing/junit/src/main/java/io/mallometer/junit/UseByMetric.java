@@ -28,7 +28,7 @@ final class UseByMetric {
     return byMetric;
   }
 
-  /** Adds the use of runs. */
+  /** Adds the metrics of runs. Each run is a sample of every metric. */
   void add(List<ScopeCounts> uses) {
     add("native.alloc.calls", CALLS, uses, ScopeCounts::calls);
     add("native.alloc.small", CALLS, uses, ScopeCounts::smallCalls);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Checks what the gates read of measured tests. */
+/** Checks the figures of measured tests that the gates read from the results file. */
 @Tag("any-jdk")
 @Tag("engine")
 class ResultsFileTest {

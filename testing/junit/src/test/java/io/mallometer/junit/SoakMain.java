@@ -7,12 +7,12 @@ import java.util.Map;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** Runs in one JVM of {@code bin/soak junit}: prints the results of each kind of test. */
+/** The program of each JVM of {@code bin/soak junit}. */
 final class SoakMain {
 
   private SoakMain() {}
 
-  /** Runs. */
+  /** Runs the tests of {@link Invocations} and prints for each kind how many failed. */
   public static void main(String[] arguments) {
     List<Engine.Ended> ended = Engine.all(Invocations.class, Map.of());
     for (String kind : List.of("clean", "leak")) {

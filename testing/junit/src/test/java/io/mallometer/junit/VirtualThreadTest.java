@@ -12,7 +12,10 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
 
-/** A test must not pass on a virtual thread because the counters are those of its carrier. */
+/**
+ * A measured test must fail on a virtual thread. The counters of the carrier thread must not let it
+ * pass.
+ */
 @Tag("counted")
 @EnabledForJreRange(min = JRE.JAVA_21)
 class VirtualThreadTest {

@@ -67,7 +67,9 @@ public class Monitors {
     Native.free(Native.malloc(25_000));
   }
 
-  /** A class, because a lambda would allocate in the thread of the test. */
+  /**
+   * Makes the requests. This is a class, because a lambda would allocate in the thread of the test.
+   */
   private static final class Asking implements Runnable {
     @Override
     public void run() {

@@ -41,8 +41,7 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
 
   /**
-   * The name, without the process id at its end, of the file by which the JDK requests that a JVM
-   * listens.
+   * The name, up to the process id, of the file that the JDK creates to request that a JVM listens.
    */
   private static final String REQUEST = ".attach_pid";
 
@@ -66,20 +65,29 @@ final class AttachedJvm implements Source {
    */
   private static final int LONGER = 4;
 
-  /** The directory of the JDK's request and the JVM's socket; the JDK ignores java.io.tmpdir. */
+  /**
+   * The directory in which the JDK creates its request and the JVM its socket, whatever
+   * java.io.tmpdir is.
+   */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
   /** A part of the JDK's message when its time limit has passed. */
   private static final String NO_RESPONSE = "respond within";
 
-  /** The agent's answer if the application has a package of the same name. */
+  /**
+   * The version in the answer of an agent whose own version is unknown, because the application has
+   * a package of the same name.
+   */
   private static final String UNKNOWN = "unknown";
 
   private final JvmProcess process;
   private final Path jar;
   private final Duration timeout;
 
-  /** The directory of question and answer, as the command sees it. The JVM's path may differ. */
+  /**
+   * The directory of question and answer, by its path in this process. Its path in the JVM may
+   * differ.
+   */
   private final Path directory;
 
   private final Path directoryInside;
@@ -87,8 +95,8 @@ final class AttachedJvm implements Source {
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
   /**
-   * Closes everything that the command creates in directories that it shares with other processes,
-   * also if the command is interrupted.
+   * The files and sockets that the command creates in directories that other processes use, too.
+   * {@link #cleanUp} removes them also if the command is interrupted.
    */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
 
@@ -144,7 +152,10 @@ final class AttachedJvm implements Source {
     }
   }
 
-  /** Returns a directory for both processes: the JVM's own if it sees other files. */
+  /**
+   * Returns a directory that this process and the JVM can both use: the JVM's /tmp if the JVM has
+   * other mounts.
+   */
   private static Path temporary(JvmProcess process) {
     return process.hasOtherMounts()
         ? process.proc().resolve("root/tmp")
@@ -264,7 +275,7 @@ final class AttachedJvm implements Source {
   /**
    * Attaches to a JVM that has the same process id in its own PID namespace but another /tmp, such
    * as a service with PrivateTmp or the neighbour of a debug container. JDK 17 looks for the JVM's
-   * socket in its own /tmp only.
+   * socket only in the /tmp of the command, so a socket there forwards to the JVM's.
    */
   private void attachElsewhere(Path theirs) throws Exception {
     String name = SOCKET + process.pid();
@@ -284,10 +295,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent that a JVM was started with, by its socket. Returns false if there is no such
-   * agent, if the socket belongs to another user than the process, or if another process listens:
-   * containers that share /tmp have processes of the same id. Loading the agent once more would
-   * make JDK 21 and newer print a warning.
+   * Asks the agent with which the JVM was started, through the agent's socket. Returns false if
+   * there is no such agent, if the socket belongs to another user than the process, or if another
+   * process listens: containers that share /tmp may have processes of the same id. The socket is
+   * used because JDK 21 and newer print a warning if the agent is loaded once more.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -367,8 +378,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Waits up to 1 s for the process to end, because its connection breaks before the process is
-   * gone. Returns whether it ended.
+   * Waits up to 1 s for the process to end, because the connection to a process that ends breaks
+   * some time before the process is gone. Returns whether the process ended.
    */
   private boolean ends(Throwable e) {
     try {
@@ -388,8 +399,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The facade need not be ended here. The agent closes its facade when no question comes for a
-      // while.
+      // The request to close the agent's facade failed. The agent closes the facade itself when no
+      // question comes for a while.
       asked = false;
     }
     cleanUp();

@@ -90,7 +90,7 @@ final class BaselineCommand {
                 tolerance));
   }
 
-  /** Returns a file for each word: the baseline of this name, or else the path. */
+  /** Returns a file for each word: the baseline with this name, or else the file with this path. */
   private static List<Path> paths(Baselines baselines, List<String> words) throws IOException {
     List<String> names = baselines.names();
     List<Path> paths = new ArrayList<>();

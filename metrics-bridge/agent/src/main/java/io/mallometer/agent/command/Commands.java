@@ -94,7 +94,7 @@ public final class Commands implements Runnable {
    */
   public static int run(List<String> arguments, String build) {
     version = build;
-    // JLine loads its parts by the context class loader.
+    // JLine uses the context class loader to load its parts.
     Thread.currentThread().setContextClassLoader(Commands.class.getClassLoader());
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);

@@ -65,7 +65,7 @@ final class DiffCommand implements Callable<Integer> {
         return json;
       }
     } catch (IllegalArgumentException | CharacterCodingException e) {
-      // The code below reports that the text is neither JSON nor a file.
+      // The statement after this block reports that the file is not a report.
     } catch (NoSuchFileException e) {
       throw new Failure(ExitCode.FAILED, file + " does not exist");
     }

@@ -102,7 +102,10 @@ final class DoctorCommand implements Callable<Integer> {
     cgroup();
   }
 
-  /** Preloads the library into a real program. */
+  /**
+   * Unpacks the library, and starts the program {@code true} with it, to see whether it can be
+   * preloaded.
+   */
   private void library() throws Exception {
     Path library;
     try {

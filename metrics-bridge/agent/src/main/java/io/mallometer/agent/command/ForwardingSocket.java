@@ -15,8 +15,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 /**
  * A Unix socket that forwards each connection to another socket, in both directions. The file of
  * this socket appears as soon as the other socket exists, so a client that waits for this file
- * waits for the other socket. JDK 17 attaches through its own /tmp only, and from update 21 on it
- * follows no symbolic link there.
+ * waits for the other socket. A symbolic link cannot replace this class: JDK 17 looks for the
+ * socket in its own /tmp only, and from update 21 on it follows no symbolic link there.
  */
 final class ForwardingSocket implements Closeable {
 

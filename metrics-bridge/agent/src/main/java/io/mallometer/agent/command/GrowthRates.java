@@ -9,9 +9,9 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * The growth of figures, by name. Readings are at least a minute apart: within seconds a sampled
- * figure changes by its sampling error. A figure of few samples needs five minutes. Readings are
- * kept for ten minutes.
+ * The growth of figures, by name. It is computed from two readings that are at least a minute
+ * apart, because within seconds a sampled figure changes by its sampling error only. A figure of
+ * few samples needs five minutes. Readings are kept for ten minutes.
  */
 final class GrowthRates {
 

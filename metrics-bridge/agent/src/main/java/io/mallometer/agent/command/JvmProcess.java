@@ -75,7 +75,10 @@ record JvmProcess(long pid, Path proc) {
     }
   }
 
-  /** Returns what to do about a stopped process; empty if it is not stopped. */
+  /**
+   * Returns the failure of a command on a stopped process, with the remedy; empty if it is not
+   * stopped.
+   */
   Optional<Failure> stopped() {
     return state() == 'T' || state() == 't'
         ? Optional.of(
@@ -214,7 +217,10 @@ record JvmProcess(long pid, Path proc) {
     return status("SigCgt").map(mask -> new BigInteger(mask, 16).testBit(QUIT_BIT)).orElse(false);
   }
 
-  /** Returns whether the process sees other files than this one. */
+  /**
+   * Returns whether the process has another mount namespace, and so may see other files than this
+   * process.
+   */
   boolean hasOtherMounts() {
     return !link(proc.resolve("ns/mnt")).equals(link(Path.of("/proc/self/ns/mnt")));
   }

@@ -75,7 +75,7 @@ final class Output implements AutoCloseable {
     out.flush();
   }
 
-  /** Completes the output. A file gets its name. */
+  /** Completes the output. A file gets its final name. */
   void finish() throws IOException {
     out.flush();
     if (unfinished != null && file != null) {

@@ -51,7 +51,7 @@ record Overview(Map<String, String> views) {
     return Json.parse(text == null ? "{}" : text);
   }
 
-  /** Returns one object with a line for each view, unchanged. */
+  /** Returns one JSON object that contains the unchanged text of each view. */
   String json() {
     StringBuilder json = new StringBuilder("{");
     views.forEach(

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** An {@link Overview} for people to read. */
+/** Formats an {@link Overview} as text for people. */
 final class OverviewText {
 
   private static final int FRAMES = 4;

@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/** Runs a program with the library preloaded, in place of this process as far as possible. */
+/**
+ * Runs a program with the library preloaded. The program has this process's streams, ends if this
+ * process is told to end, and gives this process its exit code.
+ */
 final class PreloadedProgram {
 
   private PreloadedProgram() {}
@@ -36,7 +39,10 @@ final class PreloadedProgram {
     }
   }
 
-  /** Runs when this process is told to end, and also after the program ended or failed to start. */
+  /**
+   * The shutdown hook: runs when this process is told to end, and also after the program has ended
+   * or failed to start.
+   */
   private static void end(CompletableFuture<Process> starting) {
     try {
       Process program = starting.join();

@@ -212,7 +212,7 @@ final class ReportCommand implements Callable<Integer> {
     return changes.map(overview::with).orElse(overview);
   }
 
-  /** Returns the text in an HTML page that loads nothing. */
+  /** Returns the text in an HTML page that loads no other files. */
   private static String page(String name, String target, Overview overview) {
     return """
         <!DOCTYPE html>

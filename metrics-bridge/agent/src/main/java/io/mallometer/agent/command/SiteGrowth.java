@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The changes of call sites between two readings of this command. The time between them is the time
- * that {@link GrowthRates} demands.
+ * The changes of call sites between two readings of this command. A call site is left out if the
+ * readings are closer together than {@link GrowthRates#shortest} demands for its estimate.
  */
 final class SiteGrowth {
 

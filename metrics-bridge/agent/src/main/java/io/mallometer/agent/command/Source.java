@@ -45,9 +45,9 @@ interface Source extends AutoCloseable {
   Reply owners(String what) throws Failure, IOException;
 
   /**
-   * Begins or ends counting.
+   * Begins or ends counting, or changes the phase.
    *
-   * @param what {@code attach} or {@code detach}
+   * @param what {@code attach}, {@code detach}, {@code phase} or {@code phase NAME}
    */
   Reply post(String what) throws Failure, IOException;
 

@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 final class Target {
 
   /**
-   * The default time limit. The first answer takes a JVM 0.5 s of CPU time, for which it needs much
-   * longer when it is busy.
+   * The default time limit. The first answer takes 0.5 s of the JVM's CPU time, and much longer
+   * than that if the JVM is busy.
    */
   static final String TIMEOUT = "60s";
 
@@ -114,7 +114,10 @@ final class Target {
                     option + " is '" + text + "' and must be a time such as 30s or 2m"));
   }
 
-  /** Returns the jar that contains this class, or the jar around it. */
+  /**
+   * Returns the agent's jar: the jar that contains this class, or the jar in which that jar is
+   * nested.
+   */
   static Path jar() {
     String location = Target.class.getProtectionDomain().getCodeSource().getLocation().toString();
     return Path.of(URI.create(location)).toAbsolutePath();

@@ -61,7 +61,8 @@ final class Text {
   }
 
   /**
-   * Returns a stack down to the frame that names the call site, or further to a least length.
+   * Returns the frames of a stack from the innermost one to the one that names the call site, but
+   * at least the given number of frames.
    *
    * @param frames the frames, innermost first
    * @param name the name of the call site

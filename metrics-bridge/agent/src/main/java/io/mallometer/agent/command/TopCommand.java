@@ -153,7 +153,10 @@ final class TopCommand implements Callable<Integer> {
     return Stream.of(Sort.values()).filter(sort -> sort.key == key).findFirst();
   }
 
-  /** Returns the screen's size: the previous one if Ctrl-C has also ended the program stty. */
+  /**
+   * Returns the screen's size. Returns the previous size if the size cannot be read: Ctrl-C also
+   * ends the program stty, which JLine runs to read it.
+   */
   private Size size(Terminal screen) {
     try {
       latestSize = screen.getSize();

@@ -39,7 +39,7 @@ final class TopScreen {
   private static final String RESIDENT = "resident";
   private static final String MALLOC = "malloc";
 
-  /** The width below which only two figures fit. */
+  /** The width, in columns, below which only two figures fit. */
   private static final int NARROW = 80;
 
   private static final int LOW = 18;
@@ -136,7 +136,10 @@ final class TopScreen {
     remember(trends, "sites", ofSites);
   }
 
-  /** Adds the history of the groups in the trends: those with most live bytes or most growth. */
+  /**
+   * Adds the earlier live bytes of the libraries or call sites in the trends. The trends contain
+   * those with the most live bytes or growth.
+   */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
     // The last moment is the present, which this command reads itself.

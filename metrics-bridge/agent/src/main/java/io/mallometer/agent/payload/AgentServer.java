@@ -32,9 +32,9 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent's HTTP server: Prometheus' formats at {@code /metrics}, the views of the Actuator
- * endpoint under the same names beside it and below {@code /nativememory}, and the page at {@code
- * /}.
+ * The agent's HTTP server: Prometheus' formats at {@code /metrics}; at {@code /nativememory} and
+ * below, the views of the Actuator endpoint under the same names; and the page, to which {@code /}
+ * redirects.
  *
  * <p>Slow clients cannot delay health and metrics. The network thread answers health; one thread
  * answers only metrics and waits for no client. A password that was not admitted before is checked
@@ -65,7 +65,10 @@ final class AgentServer implements AutoCloseable {
 
   private static final String METRICS = "metrics";
 
-  /** Stands for the last part of a path in a route: a view's name, or several with commas. */
+  /**
+   * Stands for the last part of a path in a route: the name of a view or of a call site, the number
+   * of a call site, or several names with commas.
+   */
   private static final String ANY_NAME = "{name}";
 
   /** Answers a request. */
@@ -87,7 +90,7 @@ final class AgentServer implements AutoCloseable {
   private final Optional<SSLContext> tls;
 
   /**
-   * Null before the first request that needs the views. They are created late, because their
+   * The views; null before the first request that needs them. They are created late, because their
    * classes take long to load. The next field is created late for the same reason.
    */
   private @Nullable Views views;
@@ -206,7 +209,8 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for every last part that has no code of its own. HEAD is answered like GET.
+   * stands for all paths that differ from it in the last part and have no entry of their own. HEAD
+   * is answered like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();
@@ -232,7 +236,7 @@ final class AgentServer implements AutoCloseable {
     return exchange -> exchange.in(others, () -> answering.answer(exchange));
   }
 
-  /** Returns the methods and paths, with {@value #ANY_NAME} for a view's name. */
+  /** Returns the methods and paths, with {@value #ANY_NAME} for a last part that varies. */
   Set<String> addresses() {
     return routes.keySet();
   }
@@ -272,7 +276,10 @@ final class AgentServer implements AutoCloseable {
     return request.path().substring(parent(request.path()).length());
   }
 
-  /** Redirects by a relative address, which is also right behind a proxy with a path prefix. */
+  /**
+   * Redirects to a relative address, which is valid also behind a proxy that adds a prefix to
+   * paths.
+   */
   private static void redirect(Exchange exchange) {
     exchange.header("Location", ROOT + "/page");
     exchange.plain(FOUND, "the page is at " + BASE + "page\n");

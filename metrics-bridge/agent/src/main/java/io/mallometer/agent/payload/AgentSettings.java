@@ -45,9 +45,10 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether a variable is an option of the agent. The library and the bridge read some
-   * themselves. Kubernetes sets MALLOMETER_PORT to an address such as {@code tcp://10.0.0.1:9464}
-   * if a service is called mallometer.
+   * Returns whether the value of an environment variable is a setting of the agent. An empty value
+   * is not, nor is one that the library itself reads. Kubernetes sets MALLOMETER_PORT to an address
+   * such as {@code tcp://10.0.0.1:9464} if a service is called mallometer; such an address is not
+   * meant for the agent.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

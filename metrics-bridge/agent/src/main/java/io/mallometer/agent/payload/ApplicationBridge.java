@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 
 /**
  * The bridge that the application itself has opened, for example by the starter. Its classes belong
- * to another class loader and have their own poller, history and verdicts. Nothing is left open:
- * the views read what the application's own facade polls.
+ * to another class loader and have their own poller, history and verdicts. The facade that is
+ * opened here is closed at once: the views read what the application's own facade polls.
  */
 final class ApplicationBridge {
 
@@ -96,7 +96,7 @@ final class ApplicationBridge {
     void to(OutputStream out) throws IOException;
   }
 
-  /** Returns the view without a name. */
+  /** Returns the root view, {@code nativememory}. */
   Reply root(String type) throws IOException {
     Object view = asked("nativeMemory");
     return new Reply(200, type, out -> write("view.View", "write", view, out));

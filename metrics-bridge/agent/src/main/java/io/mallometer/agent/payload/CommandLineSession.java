@@ -20,11 +20,11 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers ({@link ApplicationBridge}). Otherwise the first question
- * opens a facade. It polls every second, or at the pace of an agent or attach that is polling
- * already, and the poller's thread closes it two minutes after the last question. An attach opens a
- * second facade at the usual pace, until a detach or the end of the JVM: names of Java frames and
- * evidence of leaks are collected while memory is used.
+ * the starter's, that bridge answers GET ({@link ApplicationBridge}). Otherwise the first question
+ * opens a facade. The facade polls every second, or at the pace of an agent or attach that is
+ * polling already. The poller's thread closes the facade two minutes after the last question. An
+ * attach opens a second facade, which polls at the usual pace until a detach or the end of the JVM,
+ * because names of Java frames and evidence of leaks have to be collected also between questions.
  */
 final class CommandLineSession {
 
@@ -33,7 +33,10 @@ final class CommandLineSession {
   /** The interval at which a bridge that was just opened is polled until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
-  /** The HTTP status for a view that the version in the process does not have. */
+  /**
+   * The HTTP status for a view that the mallometer in the process does not have, because it has
+   * another version.
+   */
   private static final int NOT_THERE = 501;
 
   private static final int LONGEST_WAIT_MILLIS = 5_000;
@@ -71,7 +74,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's bridge; empty if an agent or attach of this class loader observes.
+   * Returns the application's bridge; empty if an agent or attach of this class loader polls
+   * already.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -135,7 +139,10 @@ final class CommandLineSession {
     }
   }
 
-  /** Begins a phase. The library counts it, so it continues after the last question. */
+  /**
+   * Ends the current phase, and begins the next one unless its name is empty. The library keeps the
+   * counters of a phase, so the phase continues after the last question.
+   */
   private static void phase(String next, String version, OutputStream out) throws IOException {
     Mallometer mallometer = mallometer();
     if (!mallometer.status().active()) {
@@ -228,7 +235,10 @@ final class CommandLineSession {
     return mallometer;
   }
 
-  /** Opens a facade, at the pace of an agent or attach that is polling already. */
+  /**
+   * Opens a facade. It polls every second, or at the pace of an agent or attach that is polling
+   * already.
+   */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
     Mallometer mallometer = observed() ? joined : oftenPolled(joined);
@@ -238,8 +248,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Opens a facade that polls every second in place of the given one. The given facade is closed
-   * afterwards, so that the poller, which the last facade would stop, keeps its state.
+   * Replaces the given facade by one that polls every second. The first reading comes sooner, from
+   * a facade that polls every 50 ms. The given facade is closed last, because the poller stops and
+   * loses its state when no facade is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
@@ -267,8 +278,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the facade after the last question. Checks the time without the lock, which a question
-   * may hold while it waits for this poll.
+   * Closes the facade two minutes after the last question. Checks the time without the lock,
+   * because a question may hold the lock while it waits for this poll.
    */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {

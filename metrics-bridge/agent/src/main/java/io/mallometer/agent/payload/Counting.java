@@ -27,8 +27,9 @@ public record Counting(boolean active, String sentence, String mode) implements 
   }
 
   /**
-   * Returns how the JVM counts, or why it does not and the remedy. The start of a program waits for
-   * this, so it uses no format and no lambda: the first of each takes a JVM 20 ms.
+   * Returns how the JVM counts, or why it does not and the remedy. Every start of the agent calls
+   * this. It uses neither String.format nor a lambda, because the first use of each takes a JVM 20
+   * ms.
    */
   static String sentence(Snapshot snapshot) {
     SelfReport self = snapshot.self();

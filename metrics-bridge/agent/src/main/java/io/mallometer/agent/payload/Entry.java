@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 /**
  * The payload's functions. The agent calls them by reflection, with types of the JDK only. The
  * function that every start calls implements an interface of the JDK instead, because JDK 25
- * generates classes for a call by reflection.
+ * generates classes for a call by reflection, which takes time.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
@@ -153,8 +153,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge. JNA must not run ldconfig, because all libraries are loaded already, and the
-   * JDK must not warn of native access.
+   * Opens the bridge. Keeps JNA from running ldconfig, whose result is not needed because all
+   * libraries are loaded already, and the JDK from warning of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();

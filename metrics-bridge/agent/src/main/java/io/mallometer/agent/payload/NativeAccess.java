@@ -14,7 +14,8 @@ final class NativeAccess {
   private NativeAccess() {}
 
   /**
-   * Does nothing unless the payload is a named module, to which these parts of the JDK are open.
+   * Gives the right. Does nothing unless the payload is a named module. The parts of the JDK that
+   * this needs are then open to it.
    */
   static void allow() {
     Module own = NativeAccess.class.getModule();

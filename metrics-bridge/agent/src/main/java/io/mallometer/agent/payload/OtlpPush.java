@@ -18,8 +18,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pushes metrics by OTLP with an exporter that is not part of the agent. Its jars are in a
- * directory, in a class loader of their own. The application may use OpenTelemetry independently.
+ * Pushes metrics by OTLP. The exporter is not part of the agent: its jars are in a directory and
+ * get a class loader of their own, so that the application may use another version of
+ * OpenTelemetry.
  */
 final class OtlpPush {
 
@@ -118,7 +119,10 @@ final class OtlpPush {
     return jars.toArray(new URL[0]);
   }
 
-  /** Defines the classes that use the exporter, because its parent does not see the exporter. */
+  /**
+   * Defines also the agent's classes that use the exporter, because the parent class loader does
+   * not see the exporter.
+   */
   private static final class Loader extends URLClassLoader {
 
     Loader(URL[] jars) {

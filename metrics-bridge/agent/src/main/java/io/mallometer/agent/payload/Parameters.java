@@ -21,9 +21,10 @@ final class Parameters {
   private Parameters() {}
 
   /**
-   * Returns the parameters of a query by name. The first value of a name counts.
+   * Returns the parameters of a query by name. If a name occurs more than once, its first value is
+   * taken.
    *
-   * @param query the query as in the address; null without one
+   * @param query the query of the address, still encoded; null if there is none
    * @throws IllegalArgumentException if it is not correctly encoded
    */
   static Map<String, String> of(@Nullable String query) {

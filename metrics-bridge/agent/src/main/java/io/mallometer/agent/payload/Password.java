@@ -29,7 +29,10 @@ final class Password {
   private final Login login;
   private final byte[] expected;
 
-  /** The credentials that were last admitted, which spare frequent scrapes the slow algorithms. */
+  /**
+   * The password that was last admitted. Comparing with it spares frequent scrapes the slow hash
+   * algorithms.
+   */
   private volatile Optional<String> known = Optional.empty();
 
   /**

@@ -128,8 +128,8 @@ final class QuestionSocket {
   }
 
   /**
-   * Stops listening. The socket accepts connections until its thread has returned from the system
-   * call, so this waits for the thread, at most 1 s.
+   * Stops listening. The kernel accepts connections until the serving thread has returned from its
+   * system call, so this method waits for that thread, at most 1 s.
    */
   synchronized void pause() throws IOException {
     if (listening != null && serving != null) {
@@ -176,8 +176,8 @@ final class QuestionSocket {
           asking.write(ByteBuffer.wrap(new byte[] {'\n'}));
         }
       } catch (IOException | RuntimeException | Error e) {
-        // The command has ended, the socket is closed, or no file descriptor or heap is left. The
-        // loop continues, so that the next command is answered.
+        // The command has ended, or no file descriptor or heap is left. The loop continues, so that
+        // the next command is answered. It ends if the listening socket was closed.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }

@@ -32,7 +32,10 @@ class GateOptionsTest {
         });
   }
 
-  /** A JVM that ends with an uncaught exception exits with 1, which marks a bad commit. */
+  /**
+   * A failure of the comparison must not mark a commit as bad. A JVM that ends with an uncaught
+   * exception exits with 1, which marks a bad commit in a bisection.
+   */
   @Test
   void aFailureOfTheComparisonBlamesNoCommit() throws IOException {
     for (Throwable failure :

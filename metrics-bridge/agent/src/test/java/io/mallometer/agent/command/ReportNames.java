@@ -7,7 +7,10 @@ public final class ReportNames {
 
   private ReportNames() {}
 
-  /** Returns the part {@code changes} of two reports: the reason for none, and one change. */
+  /**
+   * Returns the part {@code changes} of two reports. The first gives the reason why no change is
+   * known; the second has one change.
+   */
   public static List<String> changes() throws Exception {
     SimulatedSource source = new SimulatedSource();
     SiteGrowth growth = SiteGrowth.from(source.site("shop.Report.pack", 1e6));

@@ -45,7 +45,7 @@ class TopScreenTest {
 
     source.after(120).library("libz.so", 108 * MIB).site("shop.Report.pack", 60 * MIB);
     board.read(source);
-    // The growth is that since the reading 90 s before, not since the first one.
+    // The growth is computed from the reading 90 s before, not from the first one.
     assertThat(linesWith("libz.so")).containsExactly("108 MiB +2.7 MiB - - libz.so");
     assertThat(linesWith("shop.Report.pack"))
         .containsExactly("60.0 MiB +4.0 MiB - - shop.Report.pack");

@@ -46,8 +46,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares every name that the agent shows with the file of public names, in both directions. Asks
- * two servers: one of a counted application, and one whose facade knows everything, for names that
- * are rarely shown.
+ * two servers: one of a counted application, and one with the fake facade {@link KnowsEverything},
+ * which also shows the names that are rarely shown.
  */
 @Tag("process")
 @Tag("any-jdk")
@@ -179,8 +179,8 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // The second trim comes too early (429). No site has the number (400), and none has the
-          // name breakdown.
+          // The second trim comes too early (429). The word breakdown is not the number of a site
+          // (400), and no site has this name (404).
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 404, 429)

@@ -51,7 +51,7 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** Returns the number of closed clients. Reads their remaining input. */
+  /** Returns the number of clients whose connection was closed. Reads a byte of each client. */
   long givenUp() {
     return clients.stream().filter(BadClients::isGivenUp).count();
   }

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checks which commands a JVM's socket answers, and two JVMs with the same address. */
+/**
+ * Checks which commands the socket of a JVM answers, and that a JVM does not take or delete the
+ * socket of another JVM with the same path.
+ */
 @Timeout(120)
 class QuestionSocketTest {
 

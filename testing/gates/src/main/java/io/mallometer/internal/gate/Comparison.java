@@ -12,10 +12,11 @@ import java.util.TreeSet;
  * Measured figures beside the expected ones.
  *
  * <p>A figure is worse if it exceeds the expected one by more than the tolerance and by more than
- * the noise band. The noise band is that of the expected distribution: a change that spreads a
- * metric more, such as a leak that grows with each iteration, must not widen its own noise band.
+ * the noise band. The noise band is computed from the expected distribution: a change that
+ * increases the spread, such as a leak that grows with each iteration, must not widen the band that
+ * excuses it.
  *
- * @param figures every judged percentile of every metric, by name, metric and percentile
+ * @param figures every judged percentile of every metric, sorted by name, metric and percentile
  * @param problems the metrics that could not be compared, with the reasons
  * @param added the measured metrics that are not expected; they are not judged
  */

@@ -76,7 +76,10 @@ final class ComparisonText {
     return text.toString();
   }
 
-  /** https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
+  /**
+   * Returns workflow commands, see
+   * https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+   */
   static String github(Comparison comparison) {
     StringBuilder text = new StringBuilder();
     comparison

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The result of a comparison, with the exit code for scripts. */
 public enum Outcome {
-  /** No figure differs by more than allowed. */
+  /** No figure is worse or better. */
   EQUAL(0, 0),
   /** A figure is worse. */
   WORSE(2, 1),

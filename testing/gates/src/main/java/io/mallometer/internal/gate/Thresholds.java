@@ -24,9 +24,8 @@ import java.util.zip.CRC32;
  * The expected figures of a project, in files under version control: one for each test or
  * benchmark, with a line for each figure, in a fixed order.
  *
- * <p>The classic tool has a file for each percentile. Here all figures of a test are in one file.
- * So a review of one change shows one file, with the metric, the unit and the percentile beside
- * each figure, and the metric's own tolerance.
+ * <p>All figures of a test are in one file, with the metric, the unit and the percentile beside
+ * each figure, and the metric's own tolerance. So the review of a changed test shows one file.
  *
  * <pre>
  * {
@@ -186,7 +185,8 @@ public final class Thresholds {
 
   /**
    * Writes results as the expected figures. Files of tests without results stay, and so do the
-   * tolerances of metrics with results. Removes metrics that a measured test lacks.
+   * tolerances of metrics with results. Removes the metrics of a measured test for which it has no
+   * results.
    *
    * @param selection the selection of the results; thresholds outside of it stay
    * @return the files whose content changed

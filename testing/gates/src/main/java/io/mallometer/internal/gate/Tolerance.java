@@ -22,9 +22,9 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
 
   /**
-   * The absolute allowance of the presets. It is less than one byte or call, so it allows whole
-   * numbers no difference. It is for the JVM's own allocations, which add up to 0.5 byte to
-   * averages over many operations.
+   * The absolute allowance of the presets. It is less than one byte or call, so whole numbers must
+   * still be equal. It allows for the JVM's own allocations, which add up to 0.5 byte to averages
+   * over many operations.
    */
   private static final double FRACTION = 0.99;
 
@@ -155,7 +155,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
         return number;
       }
     } catch (NumberFormatException e) {
-      // The code below reports the text.
+      // The exception below names the text.
     }
     throw new IllegalArgumentException(
         whole + " is not a tolerance; write for instance 5% or 0.05, 100 or 4KiB");

@@ -91,7 +91,7 @@ class ComparisonTest {
         .isEqualTo(Outcome.BETTER);
   }
 
-  /** The quartiles are 100 and 140, so the band is 60. */
+  /** The quartiles are 100 and 140, so the noise band is 1.5 times their difference: 60. */
   @Test
   void aDifferenceInsideTheNoiseBandIsAWarningAndNoFailure() throws IOException {
     List<Integer> noisy = List.of(100, 100, 120, 140, 140);

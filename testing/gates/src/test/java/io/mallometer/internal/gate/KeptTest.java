@@ -196,7 +196,10 @@ class KeptTest {
         .hasMessageContaining("T.a has thresholds in another file, too");
   }
 
-  /** Names of parameterised tests have any characters; different names get different files. */
+  /**
+   * Names of parameterised tests may contain any character. Different names must get different
+   * files.
+   */
   @Test
   void anyNameGetsAFileOfItsOwn() throws IOException {
     String longName = "x".repeat(500);

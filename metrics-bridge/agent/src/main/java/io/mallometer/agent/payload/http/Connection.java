@@ -219,7 +219,7 @@ final class Connection {
     }
   }
 
-  /** Adds to the client's credit the time in which it has to take these bytes. */
+  /** Adds to the credit the time in which the client has to take this number of bytes. */
   private void earn(long bytes) {
     long nanos = bytes * 1_000_000_000L / listener.limits().bytesPerSecond();
     credit = Math.min(patience, credit + nanos);

@@ -54,7 +54,8 @@ public final class Exchange {
   }
 
   /**
-   * Continues in a worker pool. If too much work waits there, or this waits too long, answers 503.
+   * Continues in a worker pool. Answers 503 if the pool has too many waiting tasks, or if the
+   * exchange waits there for too long.
    */
   public void in(WorkerPool lane, Work work) {
     waitsSince = System.nanoTime();

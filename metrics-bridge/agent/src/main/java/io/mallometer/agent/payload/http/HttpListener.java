@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens, and moves the bytes of all connections in one thread, which waits only for the network.
- * If all connections are idle it sleeps; otherwise it checks the time limits every 0.2 s.
+ * The thread checks the time limits every 0.2 s, and less often if all connections are idle.
  *
  * <p>At the limit of connections, a new one closes the connection that has kept the server waiting
  * longest: for a request, for the end of a handshake, or for an answer to be taken. A client that
- * takes part in time is never closed, however many others do not.
+ * sends and takes bytes in time keeps its connection, however many others do not.
  */
 public final class HttpListener implements AutoCloseable {
 
@@ -80,8 +80,9 @@ public final class HttpListener implements AutoCloseable {
       throws IOException {
     this.handler = handler;
     this.limits = limits;
-    // The latest handshakes come first, because older ones mostly belong to closed connections. An
-    // open connection whose handshake is dropped reaches its time limit.
+    // The latest handshake is computed first, because older ones mostly belong to closed
+    // connections. If the handshake of an open connection is dropped, the connection reaches its
+    // time limit and is closed.
     this.handshakes = WorkerPool.latestFirst(NAME + "-tls", limits.connections());
     this.tls = tls.orElse(null);
     int record = tls.map(HttpListener::recordBytes).orElse(0);
@@ -167,7 +168,7 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // If this thread was late or slept, the clients are not charged for that time.
+      // The time in which this thread was late or slept is not charged to the clients.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.

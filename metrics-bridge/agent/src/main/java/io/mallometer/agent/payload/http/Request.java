@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param method such as {@code GET}
  * @param path the decoded path, with its first slash
- * @param query the query as in the address; null without one
+ * @param query the query of the address, still encoded; null if there is none
  * @param headers the headers by name, case-insensitive; repeated ones are joined by commas
  * @param lasting whether the connection stays open after the answer
  * @param chunks whether the client understands an answer in chunks
@@ -37,7 +37,10 @@ public record Request(
   private static final Pattern CLOSE =
       Pattern.compile("(.*[, ])?close([, ].*)?", Pattern.CASE_INSENSITIVE);
 
-  /** The headers of a body. Bodies are not read: the connection ends after the answer. */
+  /**
+   * The headers that announce a body. The server does not read bodies: it closes the connection
+   * after the answer.
+   */
   private static final List<String> OF_BODIES = List.of("Content-Length", "Transfer-Encoding");
 
   /**
@@ -63,7 +66,10 @@ public record Request(
         since11);
   }
 
-  /** Returns path and query, also from a whole address as sent to a proxy. */
+  /**
+   * Returns the path and the query. A client that uses a proxy sends a whole address; the rest of
+   * it is dropped.
+   */
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
     if (!target.startsWith("/")) {

@@ -11,7 +11,7 @@ import javax.net.ssl.SSLEngineResult.Status;
 
 /**
  * Encrypts and decrypts with the JDK's {@link SSLEngine}. Every call continues the handshake. A
- * worker pool does its computations, which take milliseconds.
+ * worker pool does the computations of the handshake, which take milliseconds.
  *
  * <p>Between two calls a connection stores only incomplete records and the bytes that the channel
  * did not accept. All other bytes are in buffers that the connections share.
@@ -129,7 +129,10 @@ final class TlsWire implements Transport {
     }
   }
 
-  /** Encrypts one record. Nothing may be unsent. Returns false if the engine has closed. */
+  /**
+   * Encrypts one record. The caller must have sent all earlier bytes. Returns false if the engine
+   * has closed.
+   */
   private boolean encrypt(ByteBuffer from) throws IOException {
     ByteBuffer record = buffers.unsent.clear();
     SSLEngineResult result = engine.wrap(from, record);

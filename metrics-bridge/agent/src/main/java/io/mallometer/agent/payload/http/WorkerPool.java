@@ -36,8 +36,8 @@ public final class WorkerPool implements AutoCloseable {
   }
 
   /**
-   * Creates a worker pool with one thread that runs the latest task first: a new client need not
-   * wait for the many that keep the thread busy. Drops the oldest task if too many wait.
+   * Creates a worker pool with one thread that runs the latest task first, so that a new client
+   * does not wait for the tasks of many older ones. Drops the oldest task if too many wait.
    *
    * @param waiting the largest number of waiting tasks
    */
