@@ -19,14 +19,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -121,6 +124,9 @@ public final class BuiltInMonitors {
     /** Held while requests are reported; no poll waits for it. */
     private final ReentrantLock reporting = new ReentrantLock();
 
+    /** Requests that were read and are not reported yet. Guarded by {@link #reporting}. */
+    private final Queue<RequestWatch.Request> unreported = new ArrayDeque<>();
+
     /** The watch of the library. Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
 
@@ -185,22 +191,41 @@ public final class BuiltInMonitors {
       return known == null ? "nothing is counted yet" : known.reason();
     }
 
+    /**
+     * Reads the call sites without the lock, as this may take seconds. If the monitor is closed
+     * meanwhile, the closing thread reports the requests.
+     */
     private void reportWatched() {
       pending.set(false);
       reporting.lock();
       try {
-        reportRest();
+        take();
+        if (unreported.isEmpty()) {
+          return;
+        }
+      } finally {
+        reporting.unlock();
+      }
+      LongFunction<List<String>> sites = closestSites();
+      reporting.lock();
+      try {
+        reportTaken(sites);
       } finally {
         reporting.unlock();
       }
     }
 
-    private void reportRest() {
+    private void take() {
       RequestWatch known = opened();
       if (known != null) {
-        for (RequestWatch.Request request : known.read()) {
-          report(request.allocation(), request.stack());
-        }
+        unreported.addAll(known.read());
+      }
+    }
+
+    private void reportTaken(LongFunction<List<String>> sites) {
+      while (!unreported.isEmpty()) {
+        RequestWatch.Request request = unreported.remove();
+        report(request.allocation(), request.stack(), sites);
       }
     }
 
@@ -212,7 +237,10 @@ public final class BuiltInMonitors {
       try {
         if (reporting.tryLock(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS)) {
           try {
-            reportRest();
+            take();
+            if (!unreported.isEmpty()) {
+              reportTaken(closestSites());
+            }
           } finally {
             reporting.unlock();
           }
@@ -244,28 +272,41 @@ public final class BuiltInMonitors {
     private void reportHuge(HugeAllocation request) {
       boolean isOfThread = options.thread() == 0 || options.thread() == request.threadId();
       if (isOfThread && request.number() > before && request.bytes() > options.bytes()) {
-        report(request, context.library().stackOf(request));
+        report(request, context.library().stackOf(request), closestSites());
       }
     }
 
-    private void report(HugeAllocation request, List<StackFrame> frames) {
+    /**
+     * Reads the call sites. Returns a function from the bytes of a request to lines on the call
+     * sites whose mean request is closest to it.
+     */
+    private LongFunction<List<String>> closestSites() {
+      try {
+        List<CallSite> above =
+            context.sites().get().sites().stream()
+                .filter(site -> mean(site) > options.bytes())
+                .toList();
+        return bytes ->
+            above.stream()
+                .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - bytes)))
+                .limit(MOST_SITES)
+                .map(
+                    site ->
+                        "call site that requests %s on average: %s (%s)"
+                            .formatted(HumanText.bytes(mean(site)), site.name(), site.library()))
+                .toList();
+      } catch (RuntimeException | LinkageError e) {
+        return bytes -> List.of("the call sites cannot be read: " + e);
+      }
+    }
+
+    private void report(
+        HugeAllocation request, List<StackFrame> frames, LongFunction<List<String>> sites) {
       List<String> stack = new ArrayList<>();
       for (StackFrame frame : frames) {
         stack.add(frame.toString());
       }
-      try {
-        context.sites().get().sites().stream()
-            .filter(site -> mean(site) > options.bytes())
-            .sorted(Comparator.comparingDouble(site -> Math.abs(mean(site) - request.bytes())))
-            .limit(MOST_SITES)
-            .forEach(
-                site ->
-                    stack.add(
-                        "call site that requests %s on average: %s (%s)"
-                            .formatted(HumanText.bytes(mean(site)), site.name(), site.library())));
-      } catch (RuntimeException | LinkageError e) {
-        stack.add("the call sites cannot be read: " + e);
-      }
+      stack.addAll(sites.apply(request.bytes()));
       context
           .book()
           .publish(
