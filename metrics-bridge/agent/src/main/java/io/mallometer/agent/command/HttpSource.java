@@ -176,11 +176,7 @@ final class HttpSource implements Source {
   private Failure refused(HttpURLConnection connection, int status) throws IOException {
     if (status == HttpURLConnection.HTTP_UNAUTHORIZED) {
       return Source.refusal(
-          status,
-          base
-              + " requires a login; use --user NAME with the password in "
-              + PASSWORD
-              + " gives it");
+          status, base + " requires a login; use --user NAME with the password in " + PASSWORD);
     }
     String otherwise =
         base + " answered with status " + status + "; check that it is the address of mallometer";

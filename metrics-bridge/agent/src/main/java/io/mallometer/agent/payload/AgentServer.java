@@ -394,11 +394,11 @@ final class AgentServer implements AutoCloseable {
   }
 
   private void evidence(Exchange exchange) throws IOException {
-    exchange.header("Content-Disposition", "attachment; filename=" + views().evidenceName());
     answer(
         exchange,
         parameters -> {
           ParameterNames.check(Views.EVIDENCE, parameters.keySet(), List.of());
+          exchange.header("Content-Disposition", "attachment; filename=" + views().evidenceName());
           return views().evidence(options.given());
         });
   }

@@ -73,7 +73,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
             new MetricFamilySamples.Sample(name, POOL_LABELS, labels, figure.applyAsLong(usage)));
       }
     }
-    return family(name, "Of the memory pools of the JVM", samples);
+    return family(name, "Memory pools of the JVM, by area and pool", samples);
   }
 
   private static MetricFamilySamples one(String name, String description, double value) {
