@@ -1067,16 +1067,9 @@ class ProcessCommandsTest {
   }
 
   private static ProcessBuilder builder(String... words) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                JAVA,
-                "-Xmx64m",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Djava.io.tmpdir=" + temporary,
-                "-jar",
-                JAR));
+    List<String> command = new ArrayList<>(List.of(JAVA));
+    command.addAll(CommandLineTest.QUICK);
+    command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-jar", JAR));
     command.addAll(List.of(words));
     return new ProcessBuilder(command);
   }
