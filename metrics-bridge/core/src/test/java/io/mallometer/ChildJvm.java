@@ -220,8 +220,8 @@ public final class ChildJvm {
 
   /**
    * Returns the homes of the JDKs for tests of each JDK in which it does not matter whether the
-   * library is preloaded or attached: older JDKs have it preloaded, newer ones attached. With {@code
-   * -Dsoak.all=true}, and where all are older or all newer, both ways have all JDKs.
+   * library is preloaded or attached: older JDKs have it preloaded, newer ones attached. With
+   * {@code -Dsoak.all=true}, and where all are older or all newer, both ways have all JDKs.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);

@@ -22,9 +22,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that the memory of real libraries is named after the application's method. The method is
- * interpreted or compiled, and collectors give arrays to native code in different ways.
- * Older JDKs run two of the four ways and newer ones the others; with {@code -Dsoak.all=true} each
- * JDK runs all.
+ * interpreted or compiled, and collectors give arrays to native code in different ways. Older JDKs
+ * run two of the four ways and newer ones the others. With {@code -Dsoak.all=true} each JDK runs
+ * all.
  */
 @Tag("process")
 @Tag("alone")
