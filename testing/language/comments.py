@@ -14,11 +14,11 @@ import sys
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CEILINGS = {
     "interposer": 1.1,
-    "metrics-bridge/core": 1.5,
+    "metrics-bridge/core": 1.4,
     "metrics-bridge/agent": 0.2,
     "spring-starter": 1.4,
     "testing": 0.0,
-    "benchmarks": 2.2,
+    "benchmarks": 1.9,
     "samples": 0.0,
     "docs": 0.0,
     "dashboards": 0.0,
