@@ -13,7 +13,7 @@ sys.path[:0] = [str(HERE), *(str(HERE / name) for name in ("leaks", "diagnosis")
 import measure
 import stated
 import truth
-from programs import Situation
+from truth import Situation
 
 pairs = measure.runner("pairs")
 

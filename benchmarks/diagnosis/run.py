@@ -1,6 +1,6 @@
 """Records what mallometer diagnoses in a number of situations, when it does, and whether all outputs agree.
 
-programs.py has the situations and the right diagnosis of each. Each situation runs in a JVM in a memory cgroup of its own; the JDKs take
+truth.py has the situations and the right diagnosis of each. Each situation runs in a JVM in a memory cgroup of its own; the JDKs take
 turns. Every 15 seconds the outputs (faces) are read: page, health, series and MBean, and one of the commands in turn. The script prints
 when each face showed which state, what the page said, where two faces disagreed at the same moment, and what was wrong from minute 5 on:
 the state, the sentence, and the account compared with what the program planted. Everything that was read is in
@@ -30,8 +30,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "samples/leaky-service/e
 
 import measure
 from processes import JAVA, MemoryLimit, free_port, get
-from programs import MIB, SITUATIONS, compile_programs
-from truth import COMMANDS, print_tables, read
+from truth import COMMANDS, MIB, SITUATIONS, compile_programs, print_tables, read
 
 ROOT = HERE.parents[1]
 RESULTS = measure.TARGET / "diagnosis"

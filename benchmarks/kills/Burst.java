@@ -3,14 +3,18 @@ import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
+import jdk.crac.Core;
 
 /**
  * Waits for input, rests for some seconds, and then allocates until it is killed: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
@@ -180,5 +184,59 @@ final class Pack {
     int length = deflater.deflate(packed);
     deflater.end();
     return Arrays.copyOf(packed, length);
+  }
+}
+
+/**
+ * Ends in the way that HOW names, or sleeps until it is ended: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is
+ * {@code child}, the program first allocates until the termination message reports 85 % of the limit. So there is a
+ * message, which must be emptied or kept, depending on the end.
+ */
+final class Ends {
+
+  private static final int FULL = 85;
+  private static final Pattern SHARE = Pattern.compile(": (\\d+) % of the limit");
+
+  private Ends() {}
+
+  public static void main(String[] arguments) throws Exception {
+    Burst.rest(arguments[1]);
+    if (arguments[0].equals("child")) {
+      child();
+    }
+    fill(Path.of(arguments[2]));
+    System.out.println("full");
+    switch (arguments[0]) {
+      case "return" -> System.out.println("main ends");
+      case "exit3" -> System.exit(3);
+      case "crash" -> Buffers.write(8);
+      case "checkpoint" -> {
+        Core.getGlobalContext().beforeCheckpoint(Core.getGlobalContext());
+        System.out.println("prepared");
+        Thread.sleep(60_000);
+      }
+      default -> Thread.sleep(60_000);
+    }
+  }
+
+  /** Starts a child that the kernel kills because it exceeds the memory limit, and then exits. */
+  private static void child() throws IOException, InterruptedException {
+    new ProcessBuilder("sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done").start().waitFor();
+    Thread.sleep(2_000);
+    System.exit(0);
+  }
+
+  private static void fill(Path message) throws IOException {
+    while (share(message) < FULL) {
+      for (int i = 0; i < 8; i++) {
+        Buffers.grab(65536);
+      }
+      LockSupport.parkNanos(10_000_000);
+    }
+  }
+
+  private static int share(Path message) throws IOException {
+    Matcher said = SHARE.matcher(Files.readString(message));
+    return said.find() ? Integer.parseInt(said.group(1)) : 0;
   }
 }

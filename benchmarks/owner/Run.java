@@ -1,15 +1,27 @@
 package io.mallometer.benchmarks.owner;
 
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import io.mallometer.Mallometer;
 import io.mallometer.benchmarks.owner.Kernels.Kernel;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.OwnerBudget;
-import io.mallometer.model.OwnerReport;
 import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Outlook;
 import io.mallometer.model.OwnerReport.Way;
+import io.mallometer.model.OwnerReport;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.lang.ref.SoftReference;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -17,7 +29,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
+import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
 
 /**
  * Plants all kernels, searches for the owner of each and prints a line for each: {@code right};
@@ -192,6 +218,560 @@ public final class Run {
 
     private static long used() {
       return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+  }
+}
+
+/**
+ * Pieces of programs, each of which keeps native memory in a known way. To add one, write a class
+ * here and name it in {@link #ALL}.
+ */
+final class Kernels {
+
+  static final List<Kernel> ALL =
+      List.of(
+          new StaticCache(),
+          new ThreadLocals(),
+          new Listeners(),
+          new LostInC(),
+          new QueuedPool(),
+          new NettyChunks(),
+          new ForeignArenas(),
+          new RocksBatches(),
+          new ZstdContexts(),
+          new SqliteConnections(),
+          new Forgotten(),
+          new ShutdownHooks(),
+          new WeakKeys(),
+          new SoftCache(),
+          new NeverCompleted(),
+          new StuckRequests(),
+          new Unclosed(),
+          new LiveThreads());
+
+  private Kernels() {}
+
+  /**
+   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
+   * of 8 KiB or more, all in {@link #plant}, so that its class is in their stacks and identifies
+   * its call site.
+   */
+  abstract static class Kernel {
+    /** The kind of holding that the first way in the owner report must have. */
+    final Holding holding;
+
+    /**
+     * Words that the holder or the first path of the first way must contain, such as {@code static
+     * ReportCache.open}; none if the memory has no holder.
+     */
+    final List<String> words;
+
+    Kernel(Holding holding, String... words) {
+      this.holding = holding;
+      this.words = List.of(words);
+    }
+
+    final String name() {
+      return getClass().getSimpleName();
+    }
+
+    /**
+     * Allocates the memory. Memory that stays reachable is held by a static field, a thread or
+     * another owner, not by a field of this object.
+     *
+     * @throws Exception if this JVM lacks a feature: then the kernel is left out
+     */
+    abstract void plant() throws Exception;
+  }
+
+  /**
+   * Keeps deflaters in a static list and never ends them. Java refers to the z_stream, which refers
+   * to zlib's windows.
+   */
+  static final class StaticCache extends Kernel {
+    private static final List<Deflater> OPEN = new ArrayList<>();
+
+    StaticCache() {
+      super(
+          Holding.KEPT,
+          "DeflaterZStreamRef.address",
+          "Deflater.zsRef",
+          "static Kernels$StaticCache.OPEN");
+    }
+
+    @Override
+    void plant() {
+      byte[] out = new byte[256];
+      for (int i = 0; i < 200; i++) {
+        Deflater deflater = new Deflater();
+        deflater.setInput(new byte[5_000]);
+        deflater.finish();
+        deflater.deflate(out);
+        OPEN.add(deflater);
+      }
+    }
+  }
+
+  /** Keeps a buffer in a thread local of each of many threads that never end. */
+  static final class ThreadLocals extends Kernel {
+    private static final ThreadLocal<ByteBuffer> SCRATCH = new ThreadLocal<>();
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+    ThreadLocals() {
+      super(Holding.KEPT, "DirectByteBuffer.address", "ThreadLocal", "live thread");
+    }
+
+    @Override
+    void plant() throws InterruptedException {
+      for (int i = 0; i < 100; i++) {
+        CountDownLatch ready = new CountDownLatch(1);
+        Thread worker = new Thread(() -> work(ready), "kernel-worker-" + i);
+        worker.setDaemon(true);
+        worker.start();
+        ready.await();
+      }
+    }
+
+    private static void work(CountDownLatch ready) {
+      SCRATCH.set(ByteBuffer.allocateDirect(64 << 10));
+      ready.countDown();
+      try {
+        NEVER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Adds listeners, each with memory of JNA, and never removes them. */
+  static final class Listeners extends Kernel {
+    private static final List<Consumer<String>> SUBSCRIBED = new CopyOnWriteArrayList<>();
+
+    private record Listener(Memory memory) implements Consumer<String> {
+      @Override
+      public void accept(String event) {
+        memory.setString(0, event);
+      }
+    }
+
+    Listeners() {
+      super(Holding.KEPT, "Memory.peer", "Listener.memory", "static Kernels$Listeners.SUBSCRIBED");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        SUBSCRIBED.add(new Listener(new Memory(20_000)));
+      }
+    }
+  }
+
+  /** Allocates memory whose address is stored nowhere. */
+  static final class LostInC extends Kernel {
+    LostInC() {
+      super(Holding.NOBODY);
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        Native.malloc(12_000);
+      }
+    }
+  }
+
+  /** Keeps idle buffers in the queue of a pool. The queue refers to slices of the buffers. */
+  static final class QueuedPool extends Kernel {
+    private static final QueuedPool POOL = new QueuedPool();
+
+    private final Queue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
+
+    QueuedPool() {
+      super(
+          Holding.KEPT,
+          "DirectByteBuffer.address",
+          "ConcurrentLinkedQueue",
+          "static Kernels$QueuedPool.POOL");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        POOL.idle.add(ByteBuffer.allocateDirect(32 << 10).position(8).slice());
+      }
+    }
+  }
+
+  /**
+   * Takes buffers from a pool of Netty and never releases them, so that they keep slices of the
+   * pool's chunks.
+   */
+  static final class NettyChunks extends Kernel {
+    private static final List<ByteBuf> UNRELEASED = new ArrayList<>();
+
+    NettyChunks() {
+      super(Holding.KEPT, "static Kernels$NettyChunks.UNRELEASED");
+    }
+
+    @Override
+    void plant() {
+      PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
+      for (int i = 0; i < 120; i++) {
+        UNRELEASED.add(pool.directBuffer(1 << 20));
+      }
+    }
+  }
+
+  /**
+   * Creates an arena of the foreign-function interface for each request and never closes it. Uses
+   * reflection, because this class is compiled for JDK 17.
+   */
+  static final class ForeignArenas extends Kernel {
+    private static final Map<String, Object> SEGMENTS = new ConcurrentHashMap<>();
+
+    ForeignArenas() {
+      super(Holding.KEPT, "static Kernels$ForeignArenas.SEGMENTS");
+    }
+
+    @Override
+    void plant() throws ReflectiveOperationException {
+      Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+      for (int i = 0; i < 150; i++) {
+        Object arena = arenas.getMethod("ofShared").invoke(null);
+        SEGMENTS.put(
+            "request-" + i,
+            arenas.getMethod("allocate", long.class, long.class).invoke(arena, 40_000L, 8L));
+      }
+    }
+  }
+
+  /**
+   * Creates batches of RocksDB and never closes them. They are handles to C++ objects that have the
+   * data in a string.
+   */
+  static final class RocksBatches extends Kernel {
+    private static final Queue<WriteBatch> PENDING = new ArrayDeque<>();
+
+    RocksBatches() {
+      super(Holding.KEPT, "WriteBatch.nativeHandle_", "static Kernels$RocksBatches.PENDING");
+    }
+
+    @Override
+    void plant() throws RocksDBException {
+      RocksDB.loadLibrary();
+      for (int i = 0; i < 150; i++) {
+        WriteBatch batch = new WriteBatch();
+        batch.put(new byte[] {(byte) i}, new byte[20_000]);
+        PENDING.add(batch);
+      }
+    }
+  }
+
+  /** Keeps compressors of zstd in a map of the application and never closes them. */
+  static final class ZstdContexts extends Kernel {
+    private static final Map<Integer, ZstdCompressCtx> BY_TENANT = new HashMap<>();
+
+    ZstdContexts() {
+      super(Holding.KEPT, "nativePtr", "static Kernels$ZstdContexts.BY_TENANT");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 120; i++) {
+        ZstdCompressCtx context = new ZstdCompressCtx();
+        context.setLevel(1);
+        context.compress(new byte[5_000]);
+        BY_TENANT.put(i, context);
+      }
+    }
+  }
+
+  /**
+   * Opens connections of SQLite and never closes them. Their page caches have most of the memory.
+   */
+  static final class SqliteConnections extends Kernel {
+    private static final List<Connection> OPEN = new ArrayList<>();
+
+    SqliteConnections() {
+      super(Holding.KEPT, "static Kernels$SqliteConnections.OPEN");
+    }
+
+    @Override
+    void plant() throws SQLException {
+      for (int i = 0; i < 100; i++) {
+        Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:");
+        try (Statement statement = connection.createStatement()) {
+          statement.execute("create table t(x)");
+        }
+        OPEN.add(connection);
+      }
+    }
+  }
+
+  /** Drops buffers in a heap that is too idle to be collected. */
+  static final class Forgotten extends Kernel {
+    Forgotten() {
+      super(Holding.GARBAGE, "DirectByteBuffer");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        ByteBuffer.allocateDirect(16 << 10).putInt(0, i);
+      }
+    }
+  }
+
+  /**
+   * Registers a shutdown hook for each spool and never removes it. The hook is a lambda that refers
+   * to the spool. The table of hooks refers to threads that were never started, so the threads are
+   * no roots.
+   */
+  static final class ShutdownHooks extends Kernel {
+    private record Spool(Memory pages) {
+      void flush() {
+        pages.setByte(0, (byte) 1);
+      }
+    }
+
+    ShutdownHooks() {
+      super(Holding.KEPT, "Memory.peer", "Spool.pages", "static ApplicationShutdownHooks.hooks");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 200; i++) {
+        Spool spool = new Spool(new Memory(24_000));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> spool.flush(), "spool-" + i));
+      }
+    }
+  }
+
+  /**
+   * Keeps codecs in a weak map whose values refer to their keys, so that no key becomes weakly
+   * reachable. The connections stay, although nothing else refers to them. Java refers to zstd's
+   * context, which refers to its tables.
+   */
+  static final class WeakKeys extends Kernel {
+    private static final Map<Connection, Codec> CODECS = new WeakHashMap<>();
+
+    private record Codec(Connection connection, ZstdCompressCtx context) {}
+
+    private static final class Connection {
+      private final int number;
+
+      private Connection(int number) {
+        this.number = number;
+      }
+
+      @Override
+      public String toString() {
+        return "connection " + number;
+      }
+    }
+
+    WeakKeys() {
+      super(
+          Holding.KEPT,
+          "ZstdCompressCtx.nativePtr",
+          "Codec.context",
+          "static Kernels$WeakKeys.CODECS");
+    }
+
+    @Override
+    void plant() {
+      byte[] message = new byte[20_000];
+      new Random(1).nextBytes(message);
+      for (int i = 0; i < 150; i++) {
+        Connection connection = new Connection(i);
+        ZstdCompressCtx context = new ZstdCompressCtx();
+        context.compress(message);
+        CODECS.put(connection, new Codec(connection, context));
+      }
+    }
+  }
+
+  /**
+   * Keeps inflaters that have read half of their input, in a cache of soft references in an idle
+   * heap. Most bytes are zlib's windows: Java refers to the z_stream, the z_stream to the state,
+   * and the state to the window.
+   */
+  static final class SoftCache extends Kernel {
+    private static final Map<String, SoftReference<Inflater>> OPEN_PAGES = new HashMap<>();
+
+    SoftCache() {
+      super(
+          Holding.SOFTLY,
+          "InflaterZStreamRef.address",
+          "Inflater.zsRef",
+          "static Kernels$SoftCache.OPEN_PAGES");
+    }
+
+    @Override
+    void plant() throws DataFormatException {
+      byte[] page = compressed();
+      byte[] beginning = new byte[5_000];
+      for (int i = 0; i < 200; i++) {
+        Inflater inflater = new Inflater();
+        inflater.setInput(page);
+        inflater.inflate(beginning);
+        OPEN_PAGES.put("page " + i, new SoftReference<>(inflater));
+      }
+    }
+
+    private static byte[] compressed() {
+      byte[] page = new byte[60_000];
+      for (int i = 0; i < page.length; i++) {
+        page[i] = (byte) (i * i >> 5);
+      }
+      Deflater deflater = new Deflater();
+      try {
+        deflater.setInput(page);
+        deflater.finish();
+        byte[] result = new byte[80_000];
+        deflater.deflate(result);
+        return result;
+      } finally {
+        deflater.end();
+      }
+    }
+  }
+
+  /**
+   * Sends requests whose replies never come. A table refers to a future, and the future to the
+   * action that would close the request's arena. The segment and its arena both have the address,
+   * and the action refers to both. Uses the foreign memory of JDK 22 by reflection, because this
+   * class is compiled for 17.
+   */
+  static final class NeverCompleted extends Kernel {
+    private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
+
+    NeverCompleted() {
+      super(Holding.KEPT, "CompletableFuture", "static Kernels$NeverCompleted.AWAITED");
+    }
+
+    @Override
+    void plant() throws ReflectiveOperationException {
+      if (Runtime.version().feature() < 22) {
+        throw new UnsupportedOperationException("no foreign memory before JDK 22");
+      }
+      Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+      Method shared = arenas.getMethod("ofShared");
+      Method allocate = arenas.getMethod("allocate", long.class, long.class);
+      for (long i = 0; i < 200; i++) {
+        AutoCloseable arena = (AutoCloseable) shared.invoke(null);
+        Object segment = allocate.invoke(arena, 30_000L, 8L);
+        CompletableFuture<String> reply = new CompletableFuture<>();
+        reply.thenAccept(text -> finish(text, segment, arena));
+        AWAITED.put(i, reply);
+      }
+    }
+
+    private static void finish(String text, Object segment, AutoCloseable arena) {
+      try {
+        System.out.println(text + " for " + segment);
+        arena.close();
+      } catch (Exception e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /**
+   * Starts threads that wait for a service without an answer. Each thread has its request in a
+   * local variable that is used after the wait, and no field leads to the request.
+   */
+  static final class StuckRequests extends Kernel {
+    private static final CountDownLatch ANSWER = new CountDownLatch(1);
+
+    private record Request(ByteBuffer body) {}
+
+    StuckRequests() {
+      super(Holding.LOCAL_VARIABLE, "DirectByteBuffer.address", "Request.body");
+    }
+
+    @Override
+    void plant() throws InterruptedException {
+      int threads = 100;
+      CountDownLatch waiting = new CountDownLatch(threads);
+      for (int i = 0; i < threads; i++) {
+        Thread thread = new Thread(() -> serve(waiting), "http-" + i);
+        thread.setDaemon(true);
+        thread.start();
+      }
+      waiting.await();
+    }
+
+    private static void serve(CountDownLatch waiting) {
+      Request request = new Request(ByteBuffer.allocateDirect(48_000));
+      waiting.countDown();
+      try {
+        ANSWER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      request.body().put(0, (byte) 1);
+    }
+  }
+
+  /**
+   * A table of RocksDB's batches that is replaced by an empty one without closing the batches.
+   * RocksDB has no cleaners: only garbage refers to the batches, and nothing will free them. Java
+   * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
+   *
+   * <p>The table is so large that G1 allocates it in the old generation. So a young collection
+   * frees neither the old table nor the batches in it; they stay until the next marking. After that
+   * their addresses are nowhere.
+   */
+  static final class Unclosed extends Kernel {
+    private static final int SLOTS = 1 << 20;
+
+    private static WriteBatch[] table = new WriteBatch[SLOTS];
+
+    Unclosed() {
+      super(Holding.UNREACHABLE, "nativeHandle_");
+    }
+
+    @Override
+    void plant() throws RocksDBException {
+      RocksDB.loadLibrary();
+      byte[] key = {1, 2, 3};
+      byte[] value = new byte[18_000];
+      for (int i = 0; i < 200; i++) {
+        WriteBatch batch = new WriteBatch();
+        batch.put(key, value);
+        table[i] = batch;
+      }
+      table = new WriteBatch[SLOTS];
+    }
+  }
+
+  /**
+   * Starts threads that wait. Each Thread object has the address of the JVM's native structure for
+   * the thread.
+   */
+  static final class LiveThreads extends Kernel {
+    private static final CountDownLatch NEVER = new CountDownLatch(1);
+
+    LiveThreads() {
+      super(Holding.KEPT, "Thread.eetop");
+    }
+
+    @Override
+    void plant() {
+      for (int i = 0; i < 150; i++) {
+        Thread thread = new Thread(LiveThreads::await);
+        thread.setDaemon(true);
+        thread.start();
+      }
+    }
+
+    private static void await() {
+      try {
+        NEVER.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 }

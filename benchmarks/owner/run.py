@@ -32,7 +32,7 @@ def version(home):
 
 
 def kernel_names():
-    source = (HERE / "Kernels.java").read_text()
+    source = (HERE / "Run.java").read_text()
     return re.findall(r"new (\w+)\(\)", source[source.index("ALL ="):source.index(");\n", source.index("ALL ="))])
 
 

@@ -28,7 +28,7 @@ sys.path[:0] = [str(HERE.parent / "diagnosis"), str(HERE.parent), str(HERE.paren
 import measure
 import truth
 from processes import get
-from programs import GRAVE, MIB, QUIET, Situation, compile_programs
+from truth import GRAVE, MIB, QUIET, Situation, compile_programs
 
 diagnosis = measure.runner("diagnosis")
 RESULTS = measure.TARGET / "pairs"

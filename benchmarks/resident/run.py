@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "diagnosis"), str(HERE.parents[1] / "samples/leaky-service/e2e")]
 
 import measure
-import programs
+import truth
 from processes import free_port
 
 DEMO = measure.ROOT / "samples/leaky-service/target"
@@ -60,7 +60,7 @@ def command(home, program, collector, port, directory):
 
 def compiled(home, directory):
     """Compiles the programs, and returns the class path."""
-    class_path = f"{programs.compile_programs(home, directory)}:{measure.artifacts('resident', NETTY)}"
+    class_path = f"{truth.compile_programs(home, directory)}:{measure.artifacts('resident', NETTY)}"
     measure.compile_java(home, [HERE / "Resident.java"], directory, class_path)
     return class_path
 

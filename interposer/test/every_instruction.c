@@ -5,8 +5,12 @@
  * library is never interrupted, because allocators need not survive that. A handler that closes the thread's scopes
  * must do no harm either.
  *
- * every_instruction [marked]: tests a library that marks its block while it counts an event. Events of a handler during
- * an event are then counted for the process, but not for the thread.
+ * every_instruction: what is interrupted once is interrupted at each fifth of these instructions in turn.
+ *
+ * every_instruction all: at each of them.
+ *
+ * every_instruction marked: the same for a library that marks its block while it counts an event. Events of a handler
+ * during an event are then counted for the process, but not for the thread.
  *
  * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
  */
@@ -27,6 +31,9 @@ int main(void) { return 77; }
 #else
 
 static bool marked;
+
+/* One of so many instructions is interrupted. */
+static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
@@ -130,14 +137,15 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts a thread's first event once, at each of its instructions in turn. */
+/* Interrupts a thread's first event once, at its instructions in turn. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
     pthread_t thread;
-    CHECK_EQUAL(pthread_create(&thread, NULL, first_event, (void *)number++), 0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, first_event, (void *)number), 0);
     pthread_join(thread, NULL);
     CHECK_EQUAL(snapshot().threads, 1);
+    number += apart;
   } while (was_interrupted);
   CHECK(number > 50);
 }
@@ -211,10 +219,10 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* Interrupts one round of events by `handler` once, at every 13th of its instructions in turn. */
+/* Interrupts one round of events by `handler` once, at every 13th of these instructions in turn. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
-  for (chosen = 0;; chosen += 13) {
+  for (chosen = 0;; chosen += 13 * apart) {
     seen = 0;
     interruptions = 0;
     round();
@@ -256,6 +264,7 @@ static void events_in_matched_scopes(void) { events_in_scopes(MALLOMETER_SCOPE_M
 
 int main(int count, char **arguments) {
   marked = count > 1 && strcmp(arguments[1], "marked") == 0;
+  if (count > 1) apart = 1;
   find_code_of(marked ? "libmarked" : "libmallometer");
   CHECK(code_end > code_begin);
   struct sigaction action = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO};

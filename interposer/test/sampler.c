@@ -402,11 +402,14 @@ static void simulate(const struct kind *kind, unsigned *covered) {
                                 live_bytes);
 }
 
+static bool all_runs;
+
 /*
  * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live ones of 1,000
- * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in many runs.
+ * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in all runs. A quarter of them
+ * may be three standard deviations below.
  */
-static unsigned runs_of(const struct kind *kind) { return kind->objects > 1000 ? 2000 : 20000; }
+static unsigned runs_of(const struct kind *kind) { return (kind->objects > 1000 ? 2000 : 20000) / (all_runs ? 1 : 4); }
 
 static void intervals_hold_what_they_promise(void) {
   static const struct kind kinds[] = {
@@ -432,7 +435,8 @@ static void intervals_hold_what_they_promise(void) {
         "%%, bytes %.1f %%\n",
         kinds[i].name, kinds[i].freed * 100, covered[0] * 100.0 / runs, covered[1] * 100.0 / runs,
         covered[2] * 100.0 / runs, covered[3] * 100.0 / runs);
-    for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= 0.94 * runs);
+    double allowed = all_runs ? 0 : 3 * sqrt(0.94 * 0.06 * runs);
+    for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= 0.94 * runs - allowed);
   }
 }
 
@@ -666,7 +670,8 @@ static void a_full_table_leaves_sizes(void) {
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 2 || argc == 3);
+  all_runs = argc == 3 && strcmp(argv[2], "all") == 0;
   samples_are_billed_their_work();
   first_allocations_of_a_path_are_taken();
   interval_one_takes_everything();

@@ -19,9 +19,9 @@ instructions() {
 
 # Prints the instructions of one round of a kind.
 each() {
-  short=$(instructions "$1" 10000)
-  long=$(instructions "$1" 60000)
-  echo $(((long - short + 25000) / 50000))
+  short=$(instructions "$1" 5000)
+  long=$(instructions "$1" 25000)
+  echo $(((long - short + 10000) / 20000))
 }
 
 # check WHAT KIND KIND-WITHOUT LIMIT: checks by how much a round takes more instructions.

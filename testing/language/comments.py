@@ -13,12 +13,12 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 CEILINGS = {
-    "interposer": 2.0,
-    "metrics-bridge/core": 2.0,
-    "metrics-bridge/agent": 0.5,
-    "spring-starter": 2.5,
-    "testing": 2.0,
-    "benchmarks": 3.5,
+    "interposer": 1.1,
+    "metrics-bridge/core": 1.4,
+    "metrics-bridge/agent": 0.2,
+    "spring-starter": 1.4,
+    "testing": 0.0,
+    "benchmarks": 1.9,
     "samples": 0.0,
     "docs": 0.0,
     "dashboards": 0.0,

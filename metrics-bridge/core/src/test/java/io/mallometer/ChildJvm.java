@@ -27,6 +27,8 @@ public final class ChildJvm {
    */
   public record Result(int exitCode, String output) {}
 
+  private static final int FIRST_ATTACHED = 25;
+
   private final List<String> prefix = new ArrayList<>();
   private final List<String> options = new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto"));
   private final ProcessBuilder process = new ProcessBuilder();
@@ -214,6 +216,20 @@ public final class ChildJvm {
   public static List<Path> jdksBetween(int first, int last) {
     List<Path> later = jdksSince(last + 1);
     return jdksSince(first).stream().filter(home -> !later.contains(home)).toList();
+  }
+
+  /**
+   * Returns the homes of the JDKs for tests of each JDK in which it does not matter whether the
+   * library is preloaded or attached: older JDKs have it preloaded, newer ones attached. With
+   * {@code -Dsoak.all=true}, and where all are older or all newer, both ways have all JDKs.
+   */
+  public static List<Path> jdksWith(boolean attached) {
+    List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);
+    List<Path> newer = jdksSince(FIRST_ATTACHED);
+    if (Boolean.getBoolean("soak.all") || older.isEmpty() || newer.isEmpty()) {
+      return jdksSince(17);
+    }
+    return attached ? newer : older;
   }
 
   static List<Path> jdksSince(int feature, List<Path> homes, List<Integer> required) {

@@ -39,7 +39,7 @@ class DevtoolsTest {
   }
 
   @Test
-  @EnabledIf("io.mallometer.spring.Matrix#oldest")
+  @EnabledIf("io.mallometer.spring.Matrix#newest")
   void restartedApplicationStaysAttached() throws Exception {
     List<String> attaches =
         new ArrayList<>(List.of("env", AttachVariable.NAME + "=" + AttachMode.EARLY));

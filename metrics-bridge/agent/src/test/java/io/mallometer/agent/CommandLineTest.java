@@ -23,6 +23,15 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class CommandLineTest {
 
+  /** Options that shorten a command, whose JVM lives for half a second. */
+  static final List<String> QUICK =
+      List.of(
+          "-Xmx64m",
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-BytecodeVerificationRemote");
+
   private static final String JAR = System.getProperty("agent.jar");
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -309,9 +318,9 @@ class CommandLineTest {
   }
 
   private ProcessBuilder builder(String... words) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", JAR));
+    List<String> command = new ArrayList<>(List.of(JAVA));
+    command.addAll(QUICK);
+    command.addAll(List.of("-jar", JAR));
     command.addAll(List.of(words));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("XDG_CACHE_HOME", directory.resolve("cache").toString());

@@ -251,6 +251,9 @@ class GateCommandsTest {
   }
 
   private static ChildJvm.Result call(String... words) {
-    return new ChildJvm().options("-XX:TieredStopAtLevel=1").runJar(JAR, words);
+    return new ChildJvm()
+        .withoutOptions()
+        .options(CommandLineTest.QUICK.toArray(String[]::new))
+        .runJar(JAR, words);
   }
 }

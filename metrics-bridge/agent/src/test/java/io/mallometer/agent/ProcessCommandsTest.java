@@ -436,12 +436,13 @@ class ProcessCommandsTest {
           .contains(
               "UNAVAILABLE: the library is not preloaded", "to count from the start: LD_PRELOAD=")
           .contains("java_heap");
-      assertThat(call("doctor", plainPid).exitCode()).isEqualTo(1);
       refuses(7, "no allocator", "trim", plainPid);
       String offer = "not counted; `java -jar %s attach %s` starts now".formatted(JAR, plainPid);
       refuses(7, offer, "leaks", plainPid);
       assertThat(report.out()).contains(offer);
-      assertThat(call("doctor", plainPid).out()).contains("BAD  counting", offer);
+      Result doctor = call("doctor", plainPid);
+      assertThat(doctor.exitCode()).isEqualTo(1);
+      assertThat(doctor.out()).contains("BAD  counting", offer);
       assertThat(call("top", plainPid, "--count", "1").err()).contains(offer).hasLineCount(1);
       refuses(7, "nothing to detach: native memory is not counted", "detach", plainPid);
       refuses(7, "attach needs a process id", "attach", "http://127.0.0.1:1");
@@ -471,47 +472,67 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(12)
   void aJvmIsAttachedToAndDetached() throws Exception {
+    Process plain = application(DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
+    try {
+      String plainPid = "" + plain.pid();
+      assertThat(attach(plain)).endsWith("next: java -jar " + JAR + " top " + plainPid + "\n");
+      assertThat(call("doctor", plainPid).out())
+          .contains("ok   attached", "ok   counting")
+          .containsPattern(
+              "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
+                  + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
+                  + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
+                  + " not known); the attach blocked the loading of libraries for"
+                  + " \\d+\\.\\d ms\n");
+      assertThat(call("leaks", plainPid).out())
+          .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
+          .doesNotContain("only during this command");
+      assertThat(call("attach", plainPid).out()).contains("(attached; ");
+
+      detach(plain);
+      refuses(7, "nothing to detach", "detach", plainPid);
+      assertThat(call("attach", plainPid).out()).contains("(attached; ");
+    } finally {
+      plain.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  @Tag("any-jdk")
+  @Order(12)
+  void aJvmOfEachJdkIsAttachedToAndDetached() throws Exception {
     for (Path jdk : ChildJvm.jdksSince(17)) {
       Process plain = application(jdk, DeflaterLeak.class, Map.of("MALLOMETER_ATTACH", "on"));
       try {
-        String plainPid = "" + plain.pid();
-        Result attach = call("attach", plainPid);
-        assertThat(attach).extracting(Result::exitCode, Result::err).containsExactly(0, "");
-        assertThat(attach.out())
-            .containsPattern(
-                "^process \\d+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc \\S+\\);"
-                    + " \\S+ MiB ± \\S+ ([KM]i)?B were allocated before the attach\n"
-                    + "next: java -jar .* top \\d+\n$");
-        assertThat(threads(plain)).contains("mallometer-poll");
-
-        assertThat(call("doctor", plainPid).out())
-            .contains("ok   attached", "ok   counting")
-            .containsPattern(
-                "attachment +\\d+ pointers to malloc lead to mallometer, 0 could not be changed;"
-                    + " calls not seen: 0; (glibc's own figure differs by \\S+ [KM]?i?B, up"
-                    + " to \\S+ (?:[KM]i)?B is normal|the difference from glibc's own figure is"
-                    + " not known); the attach blocked the loading of libraries for"
-                    + " \\d+\\.\\d ms\n");
-        assertThat(call("report", plainPid).out())
+        attach(plain);
+        assertThat(call("report", "" + plain.pid()).out())
             .contains("ACTIVE: attached", "malloc live ", "DeflaterLeak.main")
             .containsPattern("\n  \\S+ MiB ± .* were allocated before the attach\n")
             .containsPattern("\n +live +resident +per second +over  call site\n")
             .doesNotContain("NaN", "in - objects");
-        assertThat(call("leaks", plainPid).out())
-            .containsPattern("(?m)^attached since \\S+Z: objects from before are not judged; ")
-            .doesNotContain("only during this command");
-        assertThat(call("attach", plainPid).out()).contains("(attached; ");
-
-        Result detach = call("detach", plainPid);
-        assertThat(detach.exitCode()).as(detach.err()).isZero();
-        assertThat(detach.out()).contains("is detached; it counted native memory since ");
-        assertThat(threads(plain)).doesNotContain("mallometer-poll");
-        refuses(7, "nothing to detach", "detach", plainPid);
-        assertThat(call("attach", plainPid).out()).contains("(attached; ");
+        detach(plain);
       } finally {
         plain.destroyForcibly().waitFor();
       }
     }
+  }
+
+  private static String attach(Process plain) throws Exception {
+    Result attach = call("attach", "" + plain.pid());
+    assertThat(attach).extracting(Result::exitCode, Result::err).containsExactly(0, "");
+    assertThat(attach.out())
+        .containsPattern(
+            "^process \\d+ counts native memory since \\S+ \\S+ UTC \\(attached; glibc \\S+\\);"
+                + " \\S+ MiB ± \\S+ ([KM]i)?B were allocated before the attach\n");
+    assertThat(threads(plain)).contains("mallometer-poll");
+    return attach.out();
+  }
+
+  private static void detach(Process plain) throws Exception {
+    Result detach = call("detach", "" + plain.pid());
+    assertThat(detach.exitCode()).as(detach.err()).isZero();
+    assertThat(detach.out()).contains("is detached; it counted native memory since ");
+    assertThat(threads(plain)).doesNotContain("mallometer-poll");
   }
 
   @Test
@@ -1046,16 +1067,9 @@ class ProcessCommandsTest {
   }
 
   private static ProcessBuilder builder(String... words) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                JAVA,
-                "-Xmx64m",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-Djava.io.tmpdir=" + temporary,
-                "-jar",
-                JAR));
+    List<String> command = new ArrayList<>(List.of(JAVA));
+    command.addAll(CommandLineTest.QUICK);
+    command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-jar", JAR));
     command.addAll(List.of(words));
     return new ProcessBuilder(command);
   }

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * compiles.
  */
 @Tag("process")
+@Tag("any-jdk")
 class CompiledMethodTest {
 
   /** The last JDK before 25 that describes the method that a compiler thread compiles. */
@@ -50,6 +51,7 @@ class CompiledMethodTest {
     compile();
     List<Path> homes = new ArrayList<>(ChildJvm.jdksBetween(17, LAST_OF_THE_FIRST));
     homes.addAll(ChildJvm.jdksSince(FIRST_OF_THE_NEXT));
+    homes.retainAll(ChildJvm.jdksWith(attached));
     for (Path home : homes) {
       String output =
           new ChildJvm()

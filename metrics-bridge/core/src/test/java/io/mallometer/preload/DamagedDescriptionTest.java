@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * compilers work.
  */
 @Tag("process")
+@Tag("any-jdk")
 class DamagedDescriptionTest {
 
   @Test

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -17,11 +18,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that the memory of real libraries is named after the application's method. The method is
- * interpreted or compiled, and collectors give arrays to native code in different ways.
+ * interpreted or compiled, and collectors give arrays to native code in different ways. Older JDKs
+ * run two of the four ways and newer ones the others. With {@code -Dsoak.all=true} each JDK runs
+ * all.
  */
 @Tag("process")
 @Tag("alone")
@@ -59,8 +62,17 @@ class RealLibrariesTest {
     }
   }
 
+  static List<String> options() {
+    List<String> older = List.of("-XX:+UseParallelGC", "-Xint");
+    List<String> newer = List.of("-XX:+UseG1GC", "-XX:+UseZGC");
+    if (Boolean.getBoolean("soak.all")) {
+      return Stream.concat(older.stream(), newer.stream()).toList();
+    }
+    return Runtime.version().feature() < 25 ? older : newer;
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"-XX:+UseG1GC", "-XX:+UseParallelGC", "-XX:+UseZGC", "-Xint"})
+  @MethodSource("options")
   void memoryIsNamedAfterTheMethodThatTookIt(String option) throws Exception {
     String all = run(option);
     String output = all.substring(Math.max(0, all.indexOf("kind SQLITE")));

@@ -11,12 +11,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Measures the share of constant processes that are said to grow, and the share of growing
  * processes that are said not to grow. {@code docs/explanation/leaks.md} states the shares.
  */
+@Tag("any-jdk")
 class ProcessGrowthTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /**
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.TestFactory;
  * expected result: the right states, the texts that the sentence must and must not have, and
  * whether all growth is attributed.
  */
+@Tag("any-jdk")
 class RecordedDiagnosisTest {
 
   private static final double MIB = 1 << 20;

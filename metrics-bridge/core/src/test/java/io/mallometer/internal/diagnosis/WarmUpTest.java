@@ -9,9 +9,11 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.LongToDoubleFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a process that warms up is healthy after ten minutes, unless it also leaks. */
+@Tag("any-jdk")
 class WarmUpTest {
 
   private static final double A_DAY = Duration.ofDays(1).toSeconds();

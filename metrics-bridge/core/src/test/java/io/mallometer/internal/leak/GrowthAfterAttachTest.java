@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * before the attach, and memory that is allocated and freed all the time. Objects are sampled by
  * size, as the library samples them.
  */
+@Tag("any-jdk")
 class GrowthAfterAttachTest {
 
   private static final double MIB = 1 << 20;

@@ -7,12 +7,14 @@ import io.mallometer.model.PoolReport.Pool;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests the interval between readings, and which lines of code are suspects, with buffers of a real
  * Netty.
  */
+@Tag("any-jdk")
 class PoolWatchTest {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);

@@ -234,8 +234,9 @@ class FileCacheTest {
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   @Tag("process")
+  @Tag("any-jdk")
   void openMappedAndDeletedFilesHaveTheirCachedPages(boolean attached) throws IOException {
-    for (Path home : ChildJvm.jdksSince(17)) {
+    for (Path home : ChildJvm.jdksWith(attached)) {
       Path data = Files.createTempDirectory(Path.of("target"), "cached");
       String output =
           new ChildJvm()

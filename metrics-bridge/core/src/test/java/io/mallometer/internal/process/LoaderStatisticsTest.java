@@ -209,8 +209,9 @@ class LoaderStatisticsTest {
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   @Tag("process")
+  @Tag("any-jdk")
   void tenThousandClassesInTwoLoadersAreTold(boolean attached) throws IOException {
-    for (Path home : ChildJvm.jdksSince(17)) {
+    for (Path home : ChildJvm.jdksWith(attached)) {
       String output =
           new ChildJvm()
               .java(home)

@@ -105,8 +105,9 @@ class ThreadPoolsTest {
   @ParameterizedTest(name = "attached={0}")
   @ValueSource(booleans = {false, true})
   @Tag("process")
+  @Tag("any-jdk")
   void poolsWhoseKernelNamesAreAlikeAreToldApart(boolean attached) throws IOException {
-    for (Path home : ChildJvm.jdksSince(17)) {
+    for (Path home : ChildJvm.jdksWith(attached)) {
       String output =
           new ChildJvm()
               .java(home)
