@@ -10,6 +10,7 @@ import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakReport;
@@ -551,13 +552,16 @@ final class AccountTable {
 
   /**
    * Returns the call site that started most threads, by the memory that was allocated for new
-   * threads under it.
+   * threads under it; empty if the JDK's own code started them, since its name would be a function
+   * of HotSpot.
    */
   private String starter() {
     return sites.map(SiteTrends::groups).orElse(List.of()).stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
         .max(Comparator.comparingDouble(group -> growth(interpolated(group.history()))))
-        .map(group -> group.largest().get(0).line())
+        .map(group -> group.largest().get(0))
+        .filter(site -> site.codeOwner() != CodeOwner.JVM)
+        .map(CallSite::line)
         .orElse("");
   }
 

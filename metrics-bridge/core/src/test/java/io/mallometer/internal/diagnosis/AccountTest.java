@@ -265,6 +265,41 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
   }
 
+  /** The JDK's thread for delays starts them. A line that starts fewer is not their starter. */
+  @Test
+  void threadsThatTheJdkStartsAreNamedByTheirPool() {
+    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
+    threads.limit = NO_LIMIT;
+    threads.threads = second -> 20 + 5 * second;
+    threads.pool = "client-#";
+    threads.live = second -> 60 + second / 60.0;
+    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + second / 60.0);
+    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
+    StackFrame start = StackFrame.ofJava("java.lang.Thread", "start0", "Thread.java", 0);
+    threads.sites.put(
+        "libjvm.so!JVM_StartThread",
+        new Situation.Site(
+            second -> second / 60.0,
+            40,
+            List.of(
+                StackFrame.ofLibrary("libjvm.so", "JVM_StartThread", 31),
+                start,
+                StackFrame.ofJava(
+                    "java.util.concurrent.ThreadPoolExecutor",
+                    "addWorker",
+                    "ThreadPoolExecutor.java",
+                    945))));
+    threads.sites.put(
+        "a.RepairTask.execute",
+        new Situation.Site(
+            second -> second / 6_000.0,
+            5,
+            List.of(start, StackFrame.ofJava("a.RepairTask", "execute", "RepairTask.java", 21))));
+
+    assertThat(threads.diagnosis().sentence())
+        .endsWith("Thread stacks add 15 MiB/min (300 threads/min, 3020 are client-#)");
+  }
+
   @Test
   void theMethodThatTheCompilerSpendsMemoryOnIsNamedWithTheOptionThatStopsIt() {
     Situation compiles = new Situation(TEN_MINUTES, second -> 300);
