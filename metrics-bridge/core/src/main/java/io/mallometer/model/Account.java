@@ -164,8 +164,8 @@ public record Account(
   /** A count at the end of the window. */
   public record Count(
       @Figure(
-              "What is counted: threads, ended threads, classes, or the threads of a pool, by their "
-                  + "name with # for each number")
+              "What is counted: threads, ended threads, classes, deleted files, or the threads of "
+                  + "a pool, by their name with # for each number")
           String name,
       @Figure(value = "The count", unit = COUNT) double count,
       @Figure(value = "The count less that at the start", unit = COUNT) double growth,
@@ -180,11 +180,16 @@ public record Account(
 
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
+
+    /** The name of the count of deleted files that are mapped or open, and of their pages. */
+    public static final String DELETED_FILES = "deleted files";
   }
 
   /** Cached or mapped pages of a file. */
   public record FilePages(
-      @Figure("The file's name without its directory") String name,
+      @Figure(
+              "The file's name without its directory, or what many files are, such as deleted files")
+          String name,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
       @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
 

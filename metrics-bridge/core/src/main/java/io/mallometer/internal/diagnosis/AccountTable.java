@@ -1,6 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.diagnosis.AccountReading.MappingSite;
+import io.mallometer.internal.diagnosis.AccountReading.PagesOfFiles;
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.model.Account;
@@ -34,6 +35,7 @@ import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -675,6 +677,10 @@ final class AccountTable {
       counts.add(count(Count.ENDED_THREADS, ended));
     }
     counts.add(count(Count.CLASSES, series(reading -> reading.counts().classes())));
+    double[] deleted = series(reading -> reading.files().deleted());
+    if (deleted[deleted.length - 1] > 0) {
+      counts.add(count(Count.DELETED_FILES, deleted));
+    }
     names(reading -> reading.counts().pools().keySet()).stream()
         .map(pool -> count(pool, known(reading -> reading.counts().pools().get(pool))))
         .filter(count -> count.growth() >= LEAST_COUNT)
@@ -693,19 +699,30 @@ final class AccountTable {
         Trend.interval(seconds, series).lower() > 0 && !slowsTo(STEADY, series));
   }
 
+  /** Returns files that grew, and sums of files whose growth no single file explains. */
   private List<FilePages> files() {
-    return names(reading -> reading.files().keySet()).stream()
+    List<FilePages> files = grown(PagesOfFiles::largest);
+    double largest = files.stream().mapToDouble(FilePages::growthBytes).max().orElse(0);
+    return Stream.concat(
+            files.stream(),
+            grown(PagesOfFiles::together).stream()
+                .filter(sum -> largest < Headline.EXPLAINED * sum.growthBytes()))
+        .sorted(Comparator.comparingDouble(FilePages::growthBytes).reversed())
+        .limit(MOST_LISTED)
+        .toList();
+  }
+
+  private List<FilePages> grown(Function<PagesOfFiles, Map<String, Long>> pages) {
+    return names(reading -> pages.apply(reading.files()).keySet()).stream()
         .map(
             name -> {
-              double[] series = known(reading -> reading.files().get(name));
+              double[] series = known(reading -> pages.apply(reading.files()).get(name));
               return new FilePages(
                   name.substring(name.lastIndexOf('/') + 1),
                   series[series.length - 1],
                   growth(series));
             })
         .filter(file -> file.growthBytes() >= LEAST_FILE_BYTES)
-        .sorted(Comparator.comparingDouble(FilePages::growthBytes).reversed())
-        .limit(MOST_LISTED)
         .toList();
   }
 

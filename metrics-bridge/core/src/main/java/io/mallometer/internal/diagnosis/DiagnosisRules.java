@@ -1056,7 +1056,15 @@ public final class DiagnosisRules {
         .map(
             file ->
                 "pages of %s grew by %s"
-                    .formatted(file.name(), Sentence.bytes(file.growthBytes())));
+                    .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
+  }
+
+  /** Returns a name after its count; without a count of this name the name alone. */
+  private String counted(String name) {
+    return account
+        .flatMap(table -> table.count(name))
+        .map(count -> "%.0f %s".formatted(count.count(), name))
+        .orElse(name);
   }
 
   // ---- Findings and texts

@@ -40,7 +40,7 @@ final class Headline {
 
   /** The counts that do not belong to a thread pool. */
   private static final List<String> COUNTS_OF_ALL =
-      List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
+      List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
   /** The rows whose names keep their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =

@@ -16,6 +16,7 @@ import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
@@ -26,7 +27,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.LongToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tests the diagnoses of programs with known causes of growth, mostly after ten minutes. */
@@ -480,6 +484,45 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
+  /** An index is read again every 4 s, and the mappings of its deleted files of 784 KiB stay. */
+  @Test
+  void pagesOfDeletedFilesAreCountedTogether() {
+    Situation index = new Situation(Duration.ofMinutes(9), second -> 200 + 3 * second / 60.0);
+    index.mappedFiles =
+        second -> files((int) second / 4, number -> "/data/_%d.dvd (deleted)".formatted(number));
+
+    Diagnosis diagnosis = index.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.TOO_EARLY);
+    assertThat(diagnosis.sentence()).contains(", pages of 135 deleted files grew by ");
+    Account account = diagnosis.account().orElseThrow();
+    Account.FilePages deleted = account.files().get(0);
+    assertThat(deleted.name()).isEqualTo(Count.DELETED_FILES);
+    assertThat(deleted.bytes()).isEqualTo(135 * 784 * 1_024);
+    Count count = account.count(Count.DELETED_FILES).orElseThrow();
+    assertThat(count.perMinute()).isCloseTo(15, within(0.5));
+    assertThat(deleted.growthBytes()).isCloseTo(count.growth() * 784 * 1_024, within(1.0));
+  }
+
+  @Test
+  void pagesOfManySmallFilesAreNamedByTheirKind() {
+    Situation index = new Situation(TEN_MINUTES, second -> 200);
+    index.mappedFiles =
+        second -> files(1 + (int) second / 4, number -> "/data/_%d.dvd".formatted(number));
+
+    Diagnosis diagnosis = index.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.HEALTHY);
+    assertThat(diagnosis.sentence()).contains("; pages of index files grew by ");
+    assertThat(diagnosis.account().orElseThrow().count(Count.DELETED_FILES)).isEmpty();
+  }
+
+  private static Map<String, Long> files(int count, IntFunction<String> path) {
+    return IntStream.range(0, count)
+        .boxed()
+        .collect(Collectors.toMap(path::apply, number -> 784L << 10));
+  }
+
   /**
    * A reading has only the largest pools and files, so one of them may be absent from some
    * readings.
@@ -527,7 +570,7 @@ class AccountTest {
         reading.liveBytes(),
         new ProcessCounts(500, Double.NaN, pools, 5_000),
         reading.mapped(),
-        files);
+        AccountReading.files(files, PageCache.NONE));
   }
 
   @Test
