@@ -40,23 +40,20 @@ public record Account(
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
-    /** Live bytes of malloc of one call site, by its name. */
+    /** Live bytes of malloc of one call site, by its name, on pages in memory. */
     SITE("call site"),
     /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * Exact live bytes minus the live bytes of all call sites, as far as the difference exceeds the
-     * error of the samples.
+     * Live bytes of malloc minus the live bytes of all call sites, as far as the difference exceeds
+     * the error of the samples.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
     LIVE("live memory of malloc"),
-    /**
-     * Resident memory of malloc minus live bytes. The figure is too low by the live bytes that are
-     * not resident.
-     */
+    /** Resident memory of malloc minus the live bytes on pages in memory. */
     RETAINED("malloc retained"),
     /** Resident memory of malloc if live bytes are not counted. */
     MALLOC("malloc"),

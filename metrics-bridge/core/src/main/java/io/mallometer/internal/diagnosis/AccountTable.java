@@ -126,6 +126,13 @@ final class AccountTable {
 
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
+
+  /** The groups of call sites, whose bytes are those on pages in memory. */
+  private final List<SiteTrends.Group> groups;
+
+  /** The live bytes of all groups that are on no page in memory. */
+  private final double[] untouched;
+
   private final PoolChunks chunks;
   private final LeakReport leaks;
   private final Map<Kind, Double> maxima;
@@ -158,6 +165,11 @@ final class AccountTable {
     this.maxima = maxima;
     this.seconds =
         readings.stream().mapToDouble(reading -> seconds(started, reading.time())).toArray();
+    this.groups =
+        sites.map(SiteTrends::groups).orElse(List.of()).stream()
+            .map(AccountTable::resident)
+            .toList();
+    this.untouched = untouched();
     this.total = series(reading -> reading.total(charged));
     this.rest = total.clone();
     PROCESS.forEach(this::add);
@@ -307,6 +319,11 @@ final class AccountTable {
 
   private void add(Kind kind) {
     double[] bytes = series(reading -> bytes(reading, kind));
+    if (kind == Kind.LIVE || kind == Kind.RETAINED) {
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] += kind == Kind.LIVE ? -untouched[i] : untouched[i];
+      }
+    }
     add(row(kind, bytes), bytes);
   }
 
@@ -367,8 +384,48 @@ final class AccountTable {
         0);
   }
 
+  /**
+   * Returns the share of a group's live bytes that is on pages in memory; 1 if it is unknown.
+   *
+   * <p>An account has no other bytes: its total is of memory that is resident. The share is that of
+   * now, and holds for the whole window.
+   */
+  static double residentShare(SiteGroup figures) {
+    double share = figures.residentBytes().value() / figures.liveBytes().value();
+    return share < 1 ? share : 1;
+  }
+
+  private static SiteTrends.Group resident(SiteTrends.Group group) {
+    SiteGroup all = group.figures();
+    double share = residentShare(all);
+    return new SiteTrends.Group(
+        new SiteGroup(
+            all.key(),
+            all.sites(),
+            all.samples(),
+            all.allocatedObjects(),
+            all.allocatedBytes().share(share),
+            all.liveObjects(),
+            all.liveBytes().share(share),
+            all.residentBytes(),
+            share * all.bytesPerSecond()),
+        group.history().stream().map(bytes -> share * bytes).toList(),
+        group.largest());
+  }
+
+  private double[] untouched() {
+    double[] untouched = new double[readings.size()];
+    for (SiteTrends.Group group : sites.map(SiteTrends::groups).orElse(List.of())) {
+      double share = 1 - residentShare(group.figures());
+      double[] held = interpolated(group.history());
+      for (int i = 0; i < untouched.length; i++) {
+        untouched[i] += share * held[i];
+      }
+    }
+    return untouched;
+  }
+
   private void addSites(List<Row> rows, Part live) {
-    List<SiteTrends.Group> groups = sites.map(SiteTrends::groups).orElse(List.of());
     if (groups.isEmpty()) {
       rows.add(live.row());
       return;
@@ -558,7 +615,7 @@ final class AccountTable {
    * of HotSpot.
    */
   private String starter() {
-    return sites.map(SiteTrends::groups).orElse(List.of()).stream()
+    return groups.stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
         .max(Comparator.comparingDouble(group -> growth(interpolated(group.history()))))
         .map(group -> group.largest().get(0))

@@ -10,6 +10,7 @@ import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.StackFrame;
@@ -37,6 +38,9 @@ final class Headline {
   private static final int MOST_NAMED = 3;
 
   private static final double HALF = 0.5;
+
+  /** The least resident share of live bytes with which the sentence does not state it. */
+  private static final double MOSTLY_RESIDENT = 0.75;
 
   /** The counts that do not belong to a thread pool. */
   private static final List<String> COUNTS_OF_ALL =
@@ -561,9 +565,29 @@ final class Headline {
         : Duration.ZERO;
   }
 
-  /** Returns the rate of a row in words. The rate of a suspect is that of its verdict. */
+  /**
+   * Returns the rate of a row in words. The rate of a suspect is that of its verdict, with its
+   * resident part if much of the memory was never touched.
+   */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);
-    return Sentence.rate(perHour > 0 ? perHour / HOUR : row.bytesPerSecond());
+    if (!(perHour > 0)) {
+      return Sentence.rate(row.bytesPerSecond());
+    }
+    double live = perHour / HOUR;
+    double share = residentShare(row.name());
+    return share < MOSTLY_RESIDENT
+        ? "%s (%s resident)"
+            .formatted(
+                Sentence.rate(live), Sentence.bytes(share * live * Sentence.secondsOfRate(live)))
+        : Sentence.rate(live);
+  }
+
+  private double residentShare(String name) {
+    return input.sites().map(SiteTrends::groups).orElse(List.of()).stream()
+        .filter(group -> group.figures().key().equals(name))
+        .mapToDouble(group -> AccountTable.residentShare(group.figures()))
+        .findFirst()
+        .orElse(1);
   }
 }

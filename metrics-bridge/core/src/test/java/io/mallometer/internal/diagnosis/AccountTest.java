@@ -167,6 +167,34 @@ class AccountTest {
         .sum();
   }
 
+  /** Half of each stream's memory is never touched. */
+  @Test
+  void aCallSiteCountsAsFarAsItsPagesAreInMemory() {
+    Situation streams = new Situation(TEN_MINUTES, second -> 200 + 10 * second / 60.0);
+    streams.live = second -> 60 + 20 * second / 60.0;
+    streams.residentShare = 0.5;
+    streams.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 10 * second / 60.0);
+    streams.parts.put(ResidentPart.MALLOC_RETAINED, second -> 5);
+    streams.with("a.Exports.compress", 400, second -> 20 * second / 60.0);
+    streams.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.growing(Verdict.UNUSED, "a.Exports.compress", 20 * 60 * MIB, 190 * MIB));
+
+    Diagnosis diagnosis = streams.diagnosis();
+
+    Account account = diagnosis.account().orElseThrow();
+    assertThat(growth(account, Kind.SITE)).isCloseTo(account.total().growthBytes(), within(1.0));
+    Row retained = account.row(Kind.RETAINED, Kind.RETAINED.words()).orElseThrow();
+    assertThat(retained.growthBytes()).isCloseTo(0, within(1.0));
+    assertThat(retained.bytes()).isCloseTo(5 * MIB, within(1.0));
+    assertThat(diagnosis.sentence())
+        .contains("Exports.compress (Some.java:12) adds 20 MiB/min (10 MiB resident), none of it");
+
+    streams.residentShare = 0.8;
+
+    assertThat(streams.diagnosis().sentence()).contains("adds 20 MiB/min, none of it");
+  }
+
   /**
    * The program allocates a block of 60 MiB every minute. The bytes of the blocks are exact, so the
    * row needs no minimum number of samples.

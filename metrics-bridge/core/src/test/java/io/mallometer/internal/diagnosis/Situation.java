@@ -86,6 +86,9 @@ class Situation {
   /** Whether the diagnosis has readings of the parts of memory. */
   boolean divided = true;
 
+  /** The share of the live bytes of call sites that is on pages in memory; NaN if unknown. */
+  double residentShare = Double.NaN;
+
   /** The MiB that each call site has allocated; NaN if they equal its live bytes. */
   double allocated = Double.NaN;
 
@@ -247,7 +250,15 @@ class Situation {
           groups.add(
               new SiteTrends.Group(
                   new SiteGroup(
-                      name, 1, site.samples(), all, all, bytes, bytes, Estimate.UNKNOWN, UNKNOWN),
+                      name,
+                      1,
+                      site.samples(),
+                      all,
+                      all,
+                      bytes,
+                      bytes,
+                      bytes.share(residentShare),
+                      UNKNOWN),
                   held,
                   List.of(
                       new CallSite(
