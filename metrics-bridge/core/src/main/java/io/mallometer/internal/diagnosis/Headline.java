@@ -477,13 +477,9 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage of a call site that is no leak. */
+  /** Returns what collections tell of the call sites of a name that are no leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
-    return leaks.sites().stream()
-        .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(name))
-        .map(site -> site.grounds().garbage())
-        .findFirst()
-        .orElse(Garbage.NONE);
+    return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }
 
   /**

@@ -5,6 +5,7 @@ import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteVerdict;
@@ -182,6 +183,10 @@ final class Verdicts {
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
+
+  /** The stacks of each name that are no leaks, of all its libraries. */
+  private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
+
   private final Map<Integer, List<Integer>> stacks = new HashMap<>();
   private @Nullable RuntimeException failure;
 
@@ -261,6 +266,7 @@ final class Verdicts {
       }
       becameLeak |= one.state().isLeak() && !stateBefore(site.number()).isLeak();
     }
+    withoutLeaks.computeIfAbsent(name.get(0), key -> new ArrayList<>()).addAll(rest);
     int sampled = 0;
     for (AssessedStacks one : members) {
       sampled += samples.has(one.first().number()) ? 1 : 0;
@@ -640,6 +646,22 @@ final class Verdicts {
           }
         });
     return combined;
+  }
+
+  /**
+   * Returns what collections tell of each name. Its samples are those of all stacks, so there are
+   * enough for an answer earlier than for one stack; healthy stacks have a verdict each or none.
+   */
+  Map<String, Garbage> garbageByName() {
+    Map<String, Garbage> known = new HashMap<>();
+    withoutLeaks.forEach(
+        (name, sites) -> {
+          Garbage found = garbage.of(numbers(sites));
+          if (found.answer() != GarbageAnswer.NONE) {
+            known.put(name, found);
+          }
+        });
+    return known;
   }
 
   /**

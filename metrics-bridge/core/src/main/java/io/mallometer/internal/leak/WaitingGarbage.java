@@ -316,7 +316,7 @@ final class WaitingGarbage {
 
     boolean freesYoung() {
       return mostLeft(cleaned - afterFirstYoung, afterFirstYoung) <= MOST_LEFT
-          && areFew(leftByAny, all.bytes);
+          && (leftByAny.count == 0 || areFew(leftByAny, all.bytes));
     }
 
     GarbageAnswer answer() {
@@ -384,6 +384,9 @@ final class WaitingGarbage {
 
   /** Returns the garbage of sites together. */
   Garbage of(List<Integer> sites) {
+    if (sites.stream().noneMatch(latest.sites()::containsKey)) {
+      return Garbage.NONE;
+    }
     Sums sums = new Sums(sites);
     GarbageAnswer answer = sums.answer();
     if (answer == GarbageAnswer.NONE) {

@@ -16,6 +16,7 @@ import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.LeakReport;
 import io.mallometer.model.PageCache;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
@@ -873,6 +874,33 @@ class AccountTest {
     assertThat(packs.diagnosis().sentence())
         .contains(" adds 43 MiB/min, of which an old garbage collection frees 43 MiB/min");
     assertThat(garbageOf(packs)).isCloseTo(43 * MIB / 60, within(0.02 * MIB));
+  }
+
+  /** No verdict is on its stacks, and collections become rarer as the heap grows. */
+  @Test
+  void growthThatYoungCollectionsFreeAsksForNoStateAndIsListed() {
+    Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 3 * second / 60.0);
+    inflaters.limit = NO_LIMIT;
+    inflaters.live = second -> 60 + 3 * second / 60.0;
+    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.with("a.Latencies.receive", 40, second -> 3 * second / 60.0);
+    assertThat(inflaters.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(findings(inflaters)).noneMatch(text -> text.contains("Close what"));
+
+    LeakReport freed =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Latencies.receive", 30 * MIB, GarbageAnswer.YOUNG, 0));
+    inflaters.leaks = freed.with(List.of());
+
+    assertThat(inflaters.diagnosis().state()).isEqualTo(State.TOO_EARLY);
+    assertThat(findings(inflaters))
+        .anyMatch(
+            text ->
+                text.startsWith("Latencies.receive (Some.java:12) grew by ")
+                    && text.contains(
+                        ", which a young garbage collection frees. Close what Latencies.receive"
+                            + " (Some.java:12) allocates"));
   }
 
   /** The troughs rise by 4 MiB a minute. */

@@ -504,6 +504,62 @@ class WaitingGarbageTest {
   }
 
   @Test
+  void aFewLiveObjectsContradictThatAYoungCollectionFreesThemOnlyIfOneOutlivedTwo() {
+    program.cleaned = 100;
+    program.afterFirstYoung = 100;
+    program.allocate(20);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
+
+    program.all += 2;
+    program.live.subList(1, 20).clear();
+    program.allocate(20);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+  }
+
+  /** The stacks of a name have too few samples each, and the smaller one no verdict. */
+  @Test
+  void aReportHasTheAnswerForAllStacksOfAName() {
+    LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
+    program.cleaned = 20;
+    program.afterFirstYoung = 20;
+    program.allocate(10);
+    Cleaning one = program.cleaning();
+    Cleaned freed = one.sites().get(SITE);
+    Cleaning both =
+        new Cleaning(
+            one.oldCollections(),
+            one.collections(),
+            one.oldBeganNanos(),
+            false,
+            false,
+            "",
+            Map.of(SITE, freed, OTHER, freed));
+    report =
+        detector.evaluate(
+            new Evidence(
+                (long) (program.seconds * 1e9),
+                Observation.off("not wanted"),
+                program.live,
+                Map.of(),
+                Evidence.Counted.FROM_START,
+                both),
+            SitesByHand.reading(
+                SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7),
+                SitesByHand.site(OTHER, "com.shop.Pack.zip", "y", 0)),
+            Instant.EPOCH,
+            LatestAccesses.unavailable("not watched"),
+            name -> false);
+
+    assertThat(report.sites()).hasSize(1);
+    assertThat(report.sites().get(0).grounds().garbage().answer())
+        .isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(report.garbage()).containsOnlyKeys("com.shop.Pack.zip");
+    assertThat(report.garbage().get("com.shop.Pack.zip").answer()).isEqualTo(GarbageAnswer.YOUNG);
+  }
+
+  @Test
   void aCacheOfSecondsIsNoGarbageThatAYoungCollectionFrees() {
     program.cleaned = 100;
     program.afterFirstYoung = 80;
