@@ -578,7 +578,8 @@ public final class DiagnosisRules {
           site.sentence(), place.isEmpty() ? HumanText.shortName(site.site().name()) : place);
     }
     account.map(Account::positive).orElse(List.of()).stream()
-        .filter(row -> row.growthBytes() >= LISTED_BYTES && isFreedYoung(row))
+        .filter(row -> row.growthBytes() >= LISTED_BYTES)
+        .filter(row -> hasAnswer(row, GarbageAnswer.YOUNG, GarbageAnswer.NOT_YET))
         .filter(row -> listed.stream().noneMatch(one -> one.site().name().equals(row.name())))
         .limit(MOST_LISTED)
         .forEach(
@@ -592,10 +593,10 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a young garbage collection frees what a call site holds. */
-  private boolean isFreedYoung(Row row) {
+  /** Returns whether a row is of a call site of which garbage collections tell this. */
+  private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
-        && Headline.garbage(input.leaks(), row.name()).answer() == GarbageAnswer.YOUNG;
+        && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
   }
 
   private static double garbageBytes(SiteVerdict site) {
@@ -771,7 +772,7 @@ public final class DiagnosisRules {
             row ->
                 switch (row.kind()) {
                   case SITE, POOL, MAPPED, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
-                      row.grows() && isCertain(row, least) && !isFreedYoung(row);
+                      row.grows() && isCertain(row, least) && !hasAnswer(row, GarbageAnswer.YOUNG);
                   case STACKS -> countGrows(Count.THREADS, MANY_THREADS, 0);
                   case METASPACE ->
                       row.grows()

@@ -370,15 +370,7 @@ final class Headline {
             : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
           case LEAK -> leak(site, row);
-          case UNUSED ->
-              site.grows()
-                  ? "%s adds %s, none of it accessed: a leak or a large cache"
-                      .formatted(place(row), rate(row))
-                  : "%s holds %s not accessed for %s or more"
-                      .formatted(
-                          place(row),
-                          Sentence.bytes(DiagnosisRules.bytes(site)),
-                          Sentence.atLeast(site.suspected().idleSeconds()));
+          case UNUSED -> unused(site, row);
           case WAITS_FOR_GC -> adds(row) + detail(row);
           default ->
               "%s adds %s, holds %s"
@@ -386,6 +378,20 @@ final class Headline {
                   + detail(row);
         }
         + more;
+  }
+
+  private String unused(SiteVerdict site, Row row) {
+    if (!site.grows()) {
+      return "%s holds %s not accessed for %s or more"
+          .formatted(
+              place(row),
+              Sentence.bytes(DiagnosisRules.bytes(site)),
+              Sentence.atLeast(site.suspected().idleSeconds()));
+    }
+    boolean mayBeGarbage = garbage(input.leaks(), row.name()).answer() == GarbageAnswer.NOT_YET;
+    return mayBeGarbage
+        ? adds(row) + detail(row)
+        : adds(row) + ", none of it accessed: a leak or a large cache";
   }
 
   private String adds(Row row) {
@@ -490,6 +496,9 @@ final class Headline {
     Garbage garbage = garbage(input.leaks(), row.name());
     if (garbage.answer() == GarbageAnswer.YOUNG) {
       return "which a young garbage collection frees";
+    }
+    if (garbage.answer() == GarbageAnswer.NOT_YET) {
+      return "which a garbage collection may free; none came yet";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()

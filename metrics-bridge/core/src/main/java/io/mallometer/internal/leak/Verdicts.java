@@ -15,6 +15,7 @@ import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.SiteVerdict.Site;
 import io.mallometer.model.SiteVerdict.Stack;
 import io.mallometer.model.SiteVerdict.Suspected;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -656,7 +657,7 @@ final class Verdicts {
     Map<String, Garbage> known = new HashMap<>();
     withoutLeaks.forEach(
         (name, sites) -> {
-          Garbage found = garbage.of(numbers(sites));
+          Garbage found = garbageOf(sites);
           if (found.answer() != GarbageAnswer.NONE) {
             known.put(name, found);
           }
@@ -699,7 +700,7 @@ final class Verdicts {
             .atMost(most);
     Growth growth = growth(one);
     LeakEvidence evidence = evidence(one);
-    Garbage waiting = garbage.of(numbers(one.stacks()));
+    Garbage waiting = garbageOf(one.stacks());
     boolean isTold = verdict != Verdict.HEALTHY || waiting.isFreedByCollections();
     String words = isTold ? garbage.words(waiting) : "";
     return new SiteVerdict(
@@ -730,6 +731,13 @@ final class Verdicts {
             uses.of(site.number(), true),
             waiting),
         acknowledged.test(site.name()));
+  }
+
+  private Garbage garbageOf(List<CallSite> sites) {
+    List<CallSite> held = sites.stream().filter(site -> samples.has(site.number())).toList();
+    boolean forCleaner =
+        !held.isEmpty() && held.stream().allMatch(site -> StackFrame.isForCleaner(site.frames()));
+    return garbage.of(numbers(sites), forCleaner);
   }
 
   private static List<Stack> others(List<CallSite> sites) {

@@ -903,6 +903,33 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
+  /** The heap has room, and inflaters that nobody closes pile up. */
+  @Test
+  void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
+    Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);
+    inflaters.live = second -> 60 + 12 * second / 60.0;
+    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.with("a.Version.show", 200, second -> 12 * second / 60.0);
+    LeakReport healthy =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Version.show", 120 * MIB, GarbageAnswer.NOT_YET, 0));
+    for (Verdict verdict : List.of(Verdict.HEALTHY, Verdict.GROWING, Verdict.UNUSED)) {
+      inflaters.leaks =
+          healthy.with(
+              List.of(VerdictsByHand.growing(verdict, "a.Version.show", 12 * 60 * MIB, 120 * MIB)));
+
+      Diagnosis diagnosis = inflaters.diagnosis();
+
+      assertThat(diagnosis.state()).isEqualTo(State.WATCH);
+      assertThat(diagnosis.sentence())
+          .contains("Version.show (Some.java:12) adds 12 MiB/min")
+          .endsWith(", which a garbage collection may free; none came yet");
+      assertThat(findings(inflaters))
+          .anyMatch(text -> text.contains("none came yet. Close what Version.show (Some.java:12)"));
+    }
+  }
+
   /** The troughs rise by 4 MiB a minute. */
   @Test
   void aSawtoothWhoseTroughsRiseIsForecastFromThem() {
