@@ -184,9 +184,7 @@ public record Account(
 
   /** Cached or mapped pages of a file. */
   public record FilePages(
-      @Figure(
-              "The file's name without its directory, or what many files are, such as deleted files")
-          String name,
+      @Figure("The file's name, or what many files are, such as deleted files") String name,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
       @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
 
