@@ -128,9 +128,9 @@ final class AccountTable {
   private final Optional<SiteTrends> sites;
 
   /** The groups of call sites, whose bytes are those on pages in memory. */
-  private final List<SiteTrends.Group> groups;
+  private final List<SiteTrends.Group> groups = new ArrayList<>();
 
-  /** The live bytes of all groups that are on no page in memory. */
+  /** The live bytes of all groups that are on no page in memory, at each reading. */
   private final double[] untouched;
 
   private final PoolChunks chunks;
@@ -165,11 +165,8 @@ final class AccountTable {
     this.maxima = maxima;
     this.seconds =
         readings.stream().mapToDouble(reading -> seconds(started, reading.time())).toArray();
-    this.groups =
-        sites.map(SiteTrends::groups).orElse(List.of()).stream()
-            .map(AccountTable::resident)
-            .toList();
-    this.untouched = untouched();
+    this.untouched = new double[readings.size()];
+    sites.map(SiteTrends::groups).orElse(List.of()).forEach(this::addResident);
     this.total = series(reading -> reading.total(charged));
     this.rest = total.clone();
     PROCESS.forEach(this::add);
@@ -385,44 +382,40 @@ final class AccountTable {
   }
 
   /**
-   * Returns the share of a group's live bytes that is on pages in memory; 1 if it is unknown.
-   *
-   * <p>An account has no other bytes: its total is of memory that is resident. The share is that of
-   * now, and holds for the whole window.
+   * Adds a group with its bytes on pages in memory, because the total of an account has no others.
+   * The share of now holds for the whole window.
    */
+  private void addResident(SiteTrends.Group group) {
+    SiteGroup all = group.figures();
+    double share = residentShare(all);
+    if (share == 1) {
+      groups.add(group);
+      return;
+    }
+    double[] held = interpolated(group.history());
+    for (int i = 0; i < untouched.length; i++) {
+      untouched[i] += (1 - share) * held[i];
+    }
+    groups.add(
+        new SiteTrends.Group(
+            new SiteGroup(
+                all.key(),
+                all.sites(),
+                all.samples(),
+                all.allocatedObjects(),
+                all.allocatedBytes().share(share),
+                all.liveObjects(),
+                all.residentBytes(),
+                all.residentBytes(),
+                share * all.bytesPerSecond()),
+            group.history().stream().map(bytes -> share * bytes).toList(),
+            group.largest()));
+  }
+
+  /** Returns the share of a group's live bytes that is on pages in memory; 1 if it is unknown. */
   static double residentShare(SiteGroup figures) {
     double share = figures.residentBytes().value() / figures.liveBytes().value();
     return share < 1 ? share : 1;
-  }
-
-  private static SiteTrends.Group resident(SiteTrends.Group group) {
-    SiteGroup all = group.figures();
-    double share = residentShare(all);
-    return new SiteTrends.Group(
-        new SiteGroup(
-            all.key(),
-            all.sites(),
-            all.samples(),
-            all.allocatedObjects(),
-            all.allocatedBytes().share(share),
-            all.liveObjects(),
-            all.liveBytes().share(share),
-            all.residentBytes(),
-            share * all.bytesPerSecond()),
-        group.history().stream().map(bytes -> share * bytes).toList(),
-        group.largest());
-  }
-
-  private double[] untouched() {
-    double[] untouched = new double[readings.size()];
-    for (SiteTrends.Group group : sites.map(SiteTrends::groups).orElse(List.of())) {
-      double share = 1 - residentShare(group.figures());
-      double[] held = interpolated(group.history());
-      for (int i = 0; i < untouched.length; i++) {
-        untouched[i] += share * held[i];
-      }
-    }
-    return untouched;
   }
 
   private void addSites(List<Row> rows, Part live) {

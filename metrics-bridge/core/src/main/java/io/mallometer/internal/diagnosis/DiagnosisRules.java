@@ -578,7 +578,7 @@ public final class DiagnosisRules {
           site.sentence(), place.isEmpty() ? HumanText.shortName(site.site().name()) : place);
     }
     account.map(Account::positive).orElse(List.of()).stream()
-        .filter(row -> row.growthBytes() >= LISTED_BYTES)
+        .filter(row -> row.grows() && row.growthBytes() >= LISTED_BYTES)
         .filter(row -> hasAnswer(row, GarbageAnswer.YOUNG, GarbageAnswer.NOT_YET))
         .filter(row -> listed.stream().noneMatch(one -> one.site().name().equals(row.name())))
         .limit(MOST_LISTED)
@@ -1089,12 +1089,13 @@ public final class DiagnosisRules {
                     .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
   }
 
-  /** Returns a name after its count; without a count of this name the name alone. */
-  private String counted(String name) {
-    return account
-        .flatMap(table -> table.count(name))
-        .map(count -> "%.0f %s".formatted(count.count(), name))
-        .orElse(name);
+  /** Returns the name of a file, or the number of the files that have a count. */
+  private String counted(String files) {
+    return Optional.of(files)
+        .filter(Count.DELETED_FILES::equals)
+        .flatMap(name -> account.flatMap(table -> table.count(name)))
+        .map(count -> "%.0f %s".formatted(count.count(), files))
+        .orElse(files);
   }
 
   // ---- Findings and texts
