@@ -114,7 +114,7 @@ PAIRS = (
          row="count:threads", amount=2, known="a pool has a thread for each processor; the kernel counts 2.07", says=("threads/min",), grows=("stacks",),
          heap=256),
     Pair(38, "lucene-core", **versions("org.apache.lucene:lucene-core", "10.3.0", "10.3.0"), truth="mappings of deleted files stay",
-         row="file:dvd", amount=None, known="the account does not sum files of many names", says=(r"deleted|\.dvd",), grows=(), states=ANY,
+         row="file:deleted files", amount=800_000, known="100,000 numbers of 8 bytes", says=(r"deleted|\.dvd",), grows=(), states=ANY,
          heap=256, fixed_options=("-Dorg.apache.lucene.store.MMapDirectory.sharedArenaMaxPermits=1",), versions=(25,)),
     Pair(37, "temporary-buffers", (), (), truth="each thread keeps a direct buffer as large as its largest write", row="site:Records.write", amount=131_072,
          known="the buffer of a thread grows by 128 KiB", says=(r"Records\.write",), heap=256, fixed_options=("-Djdk.nio.maxCachedBufferSize=65536",)),

@@ -14,7 +14,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Verdicts with figures that a test names. */
 public final class VerdictsByHand {
@@ -29,7 +31,16 @@ public final class VerdictsByHand {
 
   /** Returns the report of an evaluation while use is observed, with these verdicts in order. */
   public static LeakReport report(SiteVerdict... verdicts) {
-    return new LeakReport(TIME, observation(), Arrays.asList(verdicts), "");
+    List<SiteVerdict> sites = Arrays.asList(verdicts);
+    Map<String, SiteVerdict.Garbage> garbage =
+        sites.stream()
+            .filter(site -> site.verdict() != Verdict.LEAK)
+            .collect(
+                Collectors.toMap(
+                    site -> site.site().name(),
+                    site -> site.grounds().garbage(),
+                    (first, second) -> first));
+    return new LeakReport(TIME, observation(), sites, "", garbage, "");
   }
 
   /**

@@ -40,23 +40,20 @@ public record Account(
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
-    /** Live bytes of malloc of one call site, by its name. */
+    /** Live bytes of malloc of one call site, by its name, on pages in memory. */
     SITE("call site"),
     /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
     /**
-     * Exact live bytes minus the live bytes of all call sites, as far as the difference exceeds the
-     * error of the samples.
+     * Live bytes of malloc minus the live bytes of all call sites, as far as the difference exceeds
+     * the error of the samples.
      */
     SAMPLING("sampling difference"),
     /** Live bytes of malloc if no call site is known. */
     LIVE("live memory of malloc"),
-    /**
-     * Resident memory of malloc minus live bytes. The figure is too low by the live bytes that are
-     * not resident.
-     */
+    /** Resident memory of malloc minus the live bytes on pages in memory. */
     RETAINED("malloc retained"),
     /** Resident memory of malloc if live bytes are not counted. */
     MALLOC("malloc"),
@@ -164,8 +161,8 @@ public record Account(
   /** A count at the end of the window. */
   public record Count(
       @Figure(
-              "What is counted: threads, ended threads, classes, or the threads of a pool, by their "
-                  + "name with # for each number")
+              "What is counted: threads, ended threads, classes, deleted files, or the threads of "
+                  + "a pool, by their name with # for each number")
           String name,
       @Figure(value = "The count", unit = COUNT) double count,
       @Figure(value = "The count less that at the start", unit = COUNT) double growth,
@@ -180,11 +177,14 @@ public record Account(
 
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
+
+    /** The name of the count of deleted files that are mapped or open, and of their pages. */
+    public static final String DELETED_FILES = "deleted files";
   }
 
   /** Cached or mapped pages of a file. */
   public record FilePages(
-      @Figure("The file's name without its directory") String name,
+      @Figure("The file's name, or what many files are, such as deleted files") String name,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
       @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
 

@@ -13,6 +13,9 @@ public enum GarbageAnswer implements Tagged {
   /** A collection of the old generation frees a part of the objects. */
   OLD,
 
+  /** A cleaner of the JDK may free the objects, and no collection came since their allocation. */
+  NOT_YET,
+
   /** Too few collections of the old generation took place for an answer. */
   NOT_TOLD,
 

@@ -1,8 +1,10 @@
 package io.mallometer.model;
 
+import io.mallometer.model.SiteVerdict.Garbage;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * All verdicts of one evaluation. Immutable.
@@ -16,6 +18,8 @@ import java.util.List;
  *     more bytes than a graver one has a verdict of its own. Pools of one name and library share
  *     one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
+ * @param garbage what collections tell of all call sites of a name together that are no leaks, by
+ *     the name; without names of which nothing is known
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known
  */
@@ -24,15 +28,17 @@ public record LeakReport(
     Observation observation,
     List<SiteVerdict> sites,
     String reason,
+    Map<String, Garbage> garbage,
     String garbageReason) {
 
-  /** Creates a report of a process whose collections are counted. */
+  /** Creates a report of a process whose collections are counted, and free nothing. */
   public LeakReport(Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
-    this(time, observation, sites, reason, "");
+    this(time, observation, sites, reason, Map.of(), "");
   }
 
   public LeakReport {
     sites = List.copyOf(sites);
+    garbage = Map.copyOf(garbage);
   }
 
   /** Creates a report without verdicts, with the reason. */
@@ -50,7 +56,7 @@ public record LeakReport(
 
   /** Returns this report with other verdicts. */
   public LeakReport with(List<SiteVerdict> others) {
-    return new LeakReport(time, observation, others, reason, garbageReason);
+    return new LeakReport(time, observation, others, reason, garbage, garbageReason);
   }
 
   /** Returns the leaks of the application that are not acknowledged. */

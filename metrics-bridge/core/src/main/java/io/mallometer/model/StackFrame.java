@@ -1,6 +1,7 @@
 package io.mallometer.model;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * A function on a call stack.
@@ -25,6 +26,9 @@ public record StackFrame(
    * follows.
    */
   public static final String COMPILATION = "compilation of ";
+
+  private static final Set<String> OWNERS_WITH_CLEANER =
+      Set.of("java.util.zip.Inflater", "java.util.zip.Deflater", "java.nio.DirectByteBuffer");
 
   /** The kind of code of a frame. */
   public enum Kind {
@@ -70,6 +74,18 @@ public record StackFrame(
   public boolean isOfCall() {
     return kind == Kind.JAVA
         && (owner.startsWith("java.lang.invoke.") || owner.startsWith("jdk.internal.foreign."));
+  }
+
+  /**
+   * Returns whether a stack allocates for an object of the JDK that a cleaner frees after a garbage
+   * collection, if the program does not close it: an inflater, a deflater or a direct buffer.
+   */
+  public static boolean isForCleaner(List<StackFrame> frames) {
+    return frames.stream()
+        .filter(frame -> frame.kind() == Kind.JAVA && !frame.owner().endsWith(".misc.Unsafe"))
+        .findFirst()
+        .filter(frame -> OWNERS_WITH_CLEANER.contains(frame.owner()))
+        .isPresent();
   }
 
   /**

@@ -1,6 +1,8 @@
 package io.mallometer.internal.diagnosis;
 
+import io.mallometer.internal.process.FileCache;
 import io.mallometer.internal.process.ProcessCounts;
+import io.mallometer.model.Account.Count;
 import io.mallometer.model.CgroupMemory;
 import io.mallometer.model.ChargedPart;
 import io.mallometer.model.HistoryPoint;
@@ -28,8 +30,7 @@ import java.util.stream.Collectors;
  *     freed since
  * @param counts the numbers of threads and classes of the JVM
  * @param mapped the resident bytes by the call site that mapped them; empty if unknown
- * @param files the cached or mapped bytes of the largest files by path, without pages that the
- *     process copied by writing
+ * @param files the cached or mapped pages of files
  */
 public record AccountReading(
     Instant time,
@@ -39,7 +40,7 @@ public record AccountReading(
     double liveBytes,
     ProcessCounts counts,
     Optional<Map<MappingSite, Long>> mapped,
-    Map<String, Long> files) {
+    PagesOfFiles files) {
 
   /** A call site that mapped memory: its name and its source line, which may be empty. */
   public record MappingSite(String name, String place) {}
@@ -48,6 +49,9 @@ public record AccountReading(
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
+
+  /** The end of the path of a deleted file. */
+  private static final String DELETED = " (deleted)";
 
   /**
    * The fewest bytes that a call site must have mapped to be in a reading. Memory of other call
@@ -73,10 +77,24 @@ public record AccountReading(
     }
   }
 
+  /**
+   * Cached or mapped pages of files in bytes, without the pages that the process wrote.
+   *
+   * @param largest those of the largest files, by path
+   * @param together those of all deleted files, and of the other mapped files by kind
+   * @param deleted the number of deleted files that are mapped or open
+   */
+  public record PagesOfFiles(Map<String, Long> largest, Map<String, Long> together, int deleted) {
+
+    public PagesOfFiles {
+      largest = Map.copyOf(largest);
+      together = Map.copyOf(together);
+    }
+  }
+
   public AccountReading {
     charged = Map.copyOf(charged);
     mapped = mapped.map(Map::copyOf);
-    files = Map.copyOf(files);
   }
 
   /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
@@ -108,19 +126,33 @@ public record AccountReading(
   }
 
   /**
-   * Returns the bytes of the largest files, by path. For a mapped file these are the mapped pages,
-   * which can also grow while all of the file is cached; for another file, the cached pages.
+   * Returns the pages of files. For a mapped file these are the mapped pages, which can also grow
+   * while all of the file is cached; for another file, the cached pages.
    */
-  static Map<String, Long> files(Map<String, Long> mapped, PageCache cached) {
+  static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);
     for (PageCache.CachedFile file : cached.allFiles()) {
-      files.putIfAbsent(file.path() + (file.deleted() ? " (deleted)" : ""), file.cachedBytes());
+      files.putIfAbsent(file.path() + (file.deleted() ? DELETED : ""), file.cachedBytes());
     }
-    return files.entrySet().stream()
-        .filter(file -> file.getValue() >= LEAST_FILE_BYTES)
-        .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-        .limit(MOST_FILES)
-        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    Map<String, Long> together = new HashMap<>(Map.of(Count.DELETED_FILES, 0L));
+    int deleted = 0;
+    for (Map.Entry<String, Long> file : files.entrySet()) {
+      String path = file.getKey();
+      if (path.endsWith(DELETED)) {
+        deleted++;
+        together.merge(Count.DELETED_FILES, file.getValue(), Long::sum);
+      } else if (mapped.containsKey(path)) {
+        together.merge(FileCache.kind(path) + " files", file.getValue(), Long::sum);
+      }
+    }
+    return new PagesOfFiles(
+        files.entrySet().stream()
+            .filter(file -> file.getValue() >= LEAST_FILE_BYTES)
+            .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+            .limit(MOST_FILES)
+            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
+        together,
+        deleted);
   }
 
   /**

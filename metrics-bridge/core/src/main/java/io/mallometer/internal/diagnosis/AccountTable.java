@@ -1,6 +1,7 @@
 package io.mallometer.internal.diagnosis;
 
 import io.mallometer.internal.diagnosis.AccountReading.MappingSite;
+import io.mallometer.internal.diagnosis.AccountReading.PagesOfFiles;
 import io.mallometer.internal.leak.Trend;
 import io.mallometer.internal.leak.Trend.Slope;
 import io.mallometer.model.Account;
@@ -10,6 +11,7 @@ import io.mallometer.model.Account.Kind;
 import io.mallometer.model.Account.Row;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.CodeOwner;
 import io.mallometer.model.Estimate;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakReport;
@@ -33,6 +35,7 @@ import java.util.function.DoublePredicate;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,6 +126,13 @@ final class AccountTable {
 
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
+
+  /** The groups of call sites, whose bytes are those on pages in memory. */
+  private final List<SiteTrends.Group> groups = new ArrayList<>();
+
+  /** The live bytes of all groups that are on no page in memory, at each reading. */
+  private final double[] untouched;
+
   private final PoolChunks chunks;
   private final LeakReport leaks;
   private final Map<Kind, Double> maxima;
@@ -155,6 +165,8 @@ final class AccountTable {
     this.maxima = maxima;
     this.seconds =
         readings.stream().mapToDouble(reading -> seconds(started, reading.time())).toArray();
+    this.untouched = new double[readings.size()];
+    sites.map(SiteTrends::groups).orElse(List.of()).forEach(this::addResident);
     this.total = series(reading -> reading.total(charged));
     this.rest = total.clone();
     PROCESS.forEach(this::add);
@@ -304,6 +316,11 @@ final class AccountTable {
 
   private void add(Kind kind) {
     double[] bytes = series(reading -> bytes(reading, kind));
+    if (kind == Kind.LIVE || kind == Kind.RETAINED) {
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] += kind == Kind.LIVE ? -untouched[i] : untouched[i];
+      }
+    }
     add(row(kind, bytes), bytes);
   }
 
@@ -364,8 +381,44 @@ final class AccountTable {
         0);
   }
 
+  /**
+   * Adds a group with its bytes on pages in memory, because the total of an account has no others.
+   * The share of now holds for the whole window.
+   */
+  private void addResident(SiteTrends.Group group) {
+    SiteGroup all = group.figures();
+    double share = residentShare(all);
+    if (share == 1) {
+      groups.add(group);
+      return;
+    }
+    double[] held = interpolated(group.history());
+    for (int i = 0; i < untouched.length; i++) {
+      untouched[i] += (1 - share) * held[i];
+    }
+    groups.add(
+        new SiteTrends.Group(
+            new SiteGroup(
+                all.key(),
+                all.sites(),
+                all.samples(),
+                all.allocatedObjects(),
+                all.allocatedBytes().share(share),
+                all.liveObjects(),
+                all.residentBytes(),
+                all.residentBytes(),
+                share * all.bytesPerSecond()),
+            group.history().stream().map(bytes -> share * bytes).toList(),
+            group.largest()));
+  }
+
+  /** Returns the share of a group's live bytes that is on pages in memory; 1 if it is unknown. */
+  static double residentShare(SiteGroup figures) {
+    double share = figures.residentBytes().value() / figures.liveBytes().value();
+    return share < 1 ? share : 1;
+  }
+
   private void addSites(List<Row> rows, Part live) {
-    List<SiteTrends.Group> groups = sites.map(SiteTrends::groups).orElse(List.of());
     if (groups.isEmpty()) {
       rows.add(live.row());
       return;
@@ -551,13 +604,16 @@ final class AccountTable {
 
   /**
    * Returns the call site that started most threads, by the memory that was allocated for new
-   * threads under it.
+   * threads under it; empty if the JDK's own code started them, since its name would be a function
+   * of HotSpot.
    */
   private String starter() {
-    return sites.map(SiteTrends::groups).orElse(List.of()).stream()
+    return groups.stream()
         .filter(group -> group.largest().stream().anyMatch(AccountTable::startsThreads))
         .max(Comparator.comparingDouble(group -> growth(interpolated(group.history()))))
-        .map(group -> group.largest().get(0).line())
+        .map(group -> group.largest().get(0))
+        .filter(site -> site.codeOwner() != CodeOwner.JVM)
+        .map(CallSite::line)
         .orElse("");
   }
 
@@ -671,6 +727,10 @@ final class AccountTable {
       counts.add(count(Count.ENDED_THREADS, ended));
     }
     counts.add(count(Count.CLASSES, series(reading -> reading.counts().classes())));
+    double[] deleted = series(reading -> reading.files().deleted());
+    if (deleted[deleted.length - 1] > 0) {
+      counts.add(count(Count.DELETED_FILES, deleted));
+    }
     names(reading -> reading.counts().pools().keySet()).stream()
         .map(pool -> count(pool, known(reading -> reading.counts().pools().get(pool))))
         .filter(count -> count.growth() >= LEAST_COUNT)
@@ -689,19 +749,30 @@ final class AccountTable {
         Trend.interval(seconds, series).lower() > 0 && !slowsTo(STEADY, series));
   }
 
+  /** Returns files that grew, and sums of files whose growth no single file explains. */
   private List<FilePages> files() {
-    return names(reading -> reading.files().keySet()).stream()
+    List<FilePages> files = grown(PagesOfFiles::largest);
+    double largest = files.stream().mapToDouble(FilePages::growthBytes).max().orElse(0);
+    return Stream.concat(
+            files.stream(),
+            grown(PagesOfFiles::together).stream()
+                .filter(sum -> largest < Headline.EXPLAINED * sum.growthBytes()))
+        .sorted(Comparator.comparingDouble(FilePages::growthBytes).reversed())
+        .limit(MOST_LISTED)
+        .toList();
+  }
+
+  private List<FilePages> grown(Function<PagesOfFiles, Map<String, Long>> pages) {
+    return names(reading -> pages.apply(reading.files()).keySet()).stream()
         .map(
             name -> {
-              double[] series = known(reading -> reading.files().get(name));
+              double[] series = known(reading -> pages.apply(reading.files()).get(name));
               return new FilePages(
                   name.substring(name.lastIndexOf('/') + 1),
                   series[series.length - 1],
                   growth(series));
             })
         .filter(file -> file.growthBytes() >= LEAST_FILE_BYTES)
-        .sorted(Comparator.comparingDouble(FilePages::growthBytes).reversed())
-        .limit(MOST_LISTED)
         .toList();
   }
 

@@ -16,6 +16,7 @@ import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.Finding;
 import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.Diagnosis.State;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.Observation;
@@ -562,34 +563,63 @@ public final class DiagnosisRules {
 
   /** Adds findings on memory that waits for a garbage collection. They do not change the state. */
   private void reportGarbage() {
-    input.leaks().sites().stream()
-        .filter(site -> site.verdict() != Verdict.LEAK)
-        .filter(
-            site -> site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
-        .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))
+    List<SiteVerdict> listed =
+        input.leaks().sites().stream()
+            .filter(site -> site.verdict() != Verdict.LEAK)
+            .filter(
+                site ->
+                    site.verdict() == Verdict.WAITS_FOR_GC || garbageBytes(site) >= LISTED_BYTES)
+            .sorted(Comparator.comparingDouble(site -> -garbageBytes(site)))
+            .limit(MOST_LISTED)
+            .toList();
+    for (SiteVerdict site : listed) {
+      String place = StackFrame.place(site.site().frames(), site.site().name());
+      addGarbage(
+          site.sentence(), place.isEmpty() ? HumanText.shortName(site.site().name()) : place);
+    }
+    account.map(Account::positive).orElse(List.of()).stream()
+        .filter(row -> row.grows() && row.growthBytes() >= LISTED_BYTES)
+        .filter(row -> hasAnswer(row, GarbageAnswer.YOUNG, GarbageAnswer.NOT_YET))
+        .filter(row -> listed.stream().noneMatch(one -> one.site().name().equals(row.name())))
         .limit(MOST_LISTED)
         .forEach(
-            site -> addFinding("garbage", State.HEALTHY, site.sentence() + garbageAdvice(site)));
+            row ->
+                addGarbage(
+                    "%s grew by %s, %s"
+                        .formatted(
+                            Headline.place(row),
+                            Sentence.bytes(row.growthBytes()),
+                            headline.garbage(row)),
+                    Headline.place(row)));
+  }
+
+  /** Returns whether a row is of a call site of which garbage collections tell this. */
+  private boolean hasAnswer(Row row, GarbageAnswer... answers) {
+    return row.kind() == Kind.SITE
+        && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
   }
 
   private static double garbageBytes(SiteVerdict site) {
     return site.grounds().garbage().bytes().value();
   }
 
-  private String garbageAdvice(SiteVerdict site) {
+  private void addGarbage(String text, String place) {
     String late =
         limit.usedShare() >= NEAR_THE_LIMIT
             ? ". The limit is near, and a collection may not come in time"
             : "";
-    String place = StackFrame.place(site.site().frames(), site.site().name());
-    return "%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, or a smaller -Xmx%s"
-        .formatted(
-            late,
-            place.isEmpty() ? HumanText.shortName(site.site().name()) : place,
-            Collector.ofThisJvm()
-                .collectsPeriodically(ProcessHandle.current().pid())
-                .map(", or "::concat)
-                .orElse(""));
+    addFinding(
+        "garbage",
+        State.HEALTHY,
+        "%s%s. Close what %s allocates; else set -XX:MaxDirectMemorySize for direct buffers, or a smaller -Xmx%s"
+            .formatted(
+                text,
+                late,
+                place,
+                Collector.ofThisJvm()
+                    .collectsPeriodically(ProcessHandle.current().pid())
+                    .map(", or "::concat)
+                    .orElse("")));
   }
 
   // ---- Growth
@@ -742,7 +772,7 @@ public final class DiagnosisRules {
             row ->
                 switch (row.kind()) {
                   case SITE, POOL, MAPPED, TMPFS, SHARED, COPIES, ANONYMOUS, OTHERS ->
-                      row.grows() && isCertain(row, least);
+                      row.grows() && isCertain(row, least) && !hasAnswer(row, GarbageAnswer.YOUNG);
                   case STACKS -> countGrows(Count.THREADS, MANY_THREADS, 0);
                   case METASPACE ->
                       row.grows()
@@ -1056,7 +1086,16 @@ public final class DiagnosisRules {
         .map(
             file ->
                 "pages of %s grew by %s"
-                    .formatted(file.name(), Sentence.bytes(file.growthBytes())));
+                    .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
+  }
+
+  /** Returns the name of a file, or the number of the files that have a count. */
+  private String counted(String files) {
+    return Optional.of(files)
+        .filter(Count.DELETED_FILES::equals)
+        .flatMap(name -> account.flatMap(table -> table.count(name)))
+        .map(count -> "%.0f %s".formatted(count.count(), files))
+        .orElse(files);
   }
 
   // ---- Findings and texts

@@ -10,6 +10,7 @@ import io.mallometer.model.Diagnosis.Limit;
 import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.LeakReport;
+import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
 import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.StackFrame;
@@ -38,9 +39,12 @@ final class Headline {
 
   private static final double HALF = 0.5;
 
+  /** The least resident share of live bytes with which the sentence does not state it. */
+  private static final double MOSTLY_RESIDENT = 0.75;
+
   /** The counts that do not belong to a thread pool. */
   private static final List<String> COUNTS_OF_ALL =
-      List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES);
+      List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
   /** The rows whose names keep their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
@@ -366,15 +370,7 @@ final class Headline {
             : "; %d more %s".formatted(others, others == 1 ? "suspect" : "suspects");
     return switch (site.verdict()) {
           case LEAK -> leak(site, row);
-          case UNUSED ->
-              site.grows()
-                  ? "%s adds %s, none of it accessed: a leak or a large cache"
-                      .formatted(place(row), rate(row))
-                  : "%s holds %s not accessed for %s or more"
-                      .formatted(
-                          place(row),
-                          Sentence.bytes(DiagnosisRules.bytes(site)),
-                          Sentence.atLeast(site.suspected().idleSeconds()));
+          case UNUSED -> unused(site, row);
           case WAITS_FOR_GC -> adds(row) + detail(row);
           default ->
               "%s adds %s, holds %s"
@@ -382,6 +378,20 @@ final class Headline {
                   + detail(row);
         }
         + more;
+  }
+
+  private String unused(SiteVerdict site, Row row) {
+    if (!site.grows()) {
+      return "%s holds %s not accessed for %s or more"
+          .formatted(
+              place(row),
+              Sentence.bytes(DiagnosisRules.bytes(site)),
+              Sentence.atLeast(site.suspected().idleSeconds()));
+    }
+    boolean mayBeGarbage = garbage(input.leaks(), row.name()).answer() == GarbageAnswer.NOT_YET;
+    return mayBeGarbage
+        ? adds(row) + detail(row)
+        : adds(row) + ", none of it accessed: a leak or a large cache";
   }
 
   private String adds(Row row) {
@@ -473,13 +483,9 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage of a call site that is no leak. */
+  /** Returns what collections tell of the call sites of a name that are no leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
-    return leaks.sites().stream()
-        .filter(site -> site.verdict() != Verdict.LEAK && site.site().name().equals(name))
-        .map(site -> site.grounds().garbage())
-        .findFirst()
-        .orElse(Garbage.NONE);
+    return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }
 
   /**
@@ -490,6 +496,9 @@ final class Headline {
     Garbage garbage = garbage(input.leaks(), row.name());
     if (garbage.answer() == GarbageAnswer.YOUNG) {
       return "which a young garbage collection frees";
+    }
+    if (garbage.answer() == GarbageAnswer.NOT_YET) {
+      return "which a garbage collection may free; none came yet";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()
@@ -561,9 +570,29 @@ final class Headline {
         : Duration.ZERO;
   }
 
-  /** Returns the rate of a row in words. The rate of a suspect is that of its verdict. */
+  /**
+   * Returns the rate of a row in words. The rate of a suspect is that of its verdict, with its
+   * resident part if much of the memory was never touched.
+   */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);
-    return Sentence.rate(perHour > 0 ? perHour / HOUR : row.bytesPerSecond());
+    if (!(perHour > 0)) {
+      return Sentence.rate(row.bytesPerSecond());
+    }
+    double live = perHour / HOUR;
+    double share = residentShare(row.name());
+    return share < MOSTLY_RESIDENT
+        ? "%s (%s resident)"
+            .formatted(
+                Sentence.rate(live), Sentence.bytes(share * live * Sentence.secondsOfRate(live)))
+        : Sentence.rate(live);
+  }
+
+  private double residentShare(String name) {
+    return input.sites().map(SiteTrends::groups).orElse(List.of()).stream()
+        .filter(group -> group.figures().key().equals(name))
+        .mapToDouble(group -> AccountTable.residentShare(group.figures()))
+        .findFirst()
+        .orElse(1);
   }
 }

@@ -119,7 +119,7 @@ final class TotalGrowth {
       boolean cleaned =
           switch (site.grounds().garbage().answer()) {
             case YOUNG, OLD, NOT_TOLD -> true;
-            case NONE, OUTLIVED -> false;
+            case NONE, NOT_YET, OUTLIVED -> false;
           };
       garbage += cleaned ? site.growth().liveBytes() : 0;
     }

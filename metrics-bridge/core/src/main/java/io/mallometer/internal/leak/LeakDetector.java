@@ -126,6 +126,7 @@ public final class LeakDetector {
         observation.hasSeen() ? observation.withLostMemory(lost.resultText()) : observation,
         verdicts,
         sites.reason(),
+        evaluation.garbageByName(),
         garbage.reason());
   }
 

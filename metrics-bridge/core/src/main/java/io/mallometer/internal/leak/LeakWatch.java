@@ -226,13 +226,10 @@ public final class LeakWatch {
     }
     LeakReport known = latest;
     publish(
-        new LeakReport(
-            known.time(),
-            known.observation(),
+        known.with(
             known.sites().stream()
                 .map(one -> one.acknowledged(acknowledgedSites.contain(one.site().name())))
-                .toList(),
-            known.reason()));
+                .toList()));
     return acknowledgedSitesFile;
   }
 

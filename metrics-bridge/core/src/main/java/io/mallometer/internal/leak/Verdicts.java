@@ -5,6 +5,7 @@ import io.mallometer.internal.leak.evidence.Evidence;
 import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.internal.leak.evidence.SiteUse;
 import io.mallometer.model.CallSite;
+import io.mallometer.model.GarbageAnswer;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.SiteOrder;
 import io.mallometer.model.SiteVerdict;
@@ -14,6 +15,7 @@ import io.mallometer.model.SiteVerdict.Growth;
 import io.mallometer.model.SiteVerdict.Site;
 import io.mallometer.model.SiteVerdict.Stack;
 import io.mallometer.model.SiteVerdict.Suspected;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -182,6 +184,10 @@ final class Verdicts {
   private final List<AssessedStacks> toRemember = new ArrayList<>();
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
+
+  /** The stacks of each name that are no leaks, of all its libraries. */
+  private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
+
   private final Map<Integer, List<Integer>> stacks = new HashMap<>();
   private @Nullable RuntimeException failure;
 
@@ -261,6 +267,7 @@ final class Verdicts {
       }
       becameLeak |= one.state().isLeak() && !stateBefore(site.number()).isLeak();
     }
+    withoutLeaks.computeIfAbsent(name.get(0), key -> new ArrayList<>()).addAll(rest);
     int sampled = 0;
     for (AssessedStacks one : members) {
       sampled += samples.has(one.first().number()) ? 1 : 0;
@@ -643,6 +650,22 @@ final class Verdicts {
   }
 
   /**
+   * Returns what collections tell of each name. Its samples are those of all stacks, so there are
+   * enough for an answer earlier than for one stack; healthy stacks have a verdict each or none.
+   */
+  Map<String, Garbage> garbageByName() {
+    Map<String, Garbage> known = new HashMap<>();
+    withoutLeaks.forEach(
+        (name, sites) -> {
+          Garbage found = garbageOf(sites);
+          if (found.answer() != GarbageAnswer.NONE) {
+            known.put(name, found);
+          }
+        });
+    return known;
+  }
+
+  /**
    * Returns the numbers of all stacks of a verdict, by the number of its first one. A verdict on
    * one stack has no entry.
    */
@@ -677,7 +700,7 @@ final class Verdicts {
             .atMost(most);
     Growth growth = growth(one);
     LeakEvidence evidence = evidence(one);
-    Garbage waiting = garbage.of(numbers(one.stacks()));
+    Garbage waiting = garbageOf(one.stacks());
     boolean isTold = verdict != Verdict.HEALTHY || waiting.isFreedByCollections();
     String words = isTold ? garbage.words(waiting) : "";
     return new SiteVerdict(
@@ -708,6 +731,13 @@ final class Verdicts {
             uses.of(site.number(), true),
             waiting),
         acknowledged.test(site.name()));
+  }
+
+  private Garbage garbageOf(List<CallSite> sites) {
+    List<CallSite> held = sites.stream().filter(site -> samples.has(site.number())).toList();
+    boolean forCleaner =
+        !held.isEmpty() && held.stream().allMatch(site -> StackFrame.isForCleaner(site.frames()));
+    return garbage.of(numbers(sites), forCleaner);
   }
 
   private static List<Stack> others(List<CallSite> sites) {

@@ -232,6 +232,9 @@ final class WaitingGarbage {
     private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
+    /** The fewest collections before the allocation of a live sample. */
+    private long oldest = Long.MAX_VALUE;
+
     Sums(List<Integer> sites) {
       sites.forEach(this::add);
     }
@@ -239,6 +242,7 @@ final class WaitingGarbage {
     private void add(int site) {
       for (SampledObject object : samples.of(site)) {
         all.add(object);
+        oldest = Math.min(oldest, object.collections());
         long met = metBy(object);
         if (met >= 1) {
           left.add(object);
@@ -316,7 +320,7 @@ final class WaitingGarbage {
 
     boolean freesYoung() {
       return mostLeft(cleaned - afterFirstYoung, afterFirstYoung) <= MOST_LEFT
-          && areFew(leftByAny, all.bytes);
+          && (leftByAny.count == 0 || areFew(leftByAny, all.bytes));
     }
 
     GarbageAnswer answer() {
@@ -336,6 +340,13 @@ final class WaitingGarbage {
         return GarbageAnswer.OLD;
       }
       return leftByBoth.count > 0 ? GarbageAnswer.OUTLIVED : GarbageAnswer.NOT_TOLD;
+    }
+
+    GarbageAnswer answerForCleaner() {
+      boolean isMet = oldest < latest.collections();
+      return cleaned == 0 && all.count > 0 && !isMet && reason().isEmpty()
+          ? GarbageAnswer.NOT_YET
+          : answer();
     }
 
     /**
@@ -382,10 +393,17 @@ final class WaitingGarbage {
     }
   }
 
-  /** Returns the garbage of sites together. */
-  Garbage of(List<Integer> sites) {
+  /**
+   * Returns the garbage of sites together.
+   *
+   * @param forCleaner whether a cleaner of the JDK frees their objects
+   */
+  Garbage of(List<Integer> sites, boolean forCleaner) {
+    if (!forCleaner && sites.stream().noneMatch(latest.sites()::containsKey)) {
+      return Garbage.NONE;
+    }
     Sums sums = new Sums(sites);
-    GarbageAnswer answer = sums.answer();
+    GarbageAnswer answer = forCleaner ? sums.answerForCleaner() : sums.answer();
     if (answer == GarbageAnswer.NONE) {
       return Garbage.NONE;
     }
@@ -432,6 +450,7 @@ final class WaitingGarbage {
     return switch (garbage.answer()) {
       case NONE -> "";
       case YOUNG -> "a young garbage collection frees it";
+      case NOT_YET -> "a garbage collection may free it, and none came yet";
       case OLD ->
           "an old garbage collection frees about %s of it (%s to %s); the last was %s ago"
               .formatted(

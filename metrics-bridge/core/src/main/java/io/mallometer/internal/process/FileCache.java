@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
  * after another, and the rest for mapped files. The next reading, a minute later, continues where
  * this one ended.
  */
-final class FileCache {
+public final class FileCache {
 
   static final long PACE_NANOS = 60_000_000_000L;
   static final long BUDGET_NANOS = 20_000_000L;
@@ -318,7 +318,7 @@ final class FileCache {
   }
 
   /** Returns the kind of a file by its name. */
-  static String kind(String path) {
+  public static String kind(String path) {
     String name = path.toLowerCase(Locale.ROOT);
     if (LIBRARY.matcher(name).matches()) {
       return "library";

@@ -54,9 +54,18 @@ class AccountReadingsTest {
             0,
             "");
 
-    assertThat(AccountReading.files(Map.of("/db/data.mdb", 40 * mib), cached))
+    AccountReading.PagesOfFiles files =
+        AccountReading.files(Map.of("/db/data.mdb", 40 * mib, "/lib/a.so", 1_024L), cached);
+
+    assertThat(files.largest())
         .containsOnly(
             Map.entry("/db/data.mdb", 40 * mib), Map.entry("/log/app.log (deleted)", 70 * mib));
+    assertThat(files.together())
+        .containsOnly(
+            Map.entry("deleted files", 70 * mib),
+            Map.entry("other files", 40 * mib),
+            Map.entry("library files", 1_024L));
+    assertThat(files.deleted()).isEqualTo(1);
   }
 
   private static Snapshot snapshot(long second) {

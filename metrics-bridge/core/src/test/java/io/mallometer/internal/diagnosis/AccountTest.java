@@ -16,6 +16,8 @@ import io.mallometer.model.ClassLoaders;
 import io.mallometer.model.Diagnosis;
 import io.mallometer.model.Diagnosis.State;
 import io.mallometer.model.GarbageAnswer;
+import io.mallometer.model.LeakReport;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.ResidentPart;
 import io.mallometer.model.SelfReport;
 import io.mallometer.model.StackFrame;
@@ -26,7 +28,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.LongToDoubleFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tests the diagnoses of programs with known causes of growth, mostly after ten minutes. */
@@ -163,6 +168,34 @@ class AccountTest {
         .sum();
   }
 
+  /** Half of each stream's memory is never touched. */
+  @Test
+  void aCallSiteCountsAsFarAsItsPagesAreInMemory() {
+    Situation streams = new Situation(TEN_MINUTES, second -> 200 + 10 * second / 60.0);
+    streams.live = second -> 60 + 20 * second / 60.0;
+    streams.residentShare = 0.5;
+    streams.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + 10 * second / 60.0);
+    streams.parts.put(ResidentPart.MALLOC_RETAINED, second -> 5);
+    streams.with("a.Exports.compress", 400, second -> 20 * second / 60.0);
+    streams.leaks =
+        VerdictsByHand.report(
+            VerdictsByHand.growing(Verdict.UNUSED, "a.Exports.compress", 20 * 60 * MIB, 190 * MIB));
+
+    Diagnosis diagnosis = streams.diagnosis();
+
+    Account account = diagnosis.account().orElseThrow();
+    assertThat(growth(account, Kind.SITE)).isCloseTo(account.total().growthBytes(), within(1.0));
+    Row retained = account.row(Kind.RETAINED, Kind.RETAINED.words()).orElseThrow();
+    assertThat(retained.growthBytes()).isCloseTo(0, within(1.0));
+    assertThat(retained.bytes()).isCloseTo(5 * MIB, within(1.0));
+    assertThat(diagnosis.sentence())
+        .contains("Exports.compress (Some.java:12) adds 20 MiB/min (10 MiB resident), none of it");
+
+    streams.residentShare = 0.8;
+
+    assertThat(streams.diagnosis().sentence()).contains("adds 20 MiB/min, none of it");
+  }
+
   /**
    * The program allocates a block of 60 MiB every minute. The bytes of the blocks are exact, so the
    * row needs no minimum number of samples.
@@ -263,6 +296,41 @@ class AccountTest {
     threads.endedThreads = second -> 7 + second / 60;
 
     assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
+  }
+
+  /** The JDK's thread for delays starts them. A line that starts fewer is not their starter. */
+  @Test
+  void threadsThatTheJdkStartsAreNamedByTheirPool() {
+    Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
+    threads.limit = NO_LIMIT;
+    threads.threads = second -> 20 + 5 * second;
+    threads.pool = "client-#";
+    threads.live = second -> 60 + second / 60.0;
+    threads.parts.put(ResidentPart.MALLOC_LIVE, second -> 60 + second / 60.0);
+    threads.parts.put(ResidentPart.THREAD_STACKS, second -> 2 + second / 4.0);
+    StackFrame start = StackFrame.ofJava("java.lang.Thread", "start0", "Thread.java", 0);
+    threads.sites.put(
+        "libjvm.so!JVM_StartThread",
+        new Situation.Site(
+            second -> second / 60.0,
+            40,
+            List.of(
+                StackFrame.ofLibrary("libjvm.so", "JVM_StartThread", 31),
+                start,
+                StackFrame.ofJava(
+                    "java.util.concurrent.ThreadPoolExecutor",
+                    "addWorker",
+                    "ThreadPoolExecutor.java",
+                    945))));
+    threads.sites.put(
+        "a.RepairTask.execute",
+        new Situation.Site(
+            second -> second / 6_000.0,
+            5,
+            List.of(start, StackFrame.ofJava("a.RepairTask", "execute", "RepairTask.java", 21))));
+
+    assertThat(threads.diagnosis().sentence())
+        .endsWith("Thread stacks add 15 MiB/min (300 threads/min, 3020 are client-#)");
   }
 
   @Test
@@ -445,6 +513,45 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
+  /** An index is read again every 4 s, and the mappings of its deleted files of 784 KiB stay. */
+  @Test
+  void pagesOfDeletedFilesAreCountedTogether() {
+    Situation index = new Situation(Duration.ofMinutes(9), second -> 200 + 3 * second / 60.0);
+    index.mappedFiles =
+        second -> files((int) second / 4, number -> "/data/_%d.dvd (deleted)".formatted(number));
+
+    Diagnosis diagnosis = index.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.TOO_EARLY);
+    assertThat(diagnosis.sentence()).contains(", pages of 135 deleted files grew by ");
+    Account account = diagnosis.account().orElseThrow();
+    Account.FilePages deleted = account.files().get(0);
+    assertThat(deleted.name()).isEqualTo(Count.DELETED_FILES);
+    assertThat(deleted.bytes()).isEqualTo(135 * 784 * 1_024);
+    Count count = account.count(Count.DELETED_FILES).orElseThrow();
+    assertThat(count.perMinute()).isCloseTo(15, within(0.5));
+    assertThat(deleted.growthBytes()).isCloseTo(count.growth() * 784 * 1_024, within(1.0));
+  }
+
+  @Test
+  void pagesOfManySmallFilesAreNamedByTheirKind() {
+    Situation index = new Situation(TEN_MINUTES, second -> 200);
+    index.mappedFiles =
+        second -> files(1 + (int) second / 4, number -> "/data/_%d.dvd".formatted(number));
+
+    Diagnosis diagnosis = index.diagnosis();
+
+    assertThat(diagnosis.state()).isEqualTo(State.HEALTHY);
+    assertThat(diagnosis.sentence()).contains("; pages of index files grew by ");
+    assertThat(diagnosis.account().orElseThrow().count(Count.DELETED_FILES)).isEmpty();
+  }
+
+  private static Map<String, Long> files(int count, IntFunction<String> path) {
+    return IntStream.range(0, count)
+        .boxed()
+        .collect(Collectors.toMap(path::apply, number -> 784L << 10));
+  }
+
   /**
    * A reading has only the largest pools and files, so one of them may be absent from some
    * readings.
@@ -492,7 +599,7 @@ class AccountTest {
         reading.liveBytes(),
         new ProcessCounts(500, Double.NaN, pools, 5_000),
         reading.mapped(),
-        files);
+        AccountReading.files(files, PageCache.NONE));
   }
 
   @Test
@@ -767,6 +874,60 @@ class AccountTest {
     assertThat(packs.diagnosis().sentence())
         .contains(" adds 43 MiB/min, of which an old garbage collection frees 43 MiB/min");
     assertThat(garbageOf(packs)).isCloseTo(43 * MIB / 60, within(0.02 * MIB));
+  }
+
+  /** No verdict is on its stacks, and collections become rarer as the heap grows. */
+  @Test
+  void growthThatYoungCollectionsFreeAsksForNoStateAndIsListed() {
+    Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 3 * second / 60.0);
+    inflaters.limit = NO_LIMIT;
+    inflaters.live = second -> 60 + 3 * second / 60.0;
+    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.with("a.Latencies.receive", 40, second -> 3 * second / 60.0);
+    assertThat(inflaters.diagnosis().state()).isEqualTo(State.WATCH);
+    assertThat(findings(inflaters)).noneMatch(text -> text.contains("Close what"));
+
+    LeakReport freed =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Latencies.receive", 30 * MIB, GarbageAnswer.YOUNG, 0));
+    inflaters.leaks = freed.with(List.of());
+
+    assertThat(inflaters.diagnosis().state()).isEqualTo(State.TOO_EARLY);
+    assertThat(findings(inflaters))
+        .anyMatch(
+            text ->
+                text.startsWith("Latencies.receive (Some.java:12) grew by ")
+                    && text.contains(
+                        ", which a young garbage collection frees. Close what Latencies.receive"
+                            + " (Some.java:12) allocates"));
+  }
+
+  /** The heap has room, and inflaters that nobody closes pile up. */
+  @Test
+  void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
+    Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);
+    inflaters.live = second -> 60 + 12 * second / 60.0;
+    inflaters.parts.put(ResidentPart.MALLOC_LIVE, inflaters.live);
+    inflaters.with("a.Version.show", 200, second -> 12 * second / 60.0);
+    LeakReport healthy =
+        VerdictsByHand.report(
+            VerdictsByHand.garbage(
+                Verdict.HEALTHY, "a.Version.show", 120 * MIB, GarbageAnswer.NOT_YET, 0));
+    for (Verdict verdict : List.of(Verdict.HEALTHY, Verdict.GROWING, Verdict.UNUSED)) {
+      inflaters.leaks =
+          healthy.with(
+              List.of(VerdictsByHand.growing(verdict, "a.Version.show", 12 * 60 * MIB, 120 * MIB)));
+
+      Diagnosis diagnosis = inflaters.diagnosis();
+
+      assertThat(diagnosis.state()).isEqualTo(State.WATCH);
+      assertThat(diagnosis.sentence())
+          .contains("Version.show (Some.java:12) adds 12 MiB/min")
+          .endsWith(", which a garbage collection may free; none came yet");
+      assertThat(findings(inflaters))
+          .anyMatch(text -> text.contains("none came yet. Close what Version.show (Some.java:12)"));
+    }
   }
 
   /** The troughs rise by 4 MiB a minute. */

@@ -2,7 +2,9 @@ package io.mallometer.internal.diagnosis;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.mallometer.model.Diagnosis;
+import io.mallometer.model.Estimate;
 import io.mallometer.model.MallometerOptions;
+import io.mallometer.model.PageCache;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -65,8 +67,14 @@ final class RecordedInput {
     if (kind == boolean.class || kind == Boolean.class) {
       return json.asBoolean();
     }
+    if (kind == Estimate.class && json.isMissingNode()) {
+      return Estimate.UNKNOWN;
+    }
     if (json.isNull() || json.isMissingNode()) {
       return kind == String.class ? "" : null;
+    }
+    if (kind == AccountReading.PagesOfFiles.class && !json.path("largest").isObject()) {
+      return onlyFiles(json);
     }
     if (kind == Instant.class) {
       return Instant.parse(json.asText());
@@ -82,6 +90,13 @@ final class RecordedInput {
     }
     // The rules do not read the distribution of sizes.
     return kind == String.class ? json.asText() : null;
+  }
+
+  /** Returns the pages of files of a recording that has them by the name of the file alone. */
+  private static AccountReading.PagesOfFiles onlyFiles(JsonNode json) {
+    Map<String, Long> files = new LinkedHashMap<>();
+    json.properties().forEach(file -> files.put(file.getKey(), file.getValue().asLong()));
+    return AccountReading.files(files, PageCache.NONE);
   }
 
   private static Object container(JsonNode json, ParameterizedType type)

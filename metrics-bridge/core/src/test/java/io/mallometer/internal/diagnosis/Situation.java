@@ -17,6 +17,7 @@ import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.MemoryBudget;
+import io.mallometer.model.PageCache;
 import io.mallometer.model.PoolReport;
 import io.mallometer.model.PreviousRun;
 import io.mallometer.model.ProcessMemory;
@@ -37,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
@@ -84,6 +86,9 @@ class Situation {
   /** Whether the diagnosis has readings of the parts of memory. */
   boolean divided = true;
 
+  /** The share of the live bytes of call sites that is on pages in memory; NaN if unknown. */
+  double residentShare = Double.NaN;
+
   /** The MiB that each call site has allocated; NaN if they equal its live bytes. */
   double allocated = Double.NaN;
 
@@ -97,6 +102,9 @@ class Situation {
   final Map<ResidentPart, LongToDoubleFunction> parts = new EnumMap<>(ResidentPart.class);
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
+
+  /** Returns the mapped files of a second, by path. */
+  LongFunction<Map<String, Long>> mappedFiles = second -> Map.of();
 
   /** The memory that each method maps; {@code NaN} while it is unknown. */
   final Map<String, LongToDoubleFunction> mapped = new LinkedHashMap<>();
@@ -179,7 +187,7 @@ class Situation {
     for (long second = 0; second <= age.toSeconds(); second += 15) {
       double bytes = used.applyAsDouble(second) * MIB;
       ResidentMemory split = resident(second);
-      Map<String, Long> pages = new HashMap<>();
+      Map<String, Long> pages = new HashMap<>(mappedFiles.apply(second));
       for (Map.Entry<String, LongToDoubleFunction> file : files.entrySet()) {
         pages.put(file.getKey(), bytes(file.getValue(), second));
       }
@@ -196,7 +204,7 @@ class Situation {
                   pool.isEmpty() ? Map.of() : Map.of(pool, (int) threads.applyAsDouble(second)),
                   (int) classes.applyAsDouble(second)),
               mapped(second),
-              pages));
+              AccountReading.files(pages, PageCache.NONE)));
     }
     return readings;
   }
@@ -242,7 +250,15 @@ class Situation {
           groups.add(
               new SiteTrends.Group(
                   new SiteGroup(
-                      name, 1, site.samples(), all, all, bytes, bytes, Estimate.UNKNOWN, UNKNOWN),
+                      name,
+                      1,
+                      site.samples(),
+                      all,
+                      all,
+                      bytes,
+                      bytes,
+                      bytes.share(residentShare),
+                      UNKNOWN),
                   held,
                   List.of(
                       new CallSite(

@@ -15,6 +15,7 @@ import io.mallometer.model.LeakReport;
 import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Observation;
 import io.mallometer.model.SiteVerdict.Garbage;
+import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -113,7 +114,7 @@ class WaitingGarbageTest {
   }
 
   private Garbage answer() {
-    return garbage.of(List.of(SITE));
+    return garbage.of(List.of(SITE), false);
   }
 
   private boolean waits() {
@@ -343,8 +344,8 @@ class WaitingGarbageTest {
     program.allocate(50);
     WaitingGarbage later = new WaitingGarbage();
     later.add(program.cleaning(), new SamplesBySite(program.live), program.seconds);
-    assertThat(later.of(List.of(SITE)).lastOldSeconds()).isEqualTo(50 + CLEANING);
-    assertThat(later.of(List.of(SITE)).bytes().value()).isCloseTo(50 * MIB, within(MIB));
+    assertThat(later.of(List.of(SITE), false).lastOldSeconds()).isEqualTo(50 + CLEANING);
+    assertThat(later.of(List.of(SITE), false).bytes().value()).isCloseTo(50 * MIB, within(MIB));
   }
 
   /**
@@ -504,6 +505,62 @@ class WaitingGarbageTest {
   }
 
   @Test
+  void aFewLiveObjectsContradictThatAYoungCollectionFreesThemOnlyIfOneOutlivedTwo() {
+    program.cleaned = 100;
+    program.afterFirstYoung = 100;
+    program.allocate(20);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.YOUNG);
+
+    program.all += 2;
+    program.live.subList(1, 20).clear();
+    program.allocate(20);
+    read();
+    assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+  }
+
+  /** The stacks of a name have too few samples each, and the smaller one no verdict. */
+  @Test
+  void aReportHasTheAnswerForAllStacksOfAName() {
+    LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
+    program.cleaned = 20;
+    program.afterFirstYoung = 20;
+    program.allocate(10);
+    Cleaning one = program.cleaning();
+    Cleaned freed = one.sites().get(SITE);
+    Cleaning both =
+        new Cleaning(
+            one.oldCollections(),
+            one.collections(),
+            one.oldBeganNanos(),
+            false,
+            false,
+            "",
+            Map.of(SITE, freed, OTHER, freed));
+    report =
+        detector.evaluate(
+            new Evidence(
+                (long) (program.seconds * 1e9),
+                Observation.off("not wanted"),
+                program.live,
+                Map.of(),
+                Evidence.Counted.FROM_START,
+                both),
+            SitesByHand.reading(
+                SitesByHand.site(SITE, "com.shop.Pack.zip", "z", 9e7),
+                SitesByHand.site(OTHER, "com.shop.Pack.zip", "y", 0)),
+            Instant.EPOCH,
+            LatestAccesses.unavailable("not watched"),
+            name -> false);
+
+    assertThat(report.sites()).hasSize(1);
+    assertThat(report.sites().get(0).grounds().garbage().answer())
+        .isEqualTo(GarbageAnswer.NOT_TOLD);
+    assertThat(report.garbage()).containsOnlyKeys("com.shop.Pack.zip");
+    assertThat(report.garbage().get("com.shop.Pack.zip").answer()).isEqualTo(GarbageAnswer.YOUNG);
+  }
+
+  @Test
   void aCacheOfSecondsIsNoGarbageThatAYoungCollectionFrees() {
     program.cleaned = 100;
     program.afterFirstYoung = 80;
@@ -523,6 +580,46 @@ class WaitingGarbageTest {
     read();
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
     assertThat(waits()).isFalse();
+  }
+
+  /** Cleaners are recognized by what they free, and known to the JDK before. */
+  @Test
+  void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {
+    program.cleaned = 0;
+    program.all = 3;
+    program.allocate(20);
+    read();
+    Garbage known = garbage.of(List.of(SITE), true);
+    assertThat(known.answer()).isEqualTo(GarbageAnswer.NOT_YET);
+    assertThat(garbage.words(known))
+        .isEqualTo("a garbage collection may free it, and none came yet");
+    assertThat(answer()).isEqualTo(Garbage.NONE);
+    assertThat(waits()).isFalse();
+
+    program.all++;
+    program.allocate(20);
+    read();
+    assertThat(garbage.of(List.of(SITE), true)).isEqualTo(Garbage.NONE);
+    program.cleaned = 1;
+    read();
+    assertThat(garbage.of(List.of(SITE), true).answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
+  }
+
+  @Test
+  void anInflaterADeflaterAndADirectBufferHaveACleaner() {
+    StackFrame zip = StackFrame.ofLibrary("libzip.so", "inflateInit2_", 31);
+    StackFrame shop = StackFrame.ofJava("com.shop.Pack", "zip", "Pack.java", 3);
+    StackFrame inflater = StackFrame.ofJava("java.util.zip.Inflater", "init", "Inflater.java", 0);
+    StackFrame unsafe =
+        StackFrame.ofJava("jdk.internal.misc.Unsafe", "allocateMemory", "Unsafe.java", 632);
+    StackFrame buffer =
+        StackFrame.ofJava("java.nio.DirectByteBuffer", "<init>", "DirectByteBuffer.java", 125);
+
+    assertThat(StackFrame.isForCleaner(List.of(zip, inflater, shop))).isTrue();
+    assertThat(StackFrame.isForCleaner(List.of(unsafe, buffer, shop))).isTrue();
+    assertThat(StackFrame.isForCleaner(List.of(zip, shop, inflater))).isFalse();
+    assertThat(StackFrame.isForCleaner(List.of(unsafe, shop))).isFalse();
+    assertThat(StackFrame.isForCleaner(List.of())).isFalse();
   }
 
   @Test
