@@ -61,7 +61,8 @@ static uint32_t choose(uint32_t site) {
 }
 
 static bool is_before(const void *one, const void *other) {
-  return (uintptr_t)((const struct owned_sample *)one)->object < (uintptr_t)((const struct owned_sample *)other)->object;
+  const struct owned_sample *sample = one, *next = other;
+  return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
 /* Passes the samples to the search. Samples that were allocated and freed during the reading may overlap; only the
@@ -287,7 +288,8 @@ void owners_describe(struct mallometer_owners *out) {
 }
 
 size_t owners_footprint(void) {
-  return __atomic_load_n(&graph, __ATOMIC_RELAXED) ? owner_search_footprint() + memory_whole_pages(bytes_of_samples) : 0;
+  if (!__atomic_load_n(&graph, __ATOMIC_RELAXED)) return 0;
+  return owner_search_footprint() + memory_whole_pages(bytes_of_samples);
 }
 
 void owners_forked(void) {
