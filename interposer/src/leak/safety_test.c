@@ -2,6 +2,7 @@
 #include "leak/safety_test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -145,7 +146,14 @@ void safety_test_store_environment(char *const environment[]) {
 }
 
 /* Runs a test and returns its exit code. */
-static int run(const char *which) { return child_run(which, remembered, LONGEST_TRIAL_MS); }
+static int run(const char *which) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  int code = child_run(which, remembered, LONGEST_TRIAL_MS);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return code;
+}
 
 const char *safety_test_watchpoints(void) {
   int code = run(TRIAL_OF_WATCH);
