@@ -7,6 +7,7 @@
 
 #include "account/thread_block.h"
 #include "platform/clock.h"
+#include "platform/shared_words.h"
 #include "platform/thread.h"
 
 #define ENTRIES 64u
@@ -45,10 +46,7 @@ static void record_huge(size_t requested, const uint64_t *frames, uint32_t count
 }
 
 void raise_largest_request(size_t requested) {
-  uint64_t known = __atomic_load_n(&largest_requested, __ATOMIC_RELAXED);
-  while (requested > known && !__atomic_compare_exchange_n(&largest_requested, &known, requested, true,
-                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
+  (void)raise_to((int64_t *)&largest_requested, (int64_t)requested); /* no request above PTRDIFF_MAX succeeds */
 }
 
 uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __ATOMIC_RELAXED); }
@@ -171,11 +169,8 @@ static void forget(struct mallometer_event *entry) {
 }
 
 int request_watch_add(size_t above, uint32_t thread) {
-  uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
-  do {
-    bit = ~before & (before + 1) & ((1u << MOST_WATCHES) - 1);
-    if (bit == 0) return -EAGAIN;
-  } while (!__atomic_compare_exchange_n(&taken, &before, before | bit, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  uint32_t bit = take_bit(&taken, MOST_WATCHES);
+  if (bit == 0) return -EAGAIN;
   struct watch *watch = &watches[__builtin_ctz(bit)];
   for (uint32_t i = 0; i < ENTRIES; i++) forget(&watch->ring[i]);
   __atomic_store_n(&watch->seen, 0, __ATOMIC_RELAXED);

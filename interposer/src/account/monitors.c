@@ -6,6 +6,7 @@
 
 #include "account/size_class.h"
 #include "platform/clock.h"
+#include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
 /* Whether the thread is in a callback. It is not in the thread's block, because a thread whose key destructors have run
@@ -95,11 +96,8 @@ void monitors_count_actual(void *context, void *object, size_t requested, size_t
 int monitor_add(const struct mallometer_monitor *monitor) {
   static bool started;
   if (!__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL)) THREAD_POINTER_START(in_callback);
-  uint32_t before = __atomic_load_n(&taken, __ATOMIC_RELAXED), bit;
-  do {
-    bit = ~before & (before + 1) & ((1u << MOST_MONITORS) - 1);
-    if (bit == 0) return -EAGAIN;
-  } while (!__atomic_compare_exchange_n(&taken, &before, before | bit, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  uint32_t bit = take_bit(&taken, MOST_MONITORS);
+  if (bit == 0) return -EAGAIN;
   uint32_t number = (uint32_t)__builtin_ctz(bit);
   struct place *place = &places[number];
   place->monitor = *monitor;

@@ -6,6 +6,7 @@
 
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/sorted.h"
 #include "platform/system_calls.h"
 
 enum {
@@ -217,32 +218,18 @@ static struct place following(struct place place) { return settled((struct place
 
 /* Returns the position of the last block that begins at or below an address; 0 if there is none. */
 static uint32_t block_of(uintptr_t address) {
-  uint32_t low = 0, high = map->used;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (map->first[middle] <= address) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  size_t behind = rows_up_to(map->first, map->used, sizeof *map->first, address);
+  return behind > 0 ? (uint32_t)behind - 1 : 0;
 }
 
 /* Returns the place of the first range that ends after an address. */
 static struct place place_of(uintptr_t address) {
   if (map->used == 0) return (struct place){0, 0};
-  uint32_t number = block_of(address), low = 0;
+  uint32_t number = block_of(address);
   const struct block *block = block_at(number);
-  for (uint32_t high = block->count; low < high;) {
-    uint32_t middle = low + (high - low) / 2;
-    if (block->ranges[middle].end <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return settled((struct place){number, low});
+  size_t behind = rows_up_to(block->ranges, block->count, sizeof *block->ranges, address);
+  if (behind > 0 && block->ranges[behind - 1].end > address) behind--;
+  return settled((struct place){number, (uint32_t)behind});
 }
 
 static void note_first(uint32_t number) { map->first[number] = block_at(number)->ranges[0].begin; }

@@ -6,6 +6,7 @@
 #include "account/huge_requests.h"
 #include "account/totals.h"
 #include "platform/memory.h"
+#include "platform/shared_words.h"
 
 /* The end of every chain. No event exceeds its figures. It is the innermost scope of a thread whose last scope a signal
  * handler has closed in the middle of an event. */
@@ -25,12 +26,10 @@ enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS 
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
 
-#define NO_INDEX UINT32_MAX
 
 static struct scope *records;
 static uint32_t records_taken;
-/* the first free record: its index in the lower 32 bits, and a tag as in thread_block.c in the upper ones */
-static uint64_t free_records = NO_INDEX;
+static free_list free_records;
 static uint32_t interruptions;
 static uint32_t matched_open;
 static uint64_t table_bytes_mapped;
@@ -76,32 +75,16 @@ static bool reserve_records(void) {
   return true;
 }
 
-/* Pushes a record on a list that works like that of thread_block.c (test/litmus/free-list). */
-static void push_free(struct scope *scope) {
-  uint32_t index = (uint32_t)(scope - records);
-  uint64_t head = __atomic_load_n(&free_records, __ATOMIC_RELAXED), next;
-  do {
-    __atomic_store_n(&scope->next_free, (uint32_t)head, __ATOMIC_RELAXED);
-    next = index | ((head >> 32) + 1) << 32;
-  } while (!__atomic_compare_exchange_n(&free_records, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-}
+static uint32_t *next_free(uint32_t index) { return &records[index].next_free; }
 
 static struct scope *pop_free(void) {
-  uint64_t head = __atomic_load_n(&free_records, __ATOMIC_ACQUIRE);
-  while ((uint32_t)head != NO_INDEX) {
-    struct scope *scope = &records[(uint32_t)head];
-    uint64_t next = __atomic_load_n(&scope->next_free, __ATOMIC_RELAXED) | ((head >> 32) + 1) << 32;
-    if (__atomic_compare_exchange_n(&free_records, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return scope;
-  }
-  return NULL;
+  uint32_t index = free_list_pop(&free_records, next_free);
+  return index == UINT32_MAX ? NULL : &records[index];
 }
 
 static struct scope *take_new_record(void) {
-  uint32_t taken = __atomic_load_n(&records_taken, __ATOMIC_RELAXED);
-  do {
-    if (taken == MOST_SCOPES) return NULL;
-  } while (!__atomic_compare_exchange_n(&records_taken, &taken, taken + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-  return &records[taken];
+  uint32_t index = reserve_numbers(&records_taken, 1, MOST_SCOPES);
+  return index == MOST_SCOPES ? NULL : &records[index];
 }
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
@@ -225,7 +208,7 @@ static void free_record(struct scope *scope) {
   uint64_t word = state_word(scope), use = (word >> STATE_BITS) + 1;
   if ((use & ((1u << USE_BITS) - 1)) == 0) use++; /* no number may be 0 */
   __atomic_store_n(&scope->state, use << STATE_BITS | FREE, __ATOMIC_RELEASE);
-  push_free(scope);
+  free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
 /* Sets which events the thread reports, by the scopes in its chain. */
@@ -288,15 +271,6 @@ static void unlink_or_postpone(struct thread_block *block) {
 
 void scopes_unlink_closed(struct thread_block *block) {
   if (block->reporting.scoped) unlink_or_postpone(block);
-}
-
-/* Raises a peak atomically, since a signal handler may raise it too. */
-static bool raise_to(int64_t *highest, int64_t value) {
-  int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
-  do {
-    if (before >= value) return false;
-  } while (!__atomic_compare_exchange_n(highest, &before, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return true;
 }
 
 /* Raises a scope's peak and largest request. Returns whether the outer scope may have to be raised, too. */

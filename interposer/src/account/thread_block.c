@@ -1,10 +1,4 @@
-/*
- * Slabs, hand-over and the list of unowned blocks. See thread_block.h.
- *
- * The list is a stack of indices. Its head contains a tag that changes with every operation, so that two equal heads
- * are the same state of the list (no ABA problem). Index and tag are one 64-bit word, so the head is consistent in a
- * forked child, too.
- */
+/* Slabs, hand-over and the list of unowned blocks. See thread_block.h. */
 #include "account/thread_block.h"
 
 #include <pthread.h>
@@ -12,6 +6,7 @@
 #include "platform/glibc_versions.h"
 #include "platform/libc.h"
 #include "platform/memory.h"
+#include "platform/shared_words.h"
 
 #ifndef MAXIMUM_BLOCKS /* tests build a library with fewer blocks */
 #define MAXIMUM_BLOCKS 65536u
@@ -27,7 +22,7 @@ _Alignas(64) struct event_counters shared_events;
 
 static struct slab *slabs[SLABS];
 static uint32_t indices_taken;
-static uint64_t free_list_head = NO_INDEX; /* the index in the lower 32 bits, the tag in the upper ones */
+static free_list unowned;
 static uint32_t owners;
 static uint64_t blockless_threads;
 static uint32_t slabs_mapped;
@@ -61,30 +56,9 @@ const struct event_counters *thread_baseline(const struct thread_block *block) {
 
 /* ---- The list of unowned blocks ----------------------------------------------------------------------- */
 
-/* Pushes a block. The store of the head releases the store of next_free (test/litmus/free-list). */
-static void push_free(uint32_t index) {
-  struct thread_record *record = record_at(index);
-  uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_RELAXED);
-  uint64_t next;
-  do {
-    __atomic_store_n(&record->next_free, (uint32_t)head, __ATOMIC_RELAXED);
-    next = index | ((head >> 32) + 1) << 32;
-  } while (!__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-}
+static uint32_t *next_unowned(uint32_t index) { return &record_at(index)->next_free; }
 
-static uint32_t pop_free(void) {
-  uint64_t head = __atomic_load_n(&free_list_head, __ATOMIC_ACQUIRE);
-  while ((uint32_t)head != NO_INDEX) {
-    /* The load of the head acquired the store of next_free. If the head has changed since, this value may belong to
-     * another state of the list, and the exchange fails. */
-    uint32_t following = __atomic_load_n(&record_at((uint32_t)head)->next_free, __ATOMIC_RELAXED);
-    uint64_t next = following | ((head >> 32) + 1) << 32;
-    if (__atomic_compare_exchange_n(&free_list_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-      return (uint32_t)head;
-    }
-  }
-  return NO_INDEX;
-}
+static void push_free(uint32_t index) { free_list_push(&unowned, index, next_unowned(index)); }
 
 static bool map_slab_of(uint32_t index) {
   struct slab **place = &slabs[index / BLOCKS_IN_SLAB];
@@ -172,7 +146,7 @@ uint8_t thread_block_answer_now(struct thread_block *block) {
 struct thread_block *thread_block_acquire_first(void) {
   if (own_block() != &no_block_yet) return own_block_or_null();
 
-  uint32_t index = pop_free();
+  uint32_t index = free_list_pop(&unowned, next_unowned);
   if (index == NO_INDEX) index = take_new_index();
   if (index == NO_INDEX) {
     if (make_current(&no_own_block)) __atomic_fetch_add(&blockless_threads, 1, __ATOMIC_RELAXED);

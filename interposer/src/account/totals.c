@@ -1,9 +1,11 @@
 /* Sums and the peak. See totals.h. */
 #include "account/totals.h"
 
+#include "platform/shared_words.h"
+
 static int64_t estimated_live;
 static int64_t shared_flushed;
-static uint64_t peak;
+static int64_t peak; /* at least 0 */
 static uint32_t sums_under_way;
 static int64_t baseline;
 static uint64_t extra;
@@ -90,27 +92,20 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* Returns the slack. Its loads are relaxed, because no other value is read by means of the peak. */
 static uint64_t slack(void) {
-  uint64_t of_peak = __atomic_load_n(&peak, __ATOMIC_RELAXED) / 200;
+  uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
   return of_peak > of_blocks ? of_peak : of_blocks;
 }
 
 uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_block_count(); }
 
-uint64_t peak_so_far(void) { return __atomic_load_n(&peak, __ATOMIC_RELAXED); }
+uint64_t peak_so_far(void) { return (uint64_t)__atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
 /* Bit i is set while window i is open. */
 static uint32_t windows;
 static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
-
-static void raise_window(int64_t *peak_of_window, int64_t net) {
-  int64_t highest = __atomic_load_n(peak_of_window, __ATOMIC_RELAXED);
-  while (net > highest &&
-         !__atomic_compare_exchange_n(peak_of_window, &highest, net, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
-}
 
 /* Returns the lowest peak of the process and of the windows. Live bytes below it change no peak. */
 static int64_t lowest_peak(void) {
@@ -126,32 +121,23 @@ static int64_t lowest_peak(void) {
  * allocated while counting was off. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
-    raise_window(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
+    (void)raise_to(&window_peaks[__builtin_ctz(left)], live - totals_live_at(0));
   }
-  uint64_t highest = peak_so_far();
-  if (live <= 0) return;
-  while ((uint64_t)live > highest &&
-         !__atomic_compare_exchange_n(&peak, &highest, (uint64_t)live, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
+  (void)raise_to(&peak, live);
 }
 
-static uint64_t freed_until_now(void) {
-  uint64_t sum = freed_by(&shared_events);
+static inline uint64_t sum_over_blocks(uint64_t (*figure)(const struct event_counters *events)) {
+  uint64_t sum = figure(&shared_events);
   for (uint32_t i = 0; i < thread_block_count(); i++) {
     const struct thread_block *block = thread_block_at(i);
-    if (block) sum += freed_by(&block->events);
+    if (block) sum += figure(&block->events);
   }
   return sum;
 }
 
-static uint64_t allocated_until_now(void) {
-  uint64_t sum = allocated_by(&shared_events);
-  for (uint32_t i = 0; i < thread_block_count(); i++) {
-    const struct thread_block *block = thread_block_at(i);
-    if (block) sum += allocated_by(&block->events);
-  }
-  return sum;
-}
+static uint64_t freed_until_now(void) { return sum_over_blocks(freed_by); }
+
+static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by); }
 
 enum { ATTEMPTS = 4 };
 

@@ -52,21 +52,23 @@ static bool find(void *function, const char *name, const char *version, const vo
   return address != NULL;
 }
 
+/* X(member of struct next_allocator, function, its version) */
+#define EACH_FUNCTION(X)                                    \
+  X(malloc, malloc, VERSION_OF_MALLOC)                      \
+  X(free, free, VERSION_OF_MALLOC)                          \
+  X(calloc, calloc, VERSION_OF_MALLOC)                      \
+  X(realloc, realloc, VERSION_OF_MALLOC)                    \
+  X(memalign, memalign, VERSION_OF_MALLOC)                  \
+  X(aligned_alloc, aligned_alloc, VERSION_OF_ALIGNED_ALLOC) \
+  X(posix_memalign, posix_memalign, VERSION_OF_MALLOC)      \
+  X(usable_size, malloc_usable_size, VERSION_OF_MALLOC)
+
 static bool find_all(struct next_allocator *found, const struct next_allocator *ours) {
   bool complete = true;
-#define FIND_VERSION(member, function, version) \
-  complete &= find(&found->member, #function, version, ours ? &ours->member : NULL)
-#define FIND(member, function) FIND_VERSION(member, function, VERSION_OF_MALLOC)
-  FIND(malloc, malloc);
-  FIND(free, free);
-  FIND(calloc, calloc);
-  FIND(realloc, realloc);
-  FIND(memalign, memalign);
-  FIND_VERSION(aligned_alloc, aligned_alloc, VERSION_OF_ALIGNED_ALLOC);
-  FIND(posix_memalign, posix_memalign);
-  FIND(usable_size, malloc_usable_size);
+#define FIND(member, function, version) \
+  complete &= find(&found->member, #function, version, ours ? &ours->member : NULL);
+  EACH_FUNCTION(FIND)
 #undef FIND
-#undef FIND_VERSION
   return complete;
 }
 
@@ -125,12 +127,10 @@ static bool lead_to_definition(void *function, const char *name) {
 
 bool next_allocator_bypass_executable(void) {
   struct next_allocator found = next;
-  bool complete = lead_to_definition(&found.malloc, "malloc") && lead_to_definition(&found.free, "free") &&
-                  lead_to_definition(&found.calloc, "calloc") && lead_to_definition(&found.realloc, "realloc") &&
-                  lead_to_definition(&found.memalign, "memalign") &&
-                  lead_to_definition(&found.aligned_alloc, "aligned_alloc") &&
-                  lead_to_definition(&found.posix_memalign, "posix_memalign") &&
-                  lead_to_definition(&found.usable_size, "malloc_usable_size");
+  bool complete = true;
+#define LEAD(member, function, version) complete = complete && lead_to_definition(&found.member, #function);
+  EACH_FUNCTION(LEAD)
+#undef LEAD
   if (complete) next = found;
   return complete;
 }
@@ -204,9 +204,8 @@ void next_allocator_warm_up(void) {
 
 bool next_allocator_contains(const void *function) {
   Dl_info serving, other;
-  void *malloc_address;
-  memcpy(&malloc_address, &next.malloc, sizeof malloc_address);
-  return dladdr(malloc_address, &serving) && dladdr(function, &other) && serving.dli_fbase == other.dli_fbase;
+  return dladdr((const void *)(uintptr_t)next.malloc, &serving) && dladdr(function, &other) &&
+         serving.dli_fbase == other.dli_fbase;
 }
 
 bool next_allocator_function(void *function, const char *name) {
@@ -223,9 +222,7 @@ bool is_of_sanitizer(const void *function) {
 
 void next_allocator_name(char *name, size_t capacity) {
   Dl_info serving;
-  void *address;
-  memcpy(&address, &next.malloc, sizeof address);
-  if (!address || !dladdr(address, &serving) || !serving.dli_fname) {
+  if (!next.malloc || !dladdr((const void *)(uintptr_t)next.malloc, &serving) || !serving.dli_fname) {
     snprintf(name, capacity, "unknown");
     return;
   }

@@ -33,6 +33,7 @@
 #include "mallometer.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
+#include "platform/keep_errno.h"
 #include "platform/loaded_objects.h"
 #include "platform/memory.h"
 #include "sample/call_sites.h"
@@ -55,9 +56,8 @@ int mallometer_snapshot(struct mallometer_counters *snapshot) {
 int mallometer_thread_snapshot(struct mallometer_counters *snapshot) {
   if (!snapshot) return -EINVAL;
   if (process_never_counts()) return -ENODATA;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   struct thread_block *block = thread_block_acquire();
-  errno = saved_errno;
   if (!block) return -EAGAIN;
   struct mallometer_counters since_creation = {0}, found = {0};
   totals_copy(&block->events, &since_creation);
@@ -86,13 +86,12 @@ static int open_scope(uint32_t options) {
 int mallometer_scope_open(uint32_t options) {
   if (options > MALLOMETER_SCOPE_MATCHED) return -EINVAL;
   if (process_never_counts() || !is_counting()) return -ENODATA;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int number = open_scope(options);
   if (number > 0 && !is_counting()) { /* Counting was switched off meanwhile. */
     (void)mallometer_scope_close((uint32_t)number, NULL);
     number = -ENODATA;
   }
-  errno = saved_errno;
   return number;
 }
 
@@ -102,11 +101,10 @@ int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures) {
 
 int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
   struct mallometer_scope current;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   const bool matched = scopes_include_matched();
   int result = scope_close(number, &current);
   if (matched) hook_choose_route();
-  errno = saved_errno;
   if (result == 0 && figures) *figures = current;
   return result;
 }
@@ -122,21 +120,19 @@ static bool may_count(void) {
 int mallometer_monitor_register(const struct mallometer_monitor *monitor) {
   if (!monitor || (!monitor->allocated && !monitor->freed)) return -EINVAL;
   if (!may_count()) return -ENODATA;
+  KEEP_ERRNO;
   int number = monitor_add(monitor);
-  int saved_errno = errno;
   if (number > 0) {
     hook_choose_route();
     hook_wait_for_route();
   }
-  errno = saved_errno;
   return number;
 }
 
 int mallometer_monitor_unregister(uint32_t number) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int result = monitor_remove(number);
   if (result != -EINVAL) hook_choose_route();
-  errno = saved_errno;
   return result;
 }
 
@@ -149,12 +145,12 @@ void mallometer_count_actual(void *context, void *object, size_t requested, size
 int mallometer_threshold_open(uint64_t bytes, uint32_t thread) {
   if (bytes == 0 || bytes > PTRDIFF_MAX) return -EINVAL;
   if (!may_count()) return -ENODATA;
-  int saved_errno = errno, number = request_watch_add(bytes, thread);
+  KEEP_ERRNO;
+  int number = request_watch_add(bytes, thread);
   if (number > 0) {
     hook_choose_route();
     hook_wait_for_route();
   }
-  errno = saved_errno;
   return number;
 }
 
@@ -167,33 +163,28 @@ int mallometer_threshold_read(uint32_t number, struct mallometer_event *events, 
 }
 
 int mallometer_threshold_close(uint32_t number) {
-  int saved_errno = errno, result = request_watch_remove(number);
+  KEEP_ERRNO;
+  int result = request_watch_remove(number);
   if (result == 0) hook_choose_route();
-  errno = saved_errno;
   return result;
 }
 
 /* ---- Attaching ---------------------------------------------------------------------------------------- */
 
 int mallometer_attach(void) {
-  int saved_errno = errno;
-  int result = attachment_begin();
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return attachment_begin();
 }
 
 int mallometer_attach_check(void) {
-  int saved_errno = errno;
-  int result = attachment_check();
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return attachment_check();
 }
 
 int mallometer_detach(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int result = attachment_end();
   message_clear();
-  errno = saved_errno;
   return result;
 }
 
@@ -279,10 +270,8 @@ static const char *unable_to_observe(void) {
 
 int mallometer_leaks_start(void) {
   if (!process_has_call_sites()) return -ENODATA;
-  int saved_errno = errno;
-  int result = observation_start(unable_to_observe());
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return observation_start(unable_to_observe());
 }
 
 int mallometer_leaks_stop(void) { return observation_stop(); }
@@ -302,10 +291,8 @@ int mallometer_evidence(struct mallometer_site_evidence *evidence, uint32_t capa
 
 int mallometer_watch(const uint32_t *sites, uint32_t count) {
   if ((!sites && count > 0) || count > MOST_WATCHED_SITES) return -EINVAL;
-  int saved_errno = errno;
-  int result = observation_watch(sites, count);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return observation_watch(sites, count);
 }
 
 int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity) {
@@ -317,10 +304,8 @@ int mallometer_accesses(struct mallometer_access *accesses, uint32_t capacity) {
 int mallometer_search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes) {
   if (!sites || count == 0 || count > MOST_SEARCHED_SITES) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
-  int saved_errno = errno;
-  int result = search_start(sites, count, most_bytes, java_heap_parts());
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return search_start(sites, count, most_bytes, java_heap_parts());
 }
 
 int mallometer_search(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity) {
@@ -340,18 +325,14 @@ static int describe_owners(int result, struct mallometer_owners *out) {
 int mallometer_owners_begin(uint32_t site, struct mallometer_owners *out) {
   if (!out) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
-  int saved_errno = errno;
-  int result = describe_owners(owners_begin(site), out);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return describe_owners(owners_begin(site), out);
 }
 
 int mallometer_owners_step(uint32_t step, struct mallometer_owners *out) {
   if (!out) return -EINVAL;
-  int saved_errno = errno;
-  int result = describe_owners(owners_step(step), out);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return describe_owners(owners_step(step), out);
 }
 
 int mallometer_owners_rows(uint32_t kind, void *rows, uint32_t capacity) {
@@ -363,10 +344,8 @@ int mallometer_owners_name(uint32_t number, char *name, uint32_t bytes) {
 }
 
 int mallometer_owners_end(void) {
-  int saved_errno = errno;
-  int result = owners_end();
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return owners_end();
 }
 
 static bool retains(const void *scope, const void *object) { return scope_retains(scope, object); }
@@ -384,10 +363,8 @@ int mallometer_scope_objects(uint32_t number, struct mallometer_object *objects,
 int mallometer_jvm_attach(void) {
   if (!process_has_call_sites()) return -ENODATA;
   if (!process_wants_java_frames()) return -EPERM;
-  int saved_errno = errno;
-  int result = jvm_attach();
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return jvm_attach();
 }
 
 int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
@@ -395,26 +372,23 @@ int mallometer_collections(struct mallometer_collection_counts *out, struct mall
   if (!out || (!rows && capacity > 0)) return -EINVAL;
   *out = (struct mallometer_collection_counts){0};
   if (!process_has_call_sites()) return -ENODATA;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int result = cleaners_look(out, capacity > 0);
-  errno = saved_errno;
   return result == 0 ? (int)call_sites_copy_cleaned(rows, capacity, out->old) : result;
 }
 
 int mallometer_method_name(uint32_t number, struct mallometer_method *method) {
   if (!method) return -EINVAL;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   *method = (struct mallometer_method){0};
   int result = jvm_describe_method(number, method);
-  errno = saved_errno;
   return result;
 }
 
 static void change_interval(size_t bytes) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (bytes > 0) process_record_call_sites();
   sampler_set_interval(bytes);
-  errno = saved_errno;
 }
 
 int mallometer_configure(uint32_t option, uint64_t value) {
@@ -453,36 +427,30 @@ int mallometer_allocator(struct mallometer_allocator_state *out, struct mallomet
   if (!out || (!rows && capacity > 0)) return -EINVAL;
   if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
   struct mallometer_allocator_state current = {0};
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int result = allocator_figures(&current, rows, capacity);
-  if (result == 0) add_slot_bytes(&current);
-  errno = saved_errno;
-  if (result == 0) *out = current;
-  return result;
+  if (result != 0) return result;
+  add_slot_bytes(&current);
+  *out = current;
+  return 0;
 }
 
 int mallometer_trim(void) {
   if (process_state() == MALLOMETER_STATE_NOT_PRELOADED) return -ENODATA;
-  int saved_errno = errno;
-  int result = allocator_trim();
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return allocator_trim();
 }
 
 int mallometer_record(const char *path) {
   if (!path || !*path) return -EINVAL;
   if (process_never_counts()) return -ENODATA;
-  int saved_errno = errno;
-  int result = process_record(path);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return process_record(path);
 }
 
 int mallometer_recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length) {
-  int saved_errno = errno;
-  int result = recording_write(kind, percent, content, length);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return recording_write(kind, percent, content, length);
 }
 
 int mallometer_recording(struct mallometer_recording_status *out) {
@@ -494,16 +462,13 @@ int mallometer_recording(struct mallometer_recording_status *out) {
 
 int mallometer_message_start(const char *path) {
   if (process_never_counts()) return -ENODATA;
-  int saved_errno = errno;
-  int result = process_write_message(path);
-  errno = saved_errno;
-  return result;
+  KEEP_ERRNO;
+  return process_write_message(path);
 }
 
 int mallometer_message_stop(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   message_stop();
-  errno = saved_errno;
   return 0;
 }
 

@@ -34,9 +34,7 @@ static int refuse(int error, const char *reason) {
 }
 
 static bool next_is_part_of_program(void) {
-  const void *malloc_address;
-  memcpy(&malloc_address, &next.malloc, sizeof malloc_address);
-  const struct link_map *object = object_of(malloc_address);
+  const struct link_map *object = object_of((const void *)(uintptr_t)next.malloc);
   return object && object == first_object(); /* unknown on Darwin: both are NULL */
 }
 
@@ -76,9 +74,7 @@ static const char *unfit;
 
 static void look_at_allocator(void *unused) {
   (void)unused;
-  const void *in_allocator = NULL;
-  memcpy(&in_allocator, &next.malloc, sizeof in_allocator);
-  if (is_of_sanitizer(in_allocator)) {
+  if (is_of_sanitizer((const void *)(uintptr_t)next.malloc)) {
     unfit = "the program is built with a sanitizer, which needs its own malloc";
   } else if (!next_allocator_bypass_executable()) {
     unfit = "the definitions of malloc and the functions of its family were not found";

@@ -74,13 +74,15 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-static size_t read_sample_interval(char *const environment[]) {
-  const char *value = value_of(environment, "MALLOMETER_SAMPLE_INTERVAL");
+/* Reads a size of at least `least` bytes. `expected` describes such sizes, and `used` is the text of `otherwise`. */
+static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
+                        const char *expected, const char *used) {
+  const char *value = value_of(environment, name);
   size_t bytes;
-  if (!value) return DEFAULT_SAMPLE_INTERVAL;
-  if (parse_bytes(value, &bytes) && bytes <= PTRDIFF_MAX) return bytes;
-  refuse("MALLOMETER_SAMPLE_INTERVAL", value, "a size such as 512k, or 0", "512k");
-  return DEFAULT_SAMPLE_INTERVAL;
+  if (!value) return otherwise;
+  if (parse_bytes(value, &bytes) && bytes >= least && bytes <= PTRDIFF_MAX) return bytes;
+  refuse(name, value, expected, used);
+  return otherwise;
 }
 
 static enum leaks_wanted read_leaks(char *const environment[]) {
@@ -90,24 +92,6 @@ static enum leaks_wanted read_leaks(char *const environment[]) {
   if (strcmp(value, "clear_refs") == 0) return LEAKS_WANTED_BY_CLEAR_REFS;
   refuse("MALLOMETER_LEAKS", value, "on, off or clear_refs", "on");
   return LEAKS_WANTED;
-}
-
-static size_t read_arena_bytes(char *const environment[]) {
-  const char *value = value_of(environment, "MALLOMETER_ARENA_BYTES");
-  size_t bytes;
-  if (!value) return DEFAULT_ARENA_BYTES;
-  if (parse_bytes(value, &bytes) && bytes <= PTRDIFF_MAX) return bytes;
-  refuse("MALLOMETER_ARENA_BYTES", value, "a size such as 16m, or 0", "16m");
-  return DEFAULT_ARENA_BYTES;
-}
-
-static size_t read_huge_threshold(char *const environment[]) {
-  const char *value = value_of(environment, "MALLOMETER_HUGE");
-  size_t bytes;
-  if (!value) return DEFAULT_HUGE;
-  if (parse_bytes(value, &bytes) && bytes >= LARGEST_FAST_REQUEST && bytes <= PTRDIFF_MAX) return bytes;
-  refuse("MALLOMETER_HUGE", value, "a size of 32k or more such as 64m", "64m");
-  return DEFAULT_HUGE;
 }
 
 static bool read_accounting(char *const environment[]) {
@@ -251,14 +235,17 @@ struct configuration configuration_read(char *const environment[], const char *e
   configuration.enabled = read_boolean(environment, "MALLOMETER_ENABLED", true);
   configuration.headers = read_accounting(environment);
   read_stacks(environment, &configuration);
-  configuration.sample_interval = read_sample_interval(environment);
+  configuration.sample_interval = read_size(environment, "MALLOMETER_SAMPLE_INTERVAL", 0, DEFAULT_SAMPLE_INTERVAL,
+                                            "a size such as 512k, or 0", "512k");
   configuration.call_sites_asked_for =
       value_of(environment, "MALLOMETER_STACKS") || value_of(environment, "MALLOMETER_SAMPLE_INTERVAL");
   configuration.overhead_target_ppm = read_overhead_target(environment);
-  configuration.huge_threshold = read_huge_threshold(environment);
+  configuration.huge_threshold = read_size(environment, "MALLOMETER_HUGE", LARGEST_FAST_REQUEST, DEFAULT_HUGE,
+                                           "a size of 32k or more such as 64m", "64m");
   configuration.exit_report = read_monitor(environment);
   configuration.leaks = read_leaks(environment);
-  configuration.arena_bytes = read_arena_bytes(environment);
+  configuration.arena_bytes = read_size(environment, "MALLOMETER_ARENA_BYTES", 0, DEFAULT_ARENA_BYTES,
+                                        "a size such as 16m, or 0", "16m");
   configuration.recording = read_recording(environment, executable, named);
   configuration.agent = value_for_java(environment, "MALLOMETER_AGENT", executable, named);
   return configuration;

@@ -1,17 +1,17 @@
 /* Writes one line to standard error in a way that never stops or ends the program. See log.h. */
 #include "control/log.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "platform/keep_errno.h"
 #include "platform/standard_error.h"
 
 enum log_level log_threshold = LOG_WARN;
 
 void log_line(enum log_level level, const char *format, ...) {
   if (level > log_threshold) return;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   char line[512];
   int begin = snprintf(line, sizeof line, "mallometer: ");
   va_list arguments;
@@ -24,5 +24,4 @@ void log_line(enum log_level level, const char *format, ...) {
     line[end++] = '\n';
     standard_error_write(line, end);
   }
-  errno = saved_errno;
 }

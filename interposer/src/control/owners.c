@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "leak/safety_test.h"
 #include "leak/slots.h"
 #include "platform/memory.h"
+#include "platform/sorted.h"
 
 /* Objects below this address are "low": ordinary 32-bit numbers look like their addresses. */
 #define LOW ((uint64_t)1 << 32)
@@ -23,10 +23,12 @@ static uint32_t done;             /* the latest step before MALLOMETER_OWNERS_RE
 static uint32_t samples_left_out;
 static int pointers_error;
 
-static struct samples {
-  const void *object[MOST_OWNED];
-  struct live_sample sample[MOST_OWNED];
-} * samples;
+static struct owned_sample {
+  const void *object;
+  struct live_sample sample;
+} * samples; /* MOST_OWNED */
+
+static const size_t bytes_of_samples = MOST_OWNED * sizeof *samples;
 
 static bool enter(void) { return !__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE); }
 
@@ -52,29 +54,14 @@ static uint32_t choose(uint32_t site) {
       samples_left_out++;
       continue;
     }
-    samples->object[count] = object;
-    samples->sample[count++] = sample;
+    samples[count++] = (struct owned_sample){object, sample};
   }
   return count;
 }
 
-/* Sorts the samples by address: Shell's sort with Knuth's gaps. */
-static void sort(uint32_t count) {
-  uint32_t gap = 1;
-  while (gap < count / 3) gap = 3 * gap + 1;
-  for (; gap > 0; gap /= 3) {
-    for (uint32_t i = gap; i < count; i++) {
-      const void *object = samples->object[i];
-      struct live_sample sample = samples->sample[i];
-      uint32_t at = i;
-      for (; at >= gap && (uintptr_t)samples->object[at - gap] > (uintptr_t)object; at -= gap) {
-        samples->object[at] = samples->object[at - gap];
-        samples->sample[at] = samples->sample[at - gap];
-      }
-      samples->object[at] = object;
-      samples->sample[at] = sample;
-    }
-  }
+static bool is_before(const void *one, const void *other) {
+  const struct owned_sample *sample = one, *next = other;
+  return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
 /* Passes the samples to the search. Samples that were allocated and freed during the reading may overlap; only the
@@ -83,30 +70,30 @@ static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t begin = (uintptr_t)samples->object[i], bytes = samples->sample[i].bytes;
+    uint64_t begin = (uintptr_t)samples[i].object, bytes = samples[i].sample.bytes;
     if (begin < end) continue;
     end = begin + (bytes > 0 ? bytes : 1);
     graph->block[kept] = (struct owned_block){begin, end, begin < LOW};
-    samples->object[kept] = samples->object[i];
-    samples->sample[kept++] = samples->sample[i];
+    samples[kept++] = samples[i];
   }
   graph->blocks = kept;
 }
 
-static bool is_freed(uint32_t sample) { return !live_object_is(samples->object[sample], &samples->sample[sample]); }
+static bool is_freed(uint32_t sample) { return !live_object_is(samples[sample].object, &samples[sample].sample); }
 
 static int begin(uint32_t site) {
   int error;
-  samples = memory_reserve(sizeof *samples);
+  struct owned_sample row;
+  samples = memory_reserve(bytes_of_samples);
   if (!samples) return -ENOMEM;
   uint32_t count = choose(site);
   graph = count > 0 ? owner_search_begin(&error) : NULL;
   if (!graph) {
-    memory_give_back(samples, sizeof *samples);
+    memory_give_back(samples, bytes_of_samples);
     samples = NULL;
     return count > 0 ? error : -ENODATA;
   }
-  sort(count);
+  sort_rows(samples, count, sizeof row, &row, is_before);
   hand_over(count);
   done = 0;
   pointers_error = 0;
@@ -115,15 +102,10 @@ static int begin(uint32_t site) {
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-/* Tries in a child, because a sandbox may end a process that reads memory by system call. */
+/* Tries in a child, because a sandbox may end a process that reads memory by system call. The first trial may exceed
+ * its time limit on a busy machine. */
 static bool may_read_memory(void) {
-  sigset_t all, before;
-  sigfillset(&all);
-  if (sigprocmask(SIG_SETMASK, &all, &before) != 0) return false;
-  /* The first trial may exceed its time limit on a busy machine. */
-  bool may = safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
-  (void)sigprocmask(SIG_SETMASK, &before, NULL);
-  return may;
+  return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }
 
 static int follow_pointers(void) {
@@ -250,7 +232,7 @@ static void describe(struct mallometer_owners *out) {
 static int end(void) {
   if (!graph) return -ENODATA;
   owner_search_end();
-  memory_give_back(samples, sizeof *samples);
+  memory_give_back(samples, bytes_of_samples);
   graph = NULL;
   samples = NULL;
   return 0;
@@ -300,7 +282,8 @@ void owners_describe(struct mallometer_owners *out) {
 }
 
 size_t owners_footprint(void) {
-  return __atomic_load_n(&graph, __ATOMIC_RELAXED) ? owner_search_footprint() + memory_whole_pages(sizeof *samples) : 0;
+  if (!__atomic_load_n(&graph, __ATOMIC_RELAXED)) return 0;
+  return owner_search_footprint() + memory_whole_pages(bytes_of_samples);
 }
 
 void owners_forked(void) {

@@ -35,6 +35,7 @@
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
 #include "platform/executable.h"
+#include "platform/keep_errno.h"
 #include "platform/libc.h"
 #include "platform/loaded_objects.h"
 #include "platform/loader.h"
@@ -140,9 +141,8 @@ void process_record_call_sites(void) {
 }
 
 bool process_has_call_sites(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (sampler_interval() > 0) process_record_call_sites();
-  errno = saved_errno;
   return call_sites_on();
 }
 
@@ -316,10 +316,9 @@ static void begin(void) {
 
 /* Runs before main, for which errno must be 0. */
 __attribute__((constructor)) static void start(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   begin();
   if (wanted_agent) java_agent_append(wanted_agent);
-  errno = saved_errno;
 }
 
 /* ---- A process that runs already ---------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
  */
 #include "hooks/complete.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "allocator/next.h"
 #include "hooks/state.h"
 #include "leak/placement.h"
+#include "platform/keep_errno.h"
 #include "sample/call_sites.h"
 #include "sample/live_samples.h"
 #include "sample/native_stack.h"
@@ -50,9 +50,8 @@ static void count_failure(void) {
 }
 
 void complete_count_failure(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (hook_ready() && is_counting()) count_failure();
-  errno = saved_errno;
 }
 
 /* ---- Allocations -------------------------------------------------------------------------------------- */
@@ -95,7 +94,7 @@ static void *count_allocation(void *object, size_t requested, size_t unit_size, 
 
 static void *count_outcome(void *object, size_t requested, struct move move, struct origin origin) {
   if (!is_counting()) return object;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (!object) {
     count_failure();
   } else {
@@ -105,7 +104,6 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
     object = count_allocation(object, requested, unit_size, move, origin);
     if (monitors_listen()) monitors_allocated(object, requested, unit_size);
   }
-  errno = saved_errno;
   return object;
 }
 
@@ -148,10 +146,9 @@ static void count_free(const void *object, size_t unit_size) {
 
 void complete_count_free(const void *object, size_t unit_size) {
   if (!is_counting()) return;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   count_free(object, unit_size);
   if (object && monitors_listen()) monitors_freed(object, unit_size);
-  errno = saved_errno;
 }
 
 static struct pending_free pending_free_of(void *object, bool headed) {

@@ -21,6 +21,7 @@
 #include "hooks/redirection.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
+#include "platform/keep_errno.h"
 #include "sample/call_sites.h"
 
 /* Checks a member against the SDK's header. */
@@ -95,14 +96,13 @@ static void start_counting(void) {
 
 /* Called by the constructor, before there are threads. Until then the interposed functions forward calls. */
 bool hook_find_allocator(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   malloc_leads_here = program_malloc_is_ours() && !is_of_sanitizer(NULL);
   if (malloc_leads_here) {
     start_counting();
     hook_owner.configure();
   }
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
-  errno = saved_errno;
   return true;
 }
 

@@ -26,7 +26,7 @@
 #include <string.h>
 
 #include "hooks/interposed.h"
-#include "hooks/mappings.h"
+#include "hooks/redirection.h"
 #include "hooks/state.h"
 #include "platform/glibc_versions.h"
 #include "platform/imports.h"
@@ -69,41 +69,8 @@ static bool is_jvm(const char *file) {
 
 static void *java_lookup_library;
 
-/* Returns this library's function of a name; NULL if there is none. */
-static void *own_function(const char *name) {
-#define OWN(function) \
-  { #function, (void *)(uintptr_t)function }
-  static const struct {
-    const char *name;
-    void *function;
-  } own[] = {OWN(malloc),
-             OWN(free),
-             OWN(calloc),
-             OWN(realloc),
-             OWN(reallocarray),
-             OWN(memalign),
-             OWN(aligned_alloc),
-             OWN(posix_memalign),
-             OWN(valloc),
-             OWN(pvalloc),
-             OWN(malloc_usable_size),
-             {"mmap", (void *)(uintptr_t)program_mmap},
-             {"mmap64", (void *)(uintptr_t)program_mmap64},
-             {"munmap", (void *)(uintptr_t)program_munmap},
-             {"mremap", (void *)(uintptr_t)program_mremap},
-             /* Names of free that only some C libraries have. */
-             {"cfree", (void *)(uintptr_t)free},
-             {"free_sized", (void *)(uintptr_t)free},
-             {"free_aligned_sized", (void *)(uintptr_t)free}};
-#undef OWN
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-    if (strcmp(own[i].name, name) == 0) return own[i].function;
-  }
-  return NULL;
-}
-
 __attribute__((noinline)) static void *search_java_lookup_library(const char *name) {
-  void *found = dlsym(java_lookup_library, name), *own = found ? own_function(name) : NULL;
+  void *found = dlsym(java_lookup_library, name), *own = found ? redirected_function(name) : NULL;
   return own ? own : found;
 }
 

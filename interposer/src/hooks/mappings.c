@@ -13,6 +13,7 @@
 #include "hooks/state.h"
 #include "platform/clock.h"
 #include "platform/glibc_versions.h"
+#include "platform/keep_errno.h"
 #include "platform/loaded_objects.h"
 #include "platform/loader.h"
 #include "platform/mappings.h"
@@ -82,7 +83,7 @@ static pid_t noting;
 
 static void seed(void) {
   struct mappings before;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (mappings_read(&before)) {
     for (size_t i = 0; i < before.count; i++) {
       const struct mapping *mapping = &before.rows[i];
@@ -91,7 +92,6 @@ static void seed(void) {
     }
     mappings_forget(&before);
   }
-  errno = saved_errno;
 }
 
 void mappings_start(bool is_late) {
@@ -192,9 +192,8 @@ struct change {
 /* Begins a call; must precede the system call. `unmaps` says whether the call may unmap memory, even if it then fails.
  * Preserves errno. */
 static struct change begin_change(bool unmaps) {
-  int saved_errno = errno;
+  KEEP_ERRNO; /* a sandbox may refuse getpid(2), which then sets errno */
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};
-  errno = saved_errno; /* a sandbox may refuse getpid(2), which then sets errno */
   change.unmaps = unmaps && change.noted;
   if (change.unmaps) change.latest = ranges_before_unmapping();
   return change;
@@ -233,7 +232,7 @@ static void *map(mmap_function *next_mmap, void *wish, size_t bytes, int protect
   struct change change = begin_change((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE));
   void *memory = next_mmap(wish, bytes, protection, flags, file, offset);
   if (!change.noted) return memory;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (memory == MAP_FAILED) {
     note_failure(change, wish, bytes);
   } else {
@@ -241,7 +240,6 @@ static void *map(mmap_function *next_mmap, void *wish, size_t bytes, int protect
     tell(probe_mapping, memory, bytes, origin);
   }
   end_change(change);
-  errno = saved_errno;
   return memory;
 }
 
@@ -258,10 +256,9 @@ int program_munmap(void *memory, size_t bytes) {
   if (change.noted) tell(probe_unmapping, memory, bytes, ORIGIN);
   int result = behind.munmap(memory, bytes);
   if (!change.noted) return result;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (result == 0) ranges_remove((uintptr_t)memory, end_of(memory, bytes), change.latest);
   end_change(change);
-  errno = saved_errno;
   return result;
 }
 

@@ -143,45 +143,29 @@ void operators_take_over(void) {
 
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
-/* Aborts if there is no operator, because a program without a C++ library could not catch an exception. */
-static void *operator_or_abort(const char *mangled_name, const void *caller) {
-  void *address = next_operator(mangled_name, caller, true);
-  if (!address) abort();
-  return address;
-}
-
-static void *count_foreign(void *object, size_t size, const void *operator_address, struct origin origin) {
-  if (object && next_allocator_contains(operator_address)) complete_count_foreign_allocation(object, size, origin);
+/*
+ * Calls the next operator of this name and counts the result. If there is no operator that calls the new handler,
+ * returns NULL, or aborts if the operator may throw: a program without a C++ library could not catch an exception.
+ */
+static void *call_next(const char *mangled_name, bool may_throw, uintptr_t size, uintptr_t second, uintptr_t third,
+                       struct origin origin) {
+  const void *address = next_operator(mangled_name, origin.caller, true);
+  if (!address && may_throw) abort();
+  void *object = address ? function_at(address)(size, second, third) : NULL;
+  if (object && next_allocator_contains(address)) complete_count_foreign_allocation(object, size, origin);
   return object;
 }
 
-void *operator_new_fails(size_t size, struct origin origin) {
-  void *(*function)(size_t);
-  void *address = operator_or_abort("_Znwm", origin.caller);
-  memcpy(&function, &address, sizeof function);
-  return count_foreign(function(size), size, address, origin);
-}
+void *operator_new_fails(size_t size, struct origin origin) { return call_next("_Znwm", true, size, 0, 0, origin); }
 
 void *operator_new_aligned_fails(size_t size, size_t alignment, struct origin origin) {
-  void *(*function)(size_t, size_t);
-  void *address = operator_or_abort("_ZnwmSt11align_val_t", origin.caller);
-  memcpy(&function, &address, sizeof function);
-  return count_foreign(function(size, alignment), size, address, origin);
+  return call_next("_ZnwmSt11align_val_t", true, size, alignment, 0, origin);
 }
 
-/* Returns NULL if no operator is found that calls the new handler. */
 void *operator_new_nothrow_fails(size_t size, const void *nothrow, struct origin origin) {
-  void *(*function)(size_t, const void *);
-  void *address = next_operator("_ZnwmRKSt9nothrow_t", origin.caller, true);
-  if (!address) return NULL;
-  memcpy(&function, &address, sizeof function);
-  return count_foreign(function(size, nothrow), size, address, origin);
+  return call_next("_ZnwmRKSt9nothrow_t", false, size, (uintptr_t)nothrow, 0, origin);
 }
 
 void *operator_new_aligned_nothrow_fails(size_t size, size_t alignment, const void *nothrow, struct origin origin) {
-  void *(*function)(size_t, size_t, const void *);
-  void *address = next_operator("_ZnwmSt11align_val_tRKSt9nothrow_t", origin.caller, true);
-  if (!address) return NULL;
-  memcpy(&function, &address, sizeof function);
-  return count_foreign(function(size, alignment, nothrow), size, address, origin);
+  return call_next("_ZnwmSt11align_val_tRKSt9nothrow_t", false, size, alignment, (uintptr_t)nothrow, origin);
 }

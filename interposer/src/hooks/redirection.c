@@ -55,6 +55,13 @@ static uintptr_t ours(const struct function *function) { return (uintptr_t)funct
 
 static void *address_of(uintptr_t function) { return (void *)function; }
 
+void *redirected_function(const char *name) {
+  for (size_t i = 0; i < OF_TEXTS; i++) {
+    if (strcmp(functions[i].name, name) == 0) return address_of(ours(&functions[i]));
+  }
+  return NULL;
+}
+
 static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*

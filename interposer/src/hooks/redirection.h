@@ -34,6 +34,10 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
   return redirection->nothing_changed && redirection->error == EAGAIN;
 }
 
+/* Returns this library's function that replaces malloc's or mmap's family or an operator of this name; NULL if there is
+ * none. */
+void *redirected_function(const char *name);
+
 /*
  * Redirects all words, or those that are new since the latest call. The next allocator must be known, and counting on.
  * Takes the loader's lock. Returns NULL, or the reason of a failure in words; then every word is as before, except

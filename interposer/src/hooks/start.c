@@ -1,7 +1,6 @@
 /* Finds the allocator below, and changes state and route accordingly. See start.h. */
 #include "hooks/start.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdint.h>
 
@@ -18,6 +17,7 @@
 #include "hooks/state.h"
 #include "platform/clock.h"
 #include "platform/dynamic_symbols.h"
+#include "platform/keep_errno.h"
 #include "sample/call_sites.h"
 
 static __thread bool this_thread_resolves __attribute__((tls_model("initial-exec")));
@@ -108,14 +108,13 @@ void hook_find_operators(void) { operators_find(); }
 
 bool hook_find_allocator(void) {
   if (this_thread_resolves || __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_UNSERVED) return false;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int expected = HOOK_UNRESOLVED;
   if (__atomic_compare_exchange_n(&hook_state, &expected, HOOK_RESOLVING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     resolve();
   } else {
     while (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) == HOOK_RESOLVING) sched_yield();
   }
-  errno = saved_errno;
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING;
 }
 

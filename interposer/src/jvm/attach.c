@@ -14,6 +14,7 @@
 #include "jvm/jvm_symbol.h"
 #include "jvm/methods.h"
 #include "platform/arch.h"
+#include "platform/keep_errno.h"
 #include "platform/loaded_objects.h"
 #include "sample/java_gate.h"
 #include "sample/stack_tree.h"
@@ -52,9 +53,8 @@ static __attribute__((noinline)) void fill_context(ucontext_t *context, const st
 
 static void *thread_of_jvm(void) {
   void *thread = NULL;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   bool attached = (*vm)->GetEnv(vm, &thread, JNI_VERSION_1_6) == JNI_OK;
-  errno = saved_errno;
   return attached ? thread : NULL;
 }
 
@@ -65,7 +65,7 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
   enum { MOST = MOST_JAVA_FRAMES + 1 };
   struct trace_frame found[MOST];
   ucontext_t context;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   fill_context(&context, caller);
   struct trace trace = {thread, 0, found};
   get_call_trace(&trace, (jint)(capacity < MOST ? capacity : MOST), &context);
@@ -76,7 +76,6 @@ static int walk(void *thread, const struct registers *caller, uint64_t *frames, 
     frames[0] = compilation_frame(thread);
     trace.frames = frames[0] != 0;
   }
-  errno = saved_errno;
   return trace.frames;
 }
 

@@ -6,6 +6,7 @@
 
 #include "platform/memory.h"
 #include "platform/readable_memory.h"
+#include "platform/shared_words.h"
 #include "sample/stack_tree.h"
 
 enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
@@ -25,10 +26,8 @@ bool methods_start(void) {
 size_t methods_footprint(void) { return tables ? memory_whole_pages(sizeof *tables) : 0; }
 
 static uint32_t new_number(jmethodID id) {
-  uint32_t number = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-  do {
-    if (number == METHODS) return UNKNOWN_METHOD;
-  } while (!__atomic_compare_exchange_n(&taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  uint32_t number = reserve_numbers(&taken, 1, METHODS);
+  if (number == METHODS) return UNKNOWN_METHOD;
   __atomic_store_n(&tables->ids[number], id, __ATOMIC_RELEASE);
   return number;
 }

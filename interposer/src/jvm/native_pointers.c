@@ -6,6 +6,7 @@
 #include "platform/mappings.h"
 #include "platform/memory.h"
 #include "platform/resident_memory.h"
+#include "platform/sorted.h"
 
 enum {
   MOST_STEPS = 3,
@@ -41,17 +42,8 @@ void native_ranges_read(struct native_ranges *ranges) {
 }
 
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value) {
-  uint32_t low = 0, high = ranges->count;
-  if (value % 16 != 0 || high == 0 || value < ranges->range[0].begin) return false;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (ranges->range[middle].begin <= value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low > 0 && value < ranges->range[low - 1].end;
+  if (value % 16 != 0 || ranges->count == 0 || value < ranges->range[0].begin) return false;
+  return value < ranges->range[rows_up_to(ranges->range, ranges->count, sizeof *ranges->range, value) - 1].end;
 }
 
 /* ---- Following ----------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "platform/memory.h"
+#include "platform/sorted.h"
 
 struct owner_graph *owner_graph_start(void) {
   if (memory_shortage(sizeof(struct owner_graph))) return NULL;
@@ -13,17 +14,10 @@ struct owner_graph *owner_graph_start(void) {
 void owner_graph_end(struct owner_graph *graph) { memory_give_back(graph, sizeof *graph); }
 
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address) {
-  uint32_t low = 0, high = graph->blocks;
-  if (high == 0 || address < graph->block[0].begin || address >= graph->block[high - 1].end) return -1;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (graph->block[middle].begin <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low > 0 && address < graph->block[low - 1].end ? (int)low - 1 : -1;
+  uint32_t count = graph->blocks;
+  if (count == 0 || address < graph->block[0].begin || address >= graph->block[count - 1].end) return -1;
+  size_t behind = rows_up_to(graph->block, count, sizeof *graph->block, address);
+  return address < graph->block[behind - 1].end ? (int)behind - 1 : -1;
 }
 
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object) {
@@ -108,28 +102,15 @@ uint32_t owner_graph_name(struct owner_graph *graph, const char *text) {
 
 /* ---- Pointers ------------------------------------------------------------------------------------------ */
 
-static bool is_before(const struct owner_pointer *one, const struct owner_pointer *other) {
+static bool is_before(const void *left, const void *right) {
+  const struct owner_pointer *one = left, *other = right;
   return one->value != other->value ? one->value < other->value : one->block < other->block;
 }
 
-/* Sorts in place: Shell's sort with Knuth's gaps, which needs no memory. */
-static void sort(struct owner_pointer *pointers, uint32_t count) {
-  uint32_t gap = 1;
-  while (gap < count / 3) gap = 3 * gap + 1;
-  for (; gap > 0; gap /= 3) {
-    for (uint32_t i = gap; i < count; i++) {
-      struct owner_pointer moved = pointers[i];
-      uint32_t at = i;
-      for (; at >= gap && is_before(&moved, &pointers[at - gap]); at -= gap) pointers[at] = pointers[at - gap];
-      pointers[at] = moved;
-    }
-  }
-}
-
 void owner_graph_sort_pointers(struct owner_graph *graph) {
-  struct owner_pointer *pointers = graph->pointer;
+  struct owner_pointer *pointers = graph->pointer, row;
   uint32_t kept = 0;
-  sort(pointers, graph->pointers);
+  sort_rows(pointers, graph->pointers, sizeof row, &row, is_before);
   for (uint32_t i = 0; i < graph->pointers; i++) {
     struct owner_pointer *last = kept > 0 ? &pointers[kept - 1] : NULL;
     if (last && !is_before(last, &pointers[i])) {
@@ -142,16 +123,7 @@ void owner_graph_sort_pointers(struct owner_graph *graph) {
 }
 
 uint32_t owner_graph_pointers_at(const struct owner_graph *graph, uint64_t value, uint32_t *first) {
-  uint32_t low = 0, high = graph->pointers, end;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (graph->pointer[middle].value < value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (end = low; end < graph->pointers && graph->pointer[end].value == value;) end++;
-  *first = low;
-  return end - low;
+  uint32_t end = (uint32_t)rows_up_to(graph->pointer, graph->pointers, sizeof *graph->pointer, value);
+  for (*first = end; *first > 0 && graph->pointer[*first - 1].value == value;) --*first;
+  return end - *first;
 }

@@ -7,6 +7,7 @@
 #include "leak/watch.h"
 #include "platform/clock.h"
 #include "platform/memory.h"
+#include "platform/shared_words.h"
 
 #define NO_NUMBER 0u
 
@@ -19,16 +20,13 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down, from the bits of the float. */
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the exponent of its square. */
 uint32_t duration_bucket(uint64_t ns) {
-  double value = (double)ns * (64 / 1e9), fraction;
-  if (value < 1) return 0;
+  double units = (double)ns * (64 / 1e9), squared = units * units;
+  if (units < 1) return 0;
   uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  uint32_t exponent = (uint32_t)(bits >> 52) - 1023;
-  bits = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1023 << 52;
-  memcpy(&fraction, &bits, sizeof fraction);
-  uint32_t bucket = 2 * exponent + (fraction >= 1.4142135623730951);
+  memcpy(&bits, &squared, sizeof bits);
+  uint32_t bucket = (uint32_t)(bits >> 52) - 1023;
   return bucket < MALLOMETER_DURATION_BUCKETS ? bucket : MALLOMETER_DURATION_BUCKETS - 1;
 }
 
@@ -66,17 +64,15 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
 }
 
 /*
- * Returns a site's record; NULL if there is no room or no site. The exchange of `numbers_taken` reserves a record for
- * one thread, which fills the record before it publishes its number.
+ * Returns a site's record; NULL if there is no room or no site. A thread fills the
+ * record that it has reserved before it publishes the record's number.
  */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
   if (known != NO_NUMBER) return taken_over(&memory->sites[known - 1], site);
-  uint32_t fresh = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED);
-  do {
-    if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
-  } while (!__atomic_compare_exchange_n(&numbers_taken, &fresh, fresh + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  uint32_t fresh = reserve_numbers(&numbers_taken, 1, MOST_SITES_WITH_EVIDENCE);
+  if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   memory->sites[fresh].site = site;
   /* If two threads find the same new site at once, they take two records, and one of them stays without objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

@@ -1,13 +1,13 @@
 /* Draws whether a sample gets a slot, and moves the sampled object. See placement.h. */
 #include "leak/placement.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "allocator/glibc.h"
 #include "allocator/next.h"
 #include "leak/evidence.h"
 #include "platform/arch.h"
+#include "platform/keep_errno.h"
 #include "platform/memory.h"
 #include "sample/call_sites.h"
 #include "sample/sampler.h"
@@ -139,10 +139,9 @@ static void *move(const struct sample *sample, const struct live_sample *live) {
   uint64_t random = sampler_random(sample->block);
   double drawn = (double)(random >> 11) * 0x1p-53;
   if (drawn >= chances.if_there_were_room) return NULL;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   bool drawn_for_slot = drawn < chances.as_it_is && evidence_has_room(live->site);
   void *object = drawn_for_slot ? place(sample, live, chances.as_it_is, (uint32_t)random) : NULL;
-  errno = saved_errno;
   increment(object ? &totals.placed : &totals.not_placed);
   if (!object) return NULL;
   __atomic_fetch_add(&share->live, 1, __ATOMIC_RELAXED);

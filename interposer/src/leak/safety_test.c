@@ -2,6 +2,7 @@
 #include "leak/safety_test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,22 +111,22 @@ static bool page_cache_can_be_asked_for(void) {
   return page_cache_of_mapping(begin, memory_page_bytes()) >= -EPERM;
 }
 
+static bool passes(const char *test) {
+  if (strcmp(test, TRIAL_OF_MINCORE) == 0) return mincore_tells();
+  if (strcmp(test, TRIAL_OF_PAGE_CACHE) == 0) return page_cache_can_be_asked_for();
+  for (int by = COPY_BY_READV; by <= COPY_BY_PIPE; by++) {
+    if (strcmp(test, trials_of_copying[by]) == 0) return memory_can_be_copied((enum memory_copying)by);
+  }
+  return slots_can_be_freed();
+}
+
 /* Runs the test that the first argument names. `stack` begins as for any program: with the number of arguments, then
  * the arguments. */
 __attribute__((used, noreturn)) static void safety_test_main(char *const *stack) {
-  char *const *arguments = stack + 1;
+  const char *test = stack[0] && stack[2] ? stack[2] : "";
   child_disable_core_dump();
-  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_WATCH) == 0)
-    _exit(FIRST_OF_WATCH + (int)watch_self_test());
-  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_MINCORE) == 0)
-    _exit(mincore_tells() ? PASSED : EXIT_FAILURE);
-  if (stack[0] && arguments[1] && strcmp(arguments[1], TRIAL_OF_PAGE_CACHE) == 0)
-    _exit(page_cache_can_be_asked_for() ? PASSED : EXIT_FAILURE);
-  for (int by = COPY_BY_READV; stack[0] && arguments[1] && by <= COPY_BY_PIPE; by++) {
-    if (strcmp(arguments[1], trials_of_copying[by]) == 0)
-      _exit(memory_can_be_copied((enum memory_copying)by) ? PASSED : EXIT_FAILURE);
-  }
-  _exit(slots_can_be_freed() ? PASSED : EXIT_FAILURE);
+  if (strcmp(test, TRIAL_OF_WATCH) == 0) _exit(FIRST_OF_WATCH + (int)watch_self_test());
+  _exit(passes(test) ? PASSED : EXIT_FAILURE);
 }
 
 /* The entry point of this library as a program (the linker's -e). */
@@ -145,25 +146,22 @@ void safety_test_store_environment(char *const environment[]) {
 }
 
 /* Runs a test and returns its exit code. */
-static int run(const char *which) { return child_run(which, remembered, LONGEST_TRIAL_MS); }
+static int run(const char *which) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  int code = child_run(which, remembered, LONGEST_TRIAL_MS);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return code;
+}
 
 const char *safety_test_watchpoints(void) {
   int code = run(TRIAL_OF_WATCH);
-  switch (code) {
-    case FIRST_OF_WATCH + WATCH_WORKS:
-      return NULL;
-    case FIRST_OF_WATCH + WATCH_FORBIDDEN:
-    case FIRST_OF_WATCH + WATCH_NOT_IN_KERNEL:
-    case FIRST_OF_WATCH + WATCH_KERNEL_IS_OLD:
-    case FIRST_OF_WATCH + WATCH_NO_REGISTERS:
-    case FIRST_OF_WATCH + WATCH_COMES_LATE:
-    case FIRST_OF_WATCH + WATCH_REPEATS:
-      return watch_trial_means((enum watch_trial)(code - FIRST_OF_WATCH));
-    case CHILD_KILLED:
-      return watch_trial_means(WATCH_KERNEL_IS_OLD);
-    default:
-      return "watchpoints cannot be tested: no test process can be started";
-  }
+  if (code == FIRST_OF_WATCH + WATCH_WORKS) return NULL;
+  if (code == CHILD_KILLED) return watch_trial_means(WATCH_KERNEL_IS_OLD);
+  bool is_result = code > FIRST_OF_WATCH && code <= FIRST_OF_WATCH + WATCH_REPEATS;
+  return is_result ? watch_trial_means((enum watch_trial)(code - FIRST_OF_WATCH))
+                   : "watchpoints cannot be tested: no test process can be started";
 }
 
 static const char *safety_test_reading(const char *which, const char *refused) {

@@ -14,27 +14,19 @@
 /* Stores the settings of glibc when the process starts, before the program changes the environment. */
 void safety_test_store_environment(char *const environment[]);
 
-/*
- * Returns NULL if glibc frees objects in slots without the hook's help; otherwise why not, or why that is unknown. All
- * signals must be blocked.
- */
+/* Returns NULL if glibc frees objects in slots without the hook's help; otherwise why not, or why that is unknown. */
 const char *safety_test_slots(void);
 
-/*
- * Returns NULL if memory can be copied in this way (platform/resident_memory.h); otherwise why not. All signals must be
- * blocked.
- */
+/* Returns NULL if memory can be copied in this way (platform/resident_memory.h); otherwise why not. */
 const char *safety_test_copying(enum memory_copying by);
 
-/* Returns NULL if mincore reports which pages are in memory; otherwise why not. All signals must be blocked. */
+/* Returns NULL if mincore reports which pages are in memory; otherwise why not. */
 const char *safety_test_mincore(void);
 
-/* Returns NULL if the kernel reports cached pages of files (platform/page_cache.h); otherwise why not. All signals must
- * be blocked. */
+/* Returns NULL if the kernel reports cached pages of files (platform/page_cache.h); otherwise why not. */
 const char *safety_test_page_cache(void);
 
-/* Returns NULL if watchpoints (watch.h) work and do not end the process; otherwise why not. All signals must be
- * blocked. */
+/* Returns NULL if watchpoints (watch.h) work and do not end the process; otherwise why not. */
 const char *safety_test_watchpoints(void);
 
 #endif

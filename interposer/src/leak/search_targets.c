@@ -6,6 +6,7 @@
 #include "leak/live_objects.h"
 #include "platform/kernel.h"
 #include "platform/memory.h"
+#include "platform/sorted.h"
 
 #define ADDRESS_MASK (((uintptr_t)1 << 48) - 1)
 #define FILTER_BITS 15 /* the filter's 32 KiB fit into the processor's first-level cache */
@@ -67,19 +68,8 @@ static bool take(const void *object, const struct live_sample *sample, const uin
   return true;
 }
 
-/* Sorts the objects by address. Shell's sort with Knuth's gaps needs no additional memory. */
-static void sort(void) {
-  struct search_target *objects = memory->objects;
-  uint32_t gap = 1;
-  while (gap < chosen / 3) gap = 3 * gap + 1;
-  for (; gap > 0; gap /= 3) {
-    for (uint32_t i = gap; i < chosen; i++) {
-      struct search_target moved = objects[i];
-      uint32_t at = i;
-      for (; at >= gap && objects[at - gap].begin > moved.begin; at -= gap) objects[at] = objects[at - gap];
-      objects[at] = moved;
-    }
-  }
+static bool is_before(const void *one, const void *other) {
+  return ((const struct search_target *)one)->begin < ((const struct search_target *)other)->begin;
 }
 
 static size_t hash_of(uintptr_t word) {
@@ -124,11 +114,12 @@ uint32_t targets_choose(const uint32_t *sites, uint32_t count) {
   struct live_objects walk = {0};
   const void *object;
   struct live_sample sample;
+  struct search_target row;
   chosen = 0;
   memset(memory->of_site, 0, sizeof memory->of_site);
   if (salt == 0) random_bytes(&salt, sizeof salt);
   while (live_objects_next(&walk, &object, &sample)) left_out += !take(object, &sample, sites, count);
-  sort();
+  sort_rows(memory->objects, chosen, sizeof row, &row, is_before);
   choose_granules();
   find_spans();
   return left_out;
@@ -145,17 +136,8 @@ static bool is_near(uintptr_t address) {
 }
 
 static struct search_target *object_at(uintptr_t address) {
-  uint32_t low = 0, high = chosen;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (memory->objects[middle].begin <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  struct search_target *object = low > 0 ? &memory->objects[low - 1] : NULL;
-  return object && address < object->end ? object : NULL;
+  size_t behind = rows_up_to(memory->objects, chosen, sizeof *memory->objects, address);
+  return behind > 0 && address < memory->objects[behind - 1].end ? &memory->objects[behind - 1] : NULL;
 }
 
 static void count_reference(uintptr_t to, uintptr_t from, bool is_free) {

@@ -1,15 +1,16 @@
 /* The slots: their lock-free lists, a word with state and generation for each slot, and their pages. See slots.h. */
 #include "leak/slots.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "allocator/bootstrap.h"
 #include "allocator/glibc.h"
 #include "platform/clock.h"
+#include "platform/keep_errno.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
 #include "platform/page_range.h"
+#include "platform/shared_words.h"
 
 /* The number of pages after the slots. A reading of smaps returns a few more mappings than are needed. These pages are
  * such mappings, so that the kernel need not visit the program's large mappings. */
@@ -73,9 +74,9 @@ static uint32_t slots_apart;
 static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
-  uint64_t free_head;   /* the number of a slot; the upper 32 bits are a tag against ABA */
-  uint64_t merged_head; /* the slots without a mapping of their own */
-  uint32_t fresh;       /* the number of slots ever taken */
+  free_list free;
+  free_list merged; /* the slots without a mapping of their own */
+  uint32_t fresh;   /* the number of slots ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
@@ -94,7 +95,6 @@ static size_t bytes_for(const uint32_t layout[]) {
 static void lay_out(const uint32_t layout[], uintptr_t begin) {
   uint32_t first = 0;
   for (uint32_t class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) {
-    lists[class].free_head = lists[class].merged_head = NONE;
     classes[class].first = first;
     classes[class].slots = layout[class];
     classes[class].begin = begin;
@@ -168,43 +168,19 @@ size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].open
 
 /* ---- Slots without object ------------------------------------------------------------------------------ */
 
-static void push(uint64_t *list, uint32_t number) {
-  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED), next_head;
-  do {
-    __atomic_store_n(&slots[number].next_free, (uint32_t)head, __ATOMIC_RELAXED);
-    next_head = number | ((head >> 32) + 1) << 32;
-  } while (!__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-}
+static uint32_t *next_free(uint32_t number) { return &slots[number].next_free; }
 
-static uint32_t pop(uint64_t *list) {
-  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
-  while ((uint32_t)head != NONE) {
-    /* The load of the head acquired the store of next_free. If the head has changed since, this value may be outdated,
-     * and the exchange below fails. */
-    uint32_t following = __atomic_load_n(&slots[(uint32_t)head].next_free, __ATOMIC_RELAXED);
-    uint64_t next_head = following | ((head >> 32) + 1) << 32;
-    if (__atomic_compare_exchange_n(list, &head, next_head, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-      return (uint32_t)head;
-    }
-  }
-  return NONE;
-}
+static void push(free_list *list, uint32_t number) { free_list_push(list, number, next_free(number)); }
 
-/* Increments a count unless it has reached `limit`. */
-static bool count_up(uint32_t *count, uint32_t limit, uint32_t *before) {
-  *before = __atomic_load_n(count, __ATOMIC_RELAXED);
-  do {
-    if (*before >= limit) return false;
-  } while (!__atomic_compare_exchange_n(count, before, *before + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return true;
-}
+static uint32_t pop(free_list *list) { return free_list_pop(list, next_free); }
 
 static uint32_t fresh(uint32_t class) {
-  uint32_t before, number;
-  if (!count_up(&slots_apart, __atomic_load_n(&most_apart, __ATOMIC_RELAXED), &before)) return NONE;
-  number = pop(&lists[class].merged_head);
+  uint32_t most = __atomic_load_n(&most_apart, __ATOMIC_RELAXED);
+  if (reserve_numbers(&slots_apart, 1, most) >= most) return NONE;
+  uint32_t number = pop(&lists[class].merged);
   if (number != NONE) return number;
-  if (count_up(&lists[class].fresh, classes[class].slots, &number)) return classes[class].first + number;
+  number = reserve_numbers(&lists[class].fresh, 1, classes[class].slots);
+  if (number < classes[class].slots) return classes[class].first + number;
   __atomic_fetch_sub(&slots_apart, 1, __ATOMIC_RELAXED);
   return NONE;
 }
@@ -248,7 +224,7 @@ uint32_t slot_class(size_t size, size_t alignment) {
 size_t slot_excess(size_t size, size_t alignment) { return taken_by(size, smallest_offset(alignment)) - size; }
 
 static bool has_slot(uint32_t class) {
-  if ((uint32_t)__atomic_load_n(&lists[class].free_head, __ATOMIC_RELAXED) != NONE) return true;
+  if ((uint32_t)__atomic_load_n(&lists[class].free, __ATOMIC_RELAXED) != 0) return true;
   return __atomic_load_n(&slots_apart, __ATOMIC_RELAXED) < __atomic_load_n(&most_apart, __ATOMIC_RELAXED);
 }
 
@@ -306,14 +282,12 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
 void *slot_take(const struct slot_request *request) {
   uint32_t class = slot_class(request->size, request->alignment);
   if (class == MALLOMETER_SLOT_CLASSES) return NULL;
-  uint32_t number = pop(&lists[class].free_head);
+  uint32_t number = pop(&lists[class].free);
   if (number == NONE) number = fresh(class);
   if (number == NONE) return NULL;
-  int saved_errno = errno;
-  bool opened = open_slot(class, number, taken_by(request->size, offset_for(request)));
-  errno = saved_errno;
-  if (opened) return fill(class, number, request);
-  push(&lists[class].free_head, number);
+  KEEP_ERRNO;
+  if (open_slot(class, number, taken_by(request->size, offset_for(request)))) return fill(class, number, request);
+  push(&lists[class].free, number);
   return NULL;
 }
 
@@ -419,7 +393,7 @@ void slot_give_back(const struct slot_object *removed) {
   uint32_t class = class_of_number(removed->number);
   uintptr_t begin = slot_address(removed->number);
   bool whole = chunk_is_whole(slot, begin);
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (whole) {
     clear(slot, begin);
   } else {
@@ -427,10 +401,9 @@ void slot_give_back(const struct slot_object *removed) {
     count_retired(slot->taken - bytes); /* negative, modulo 2^64, if glibc has added pages */
     pages_clear(begin, bytes);
   }
-  errno = saved_errno;
   uncount(slot, class);
   __atomic_store_n(&slot->state, removed->generation * STATES + (whole ? FREE : RETIRED), __ATOMIC_RELEASE);
-  if (whole) push(&lists[class].free_head, removed->number);
+  if (whole) push(&lists[class].free, removed->number);
 }
 
 /* ---- Observation ------------------------------------------------------------------------------------------ */
@@ -489,7 +462,7 @@ static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
     if (!merged) continue;
     slots[number].apart = false;
     __atomic_store_n(&slots[number].opened, (uint32_t)bytes_of[class], __ATOMIC_RELEASE);
-    push(&lists[class].merged_head, number);
+    push(&lists[class].merged, number);
   }
   if (merged) __atomic_fetch_sub(&slots_apart, count, __ATOMIC_RELAXED);
 }
@@ -497,7 +470,7 @@ static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
 void slots_merge(void) {
   for (uint32_t class = 0; class < CLASSES_TO_MERGE; class ++) {
     uint32_t number, end = classes[class].first + classes[class].slots, run = 0;
-    while ((number = pop(&lists[class].free_head)) != NONE) slots[number].to_merge = true;
+    while ((number = pop(&lists[class].free)) != NONE) slots[number].to_merge = true;
     for (number = classes[class].first; number < end; number++) {
       run += slots[number].to_merge;
       if (run > 0 && (number + 1 == end || !slots[number + 1].to_merge)) {

@@ -11,6 +11,7 @@
 #include "platform/arch.h"
 #include "platform/breakpoint.h"
 #include "platform/clock.h"
+#include "platform/keep_errno.h"
 #include "platform/kernel.h"
 #include "platform/loaded_objects.h"
 #include "platform/own_stack.h"
@@ -178,7 +179,7 @@ static void pass_on(int number, siginfo_t *information, void *context) {
 }
 
 static void on_trap(int number, siginfo_t *information, void *context) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   struct breakpoint_trap trap = {0, false};
   bool is_known = breakpoint_trap_of(information, &trap);
   uint64_t index = trap.data >> 4 & 15;
@@ -192,7 +193,6 @@ static void on_trap(int number, siginfo_t *information, void *context) {
       let_go(&watch->busy);
     }
   }
-  errno = saved_errno;
 }
 
 /* ---- Arming ------------------------------------------------------------------------------------------- */
@@ -283,13 +283,12 @@ static bool has_signal(void) {
 
 void watch_new_object(const struct slot_object *object) {
   if (!is_wanted(object->sample.site)) return;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   struct watch *watch = &watches[object->sample.site % WATCHES];
   if (hears_traps() && has_signal() && has_stack_for_traps() && hold(&watch->busy)) {
     watch_instead(watch, object);
     let_go(&watch->busy);
   }
-  errno = saved_errno;
 }
 
 static void disarm_all(void) {

@@ -1,11 +1,11 @@
 /* The barrier by membarrier(2). See barrier.h. */
 #include "platform/barrier.h"
 
-#include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/arch.h"
+#include "platform/keep_errno.h"
 
 /* Constants of linux/membarrier.h, which older systems do not have. */
 #define MEMBARRIER_GLOBAL 1
@@ -14,11 +14,10 @@
 
 void barrier_for_all_threads(void) {
   if (LOADS_STAY_IN_ORDER) return;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0 ||
       syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0, 0) != 0) {
     (void)syscall(SYS_membarrier, MEMBARRIER_GLOBAL, 0, 0);
   }
-  errno = saved_errno;
 }

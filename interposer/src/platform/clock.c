@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/dynamic_section.h"
+
 typedef int clock_function(clockid_t clock, struct timespec *now);
 
 static clock_function *of_vdso;
@@ -49,28 +51,13 @@ static struct tables tables_of(const char *object) {
   return tables;
 }
 
-/* Returns the number of symbols. The GNU hash table does not store it, but the last symbol ends the table's last
- * chain. */
-static uint32_t symbols_in(const struct tables *tables) {
-  if (tables->hash) return tables->hash[1];
-  if (!tables->gnu_hash) return 0;
-  uint32_t buckets = tables->gnu_hash[0], first = tables->gnu_hash[1], last = 0;
-  const uint32_t *bucket = tables->gnu_hash + 4 + tables->gnu_hash[2] * (sizeof(ElfW(Addr)) / sizeof *bucket);
-  for (uint32_t i = 0; i < buckets; i++) {
-    if (bucket[i] > last) last = bucket[i];
-  }
-  const uint32_t *chain = bucket + buckets;
-  while (last >= first && !(chain[last - first] & 1)) last++;
-  return last + 1;
-}
-
 static clock_function *find_in_vdso(void) {
   const char *vdso = (const char *)getauxval(AT_SYSINFO_EHDR);
   clock_function *found = NULL;
   if (!vdso) return NULL;
   struct tables tables = tables_of(vdso);
   if (!tables.symbols || !tables.strings) return NULL;
-  for (uint32_t i = 0; i < symbols_in(&tables); i++) {
+  for (uint32_t i = 0; i < symbol_count(tables.hash, tables.gnu_hash); i++) {
     const ElfW(Sym) *symbol = &tables.symbols[i];
     const char *name = tables.strings + symbol->st_name;
     if (symbol->st_shndx == SHN_UNDEF) continue;

@@ -23,6 +23,7 @@
 #include "platform/child.h"
 #include "platform/clock.h"
 #include "platform/executable.h"
+#include "platform/keep_errno.h"
 #include "platform/kernel.h"
 #include "platform/own_stack.h"
 #include "platform/standard_error.h"
@@ -238,9 +239,8 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 
 void wait_wake(const uint32_t *word) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   __ulock_wake(COMPARE_AND_WAIT, (void *)(uintptr_t)word, 0);
-  errno = saved_errno;
 }
 
 void wait_until(uint64_t moment_ns) {

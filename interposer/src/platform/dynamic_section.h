@@ -39,6 +39,20 @@ struct dynamic_section {
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
+/* Returns the number of symbols. The older hash table stores it; in the GNU hash table (dynamic_symbols.c) the last
+ * chain ends at the last symbol. */
+static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
+  if (hash) return hash[1];
+  if (!gnu_hash) return 0;
+  uint32_t bucket_count = gnu_hash[0], first = gnu_hash[1], filter_words = gnu_hash[2], last = 0;
+  const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(gnu_hash + 4) + filter_words);
+  const uint32_t *chains = buckets + bucket_count;
+  for (uint32_t i = 0; i < bucket_count; i++) last = buckets[i] > last ? buckets[i] : last;
+  if (last < first) return first;
+  while (!(chains[last - first] & 1)) last++;
+  return last + 1;
+}
+
 /* Returns the symbol that a relocation names; if it names none, the first symbol, which has no name. */
 static inline const ElfW(Sym) * relocated_symbol(const struct dynamic_section *section, const ElfW(Rela) * relocation) {
   return &section->symbols[ELF64_R_SYM(relocation->r_info)];

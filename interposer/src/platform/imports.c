@@ -2,36 +2,32 @@
 #include "platform/imports.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "platform/dynamic_section.h"
 #include "platform/memory.h"
+#include "platform/references.h"
 
 struct redirection {
   uintptr_t caller;
   const char *function;
   uintptr_t from, to;
+  const struct walked_object *object;
   bool done;
 };
 
-/* Returns the word with the function's address; NULL if the object does not refer to the function, or if the word has
- * another value. */
-static uintptr_t *find_word(const struct dynamic_section *section, const struct relocations *table, uintptr_t bias,
-                            const struct redirection *wanted) {
-  for (size_t i = table->without_symbol; table->first && i < table->count; i++) {
-    const ElfW(Sym) *symbol = relocated_symbol(section, &table->first[i]);
-    if (symbol->st_shndx != SHN_UNDEF || strcmp(section->strings + symbol->st_name, wanted->function) != 0) continue;
-    uintptr_t *word = (uintptr_t *)(bias + table->first[i].r_offset);
-    uintptr_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
-    if (now == wanted->from || now == wanted->to) return word;
+/* Returns whether the loader has made the word's page read-only after relocation. */
+static bool is_closed(const struct walked_object *object, uintptr_t word) {
+  const uintptr_t page_mask = ~((uintptr_t)memory_page_bytes() - 1);
+  for (size_t i = 0; i < object->segment_count; i++) {
+    const ElfW(Phdr) *segment = &object->segments[i];
+    uintptr_t begin = object->bias + segment->p_vaddr, end = begin + segment->p_memsz;
+    if (segment->p_type == PT_GNU_RELRO && word >= (begin & page_mask) && word < (end & page_mask)) return true;
   }
-  return NULL;
+  return false;
 }
 
-/* Stores a word. If the loader has made the page read-only after relocation, the page is made writable for the store.
- */
+/* Stores a word, and makes its page writable for the store if that is necessary. */
 static bool store(uintptr_t *word, uintptr_t value, bool closed) {
   uintptr_t page_bytes = (uintptr_t)memory_page_bytes();
   void *page = (void *)((uintptr_t)word & ~(page_bytes - 1));
@@ -41,32 +37,23 @@ static bool store(uintptr_t *word, uintptr_t value, bool closed) {
   return true;
 }
 
-static int redirect_in(struct dl_phdr_info *object, size_t size, void *argument) {
-  (void)size;
+static void redirect(const struct reference *reference, void *argument) {
   struct redirection *wanted = argument;
-  const ElfW(Dyn) *dynamic = NULL;
-  uintptr_t closed_begin = 0, closed_end = 0, page_mask = ~((uintptr_t)memory_page_bytes() - 1);
-  bool contains_caller = false;
-  for (ElfW(Half) i = 0; i < object->dlpi_phnum; i++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-    uintptr_t begin = object->dlpi_addr + segment->p_vaddr, end = begin + segment->p_memsz;
-    if (segment->p_type == PT_LOAD) contains_caller |= wanted->caller >= begin && wanted->caller < end;
-    if (segment->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)begin;
-    if (segment->p_type != PT_GNU_RELRO) continue;
-    closed_begin = begin & page_mask;
-    closed_end = end & page_mask;
-  }
-  if (!contains_caller || !dynamic) return contains_caller;
-  struct dynamic_section section = dynamic_section_read(dynamic, object->dlpi_addr);
-  if (!section.symbols) return 1;
-  uintptr_t *word = find_word(&section, &section.of_calls, object->dlpi_addr, wanted);
-  if (!word) word = find_word(&section, &section.of_data, object->dlpi_addr, wanted);
-  if (word) wanted->done = store(word, wanted->to, (uintptr_t)word >= closed_begin && (uintptr_t)word < closed_end);
-  return 1;
+  uintptr_t now = __atomic_load_n(reference->word, __ATOMIC_RELAXED);
+  if (wanted->done || reference->is_own || strcmp(reference->name, wanted->function) != 0) return;
+  if (now != wanted->from && now != wanted->to) return;
+  wanted->done = store(reference->word, wanted->to, is_closed(wanted->object, (uintptr_t)reference->word));
+}
+
+static void redirect_in(const struct walked_object *object, void *argument) {
+  struct redirection *wanted = argument;
+  if (!object_contains(object, wanted->caller)) return;
+  wanted->object = object;
+  references_visit(object, redirect, wanted);
 }
 
 bool import_redirect(const void *caller, const char *function, const void *from, const void *to) {
-  struct redirection wanted = {(uintptr_t)caller, function, (uintptr_t)from, (uintptr_t)to, false};
-  dl_iterate_phdr(redirect_in, &wanted);
+  struct redirection wanted = {(uintptr_t)caller, function, (uintptr_t)from, (uintptr_t)to, NULL, false};
+  objects_visit(redirect_in, &wanted);
   return wanted.done;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "platform/memory.h"
+#include "platform/sorted.h"
 #include "platform/system_calls.h"
 
 /* The most mappings that are read. The default of vm.max_map_count is 65,530; databases raise it to 262,144. */
@@ -133,16 +134,8 @@ void mappings_forget(struct mappings *mappings) {
 }
 
 int mappings_protection(const struct mappings *mappings, uintptr_t address) {
-  size_t low = 0, high = mappings->count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (mappings->rows[middle].end <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < mappings->count && mappings->rows[low].begin <= address ? mappings->rows[low].protection : -1;
+  size_t behind = rows_up_to(mappings->rows, mappings->count, sizeof *mappings->rows, address);
+  return behind > 0 && address < mappings->rows[behind - 1].end ? mappings->rows[behind - 1].protection : -1;
 }
 
 bool mapping_is_readable(const struct mapping *mapping) { return mapping->protection & PROT_READ; }

@@ -1,13 +1,14 @@
 /* Makes, publishes and unmaps tables of loaded objects. See object_table.h. */
 #include "platform/object_table.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "platform/keep_errno.h"
 #include "platform/memory.h"
 #include "platform/readable_memory.h"
+#include "platform/sorted.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
@@ -24,17 +25,9 @@ static uint32_t readers;
 
 /* Finds the last object that begins at or below the address, if the object contains the address. */
 static bool find_in(const struct table *table, uintptr_t address, struct loaded_object *object) {
-  uint32_t low = 0, high = table->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (table->objects[middle].begin <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0 || address >= table->objects[low - 1].end) return false;
-  *object = table->objects[low - 1];
+  size_t behind = rows_up_to(table->objects, table->count, sizeof *table->objects, address);
+  if (behind == 0 || address >= table->objects[behind - 1].end) return false;
+  *object = table->objects[behind - 1];
   return true;
 }
 
@@ -218,13 +211,12 @@ static void refresh_if_changed(void) {
 static bool busy, wanted;
 
 bool object_table_refresh(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   __atomic_store_n(&wanted, true, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&busy, true, __ATOMIC_SEQ_CST)) {
     if (__atomic_exchange_n(&wanted, false, __ATOMIC_SEQ_CST)) refresh_if_changed();
     __atomic_store_n(&busy, false, __ATOMIC_SEQ_CST);
   }
-  errno = saved_errno;
   return __atomic_load_n(&current, __ATOMIC_RELAXED) != NULL;
 }
 

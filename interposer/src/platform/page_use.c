@@ -32,31 +32,17 @@ struct smaps_reader {
 
 static bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-static uintptr_t hexadecimal(const char *text) {
-  uintptr_t number = 0;
-  for (; is_hexadecimal(*text); text++)
-    number = number * 16 + (uintptr_t)(*text <= '9' ? *text - '0' : *text - 'a' + 10);
-  return number;
-}
-
-static uint64_t decimal(const char *text) {
-  uint64_t number = 0;
-  while (*text == ' ') text++;
-  for (; *text >= '0' && *text <= '9'; text++) number = number * 10 + (uint64_t)(*text - '0');
-  return number;
-}
-
 /* Takes a complete line. Lines of fields begin with a capital letter, lines of mappings with an address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
   reader->length = 0;
   if (is_hexadecimal(reader->line[0])) {
-    reader->begin = hexadecimal(reader->line);
+    reader->begin = strtoul(reader->line, NULL, 16);
     return true;
   }
   if (strncmp(reader->line, field, sizeof field - 1) != 0) return true;
-  return reader->mapping(reader->begin, decimal(reader->line + sizeof field - 1) > 0);
+  return reader->mapping(reader->begin, strtoul(reader->line + sizeof field - 1, NULL, 10) > 0);
 }
 
 /* Takes a piece of the file. Returns false when no more of it is needed. */

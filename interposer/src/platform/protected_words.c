@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "platform/keep_errno.h"
 #include "platform/libc.h"
 #include "platform/memory.h"
 #include "platform/system_calls.h"
@@ -88,7 +89,7 @@ static struct protected_words *open_words;
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };
-  int saved_errno = errno;
+  KEEP_ERRNO;
   int waited_ms = 0;
   uint32_t seen;
   do {
@@ -97,7 +98,6 @@ static void before_fork(void) {
       seen = __atomic_load_n(&forks, __ATOMIC_RELAXED);
     }
   } while (!__atomic_compare_exchange_n(&forks, &seen, seen + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
-  errno = saved_errno;
 }
 
 static void after_fork_in_parent(void) { __atomic_fetch_sub(&forks, 1, __ATOMIC_SEQ_CST); }
@@ -113,13 +113,12 @@ void close_in_children(void (*close)(void)) {
 }
 
 static void after_fork_in_new_process(void) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (forks & CHANGING && open_words) close_all(open_words);
   for (size_t i = 0; i < sizeof closers / sizeof *closers; i++) {
     if (closers[i]) closers[i]();
   }
   forks = 0;
-  errno = saved_errno;
 }
 
 void protected_words_prepare(void) {

@@ -22,17 +22,11 @@ bool page_is_readable(uintptr_t page) {
   return syscall(SYS_rt_sigprocmask, unknown_change, (const void *)page, NULL, BYTES_OF_MASK) != 0 && errno == EINVAL;
 }
 
-size_t readable_pages(uintptr_t page, size_t pages) {
-  size_t known = 0;
-  while (known < pages && page_is_readable(page + known * SMALLEST_PAGE)) known++;
-  return known;
-}
-
 bool is_readable(uintptr_t begin, size_t bytes) {
   if (bytes == 0 || bytes > UINTPTR_MAX - begin) return false;
-  uintptr_t first = page_of(begin);
-  size_t pages = (page_of(begin + bytes - 1) - first) / SMALLEST_PAGE + 1;
-  return readable_pages(first, pages) == pages;
+  uintptr_t page = page_of(begin), last = page_of(begin + bytes - 1);
+  while (page < last && page_is_readable(page)) page += SMALLEST_PAGE;
+  return page == last && page_is_readable(page);
 }
 
 /* ---- Memory that may be gone --------------------------------------------------------------------------- */
@@ -95,15 +89,15 @@ bool own_memory_read(uintptr_t from, void *to, size_t bytes) {
   return syscall(SYS_pread64, memory, to, bytes, (off_t)from) == (ssize_t)bytes;
 }
 
-/* Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. */
-static enum page_state state_of(uint64_t word) {
-  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62;
+enum page_state page_state_of(uint64_t word) {
+  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
   if (word & in_memory) return PAGE_IN_MEMORY;
-  return word & swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
+  return (word & (swapped | guard)) == swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
 }
 
 enum page_state own_page_state(uintptr_t address) {
   uint64_t word;
   off_t place = (off_t)(address / memory_page_bytes() * sizeof word);
-  return syscall(SYS_pread64, pages, &word, sizeof word, place) == (ssize_t)sizeof word ? state_of(word) : PAGE_UNKNOWN;
+  bool is_told = syscall(SYS_pread64, pages, &word, sizeof word, place) == (ssize_t)sizeof word;
+  return is_told ? page_state_of(word) : PAGE_UNKNOWN;
 }

@@ -16,9 +16,6 @@ static inline uintptr_t page_of(uintptr_t address) { return address & ~(SMALLEST
 /* Returns whether a page can be read. May change errno. */
 bool page_is_readable(uintptr_t page);
 
-/* Returns how many pages from `page` on can be read, at most `pages`. May change errno. */
-size_t readable_pages(uintptr_t page, size_t pages);
-
 /* Returns whether all of a range can be read. May change errno. */
 bool is_readable(uintptr_t begin, size_t bytes);
 
@@ -47,6 +44,12 @@ void own_memory_close(void);
 bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 
 enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
+
+/*
+ * Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. The kernel
+ * also reports guard pages as swapped, which glibc 2.42 has at the ends of its stacks; they are empty.
+ */
+enum page_state page_state_of(uint64_t word);
 
 /* Returns the state of a page without changing it; PAGE_UNTOUCHED if nothing is mapped there. May change errno. */
 enum page_state own_page_state(uintptr_t address);

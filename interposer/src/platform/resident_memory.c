@@ -30,16 +30,6 @@ static void close_files(void) {
 
 /* ---- States of pages ----------------------------------------------------------------------------------- */
 
-/*
- * Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. The kernel
- * also reports guard pages as swapped, which glibc 2.42 has at the ends of its stacks; they are empty.
- */
-static enum page_state state_of(uint64_t word) {
-  const uint64_t in_memory = (uint64_t)1 << 63, swapped = (uint64_t)1 << 62, guard = (uint64_t)1 << 58;
-  if (word & in_memory) return PAGE_IN_MEMORY;
-  return (word & (swapped | guard)) == swapped ? PAGE_SWAPPED : PAGE_UNTOUCHED;
-}
-
 static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
   static uint64_t words[PAGES_AT_ONCE];
   for (size_t done = 0; done < pages;) {
@@ -47,7 +37,7 @@ static bool read_pagemap(uintptr_t begin, size_t pages, uint8_t states[]) {
     off_t place = (off_t)((begin / memory_page_bytes() + done) * sizeof *words);
     ssize_t told = syscall(SYS_pread64, files[0], words, wanted * sizeof *words, place);
     if (told < (ssize_t)sizeof *words) return false;
-    for (size_t i = 0; i < (size_t)told / sizeof *words; i++) states[done + i] = (uint8_t)state_of(words[i]);
+    for (size_t i = 0; i < (size_t)told / sizeof *words; i++) states[done + i] = (uint8_t)page_state_of(words[i]);
     done += (size_t)told / sizeof *words;
   }
   return true;

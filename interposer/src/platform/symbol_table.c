@@ -20,21 +20,6 @@ struct symbol_table {
 
 static struct symbol_table tables[4];
 
-/* Returns the number of symbols. The older hash table stores it; in the newer one the last chain ends at the last
- * symbol (see dynamic_symbols.c). */
-static size_t symbol_count(const struct dynamic_section *section) {
-  if (section->hash) return section->hash[1];
-  if (!section->gnu_hash) return 0;
-  uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
-  const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);
-  const uint32_t *chains = buckets + bucket_count;
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < bucket_count; i++) last = buckets[i] > last ? buckets[i] : last;
-  if (last < first) return first;
-  while (!(chains[last - first] & 1)) last++;
-  return (size_t)last + 1;
-}
-
 /*
  * Finds the word with the address of the entry DT_SYMTAB. After the members that link.h declares, glibc's struct
  * link_map has an array of pointers to the entries of the dynamic section, by their tags, at offset 64 in versions 2.31
@@ -74,7 +59,7 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);
   /* The table in use is copied, because it may be another library's copy, whose addresses must stay in effect. */
   const ElfW(Sym) *in_use = (const ElfW(Sym) *)(*word)->d_un.d_ptr;
-  size_t count = symbol_count(&section);
+  size_t count = symbol_count(section.hash, section.gnu_hash);
   ElfW(Sym) *copy = section.symbols && count > 0 ? memory_map(NULL, count * sizeof *copy) : NULL;
   if (!copy) return NULL;
   memcpy(copy, in_use, count * sizeof *copy);

@@ -1,7 +1,6 @@
 /* Starts threads by pthread_create, with all signals blocked. See thread.h. */
 #include "platform/thread.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <link.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 
 #include "platform/arch.h"
 #include "platform/glibc_versions.h"
+#include "platform/keep_errno.h"
 #include "platform/kernel.h"
 #include "platform/loader.h"
 #include "platform/system_calls.h"
@@ -121,9 +121,8 @@ bool thread_has_stored_registers(const struct waiting_thread *thread, const uint
 }
 
 void thread_name(char name[THREAD_NAME_BYTES]) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   if (prctl(PR_GET_NAME, name) != 0) name[0] = '\0';
-  errno = saved_errno;
 }
 
 void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {

@@ -1,12 +1,13 @@
 /* Waits by futex(2) and clock_nanosleep(2), which are called as platform/system_calls.h explains. See wait.h. */
 #include "platform/wait.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "platform/keep_errno.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -20,9 +21,8 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 
 void wait_wake(const uint32_t *word) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-  errno = saved_errno;
 }
 
 void wait_until(uint64_t moment_ns) {

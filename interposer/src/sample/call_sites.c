@@ -8,6 +8,7 @@
 #include "platform/arch.h"
 #include "platform/memory.h"
 #include "platform/memory_probes.h"
+#include "platform/shared_words.h"
 #include "sample/collections.h"
 #include "sample/java_gate.h"
 #include "sample/latest_samples.h"
@@ -58,7 +59,7 @@ struct sums {
 
 struct site {
   uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
-  uint32_t stack; /* the innermost node; in a record without a site, 1 + the next index in sites_free */
+  uint32_t stack; /* the innermost node; in a record without a site, a word of the list sites_free */
   uint16_t frames;
   uint16_t leaving; /* set while the site is being forgotten: new samples do not find it */
   uint32_t number;  /* the record's index plus a multiple of SITES */
@@ -92,7 +93,7 @@ static struct memory {
 static bool open_for_samples;
 static uint32_t sites_taken;  /* the number of records that were ever used */
 static uint32_t sites_unused; /* the number of records in the list sites_free */
-static uint64_t sites_free;   /* 1 + the first record without a site; the upper 32 bits count removals, against ABA */
+static free_list sites_free;  /* the records without a site */
 static uint64_t without_site;
 static uint64_t without_place;
 static uint64_t truncated;
@@ -175,33 +176,24 @@ static bool is_site(const struct site *site, uint64_t hash, uint32_t count) {
          !__atomic_load_n(&site->leaving, __ATOMIC_SEQ_CST);
 }
 
+static uint32_t *next_free(uint32_t place) { return &memory->sites[place].stack; }
+
 /* Takes the record of a forgotten site from the list; NULL if the list is empty. */
 static struct site *forgotten_site(void) {
-  uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_ACQUIRE), next;
-  struct site *site;
-  do {
-    if (!(uint32_t)first) return NULL;
-    site = &memory->sites[(uint32_t)first - 1];
-    next = ((first >> 32) + 1) << 32 | __atomic_load_n(&site->stack, __ATOMIC_RELAXED);
-  } while (!__atomic_compare_exchange_n(&sites_free, &first, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+  uint32_t place = free_list_pop(&sites_free, next_free);
+  if (place == UINT32_MAX) return NULL;
   __atomic_fetch_sub(&sites_unused, 1, __ATOMIC_RELAXED);
-  return site;
+  return &memory->sites[place];
 }
 
 static void make_free(struct site *site) {
-  uint32_t place = (uint32_t)(site - memory->sites) + 1;
-  uint64_t first = __atomic_load_n(&sites_free, __ATOMIC_RELAXED);
   __atomic_fetch_add(&sites_unused, 1, __ATOMIC_RELAXED);
-  do __atomic_store_n(&site->stack, (uint32_t)first, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(&sites_free, &first, (first >> 32) << 32 | place, true, __ATOMIC_RELEASE,
-                                      __ATOMIC_RELAXED));
+  free_list_push(&sites_free, (uint32_t)(site - memory->sites), &site->stack);
 }
 
 static struct site *reserve_site(void) {
-  uint32_t place = __atomic_load_n(&sites_taken, __ATOMIC_RELAXED);
-  do {
-    if (place == SITES) return forgotten_site();
-  } while (!__atomic_compare_exchange_n(&sites_taken, &place, place + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  uint32_t place = reserve_numbers(&sites_taken, 1, SITES);
+  if (place == SITES) return forgotten_site();
   memory->sites[place].number = place;
   return &memory->sites[place];
 }

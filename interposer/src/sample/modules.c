@@ -1,12 +1,13 @@
 /* The list of modules, which only grows. Its memory is zeroed before the first use. See modules.h. */
 #include "sample/modules.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "platform/keep_errno.h"
 #include "platform/loaded_objects.h"
+#include "platform/shared_words.h"
 
 static bool is_known(const struct modules *modules, const struct loaded_object *object) {
   for (uint32_t i = modules_count(modules); i > 0; i--) {
@@ -17,15 +18,6 @@ static bool is_known(const struct modules *modules, const struct loaded_object *
   return false;
 }
 
-/* Reserves `count` of `limit` elements. Returns the index of the first, or `limit` if not enough are left. */
-static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
-  uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
-  do {
-    if (count > limit || first > limit - count) return limit;
-  } while (!__atomic_compare_exchange_n(taken, &first, first + count, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-  return first;
-}
-
 /* ---- Recording and reading ---------------------------------------------------------------------------- */
 
 /* Adds an object. If two threads add the same object at once, it has two entries with the same names, which is
@@ -33,9 +25,9 @@ static uint32_t reserve(uint32_t *taken, uint32_t count, uint32_t limit) {
 static bool keep(struct modules *modules, const struct loaded_object *object) {
   uint32_t bytes = (uint32_t)strnlen(object->path, BYTES_OF_PATHS) + 1;
   if (__atomic_load_n(&modules->taken, __ATOMIC_RELAXED) == MODULES) return false;
-  uint32_t path = reserve(&modules->bytes_taken, bytes, BYTES_OF_PATHS);
+  uint32_t path = reserve_numbers(&modules->bytes_taken, bytes, BYTES_OF_PATHS);
   if (path == BYTES_OF_PATHS) return false;
-  uint32_t number = reserve(&modules->taken, 1, MODULES);
+  uint32_t number = reserve_numbers(&modules->taken, 1, MODULES);
   if (number == MODULES) return false;
   struct known_module *known = &modules->known[number];
   memcpy(&modules->paths[path], object->path, bytes);
@@ -55,9 +47,8 @@ static void note(struct modules *modules, uintptr_t address) {
 }
 
 void module_note(struct modules *modules, uintptr_t address) {
-  int saved_errno = errno;
+  KEEP_ERRNO;
   note(modules, address);
-  errno = saved_errno;
 }
 
 uint32_t modules_count(const struct modules *modules) { return __atomic_load_n(&modules->taken, __ATOMIC_ACQUIRE); }

@@ -4,9 +4,9 @@
  */
 #include "sample/native_stack.h"
 
-#include <errno.h>
 #include <stddef.h>
 
+#include "platform/keep_errno.h"
 #include "platform/loaded_objects.h"
 #include "platform/readable_memory.h"
 #include "sample/frame_rule.h"
@@ -215,13 +215,12 @@ uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capac
   struct registers end = {0};
   if (caller) *caller = end;
   if (unwinding == UNWIND_OFF || capacity == 0) return 0;
-  int saved_errno = errno;
+  KEEP_ERRNO;
   struct readable stack = readable_stack(here.stack_pointer);
   uint32_t count = unwinding == UNWIND_BY_TABLES ? walk_by_tables(&stack, here, frames, capacity, &end, work)
                                                  : walk_by_frame_pointers(&stack, here, frames, capacity);
   *work += count * WORK_FRAME;
   if (caller) *caller = end;
-  errno = saved_errno;
   return count;
 }
 

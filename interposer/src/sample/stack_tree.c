@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "platform/shared_words.h"
 #include "sample/work.h"
 
 /* A stack counts as one without room if, in ATTEMPTS attempts, other threads took the slot of a new node first. */
@@ -28,11 +29,8 @@ static uint32_t used_node(struct stack_tree *tree) {
 }
 
 static uint32_t unused_node(struct stack_tree *tree) {
-  uint32_t number = __atomic_load_n(&tree->taken, __ATOMIC_RELAXED);
-  do {
-    if (number == STACK_NODES) return used_node(tree);
-  } while (!__atomic_compare_exchange_n(&tree->taken, &number, number + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return number + 1;
+  uint32_t number = reserve_numbers(&tree->taken, 1, STACK_NODES);
+  return number == STACK_NODES ? used_node(tree) : number + 1;
 }
 
 /* Adds a user to a node. Returns false if the node has left the index. */

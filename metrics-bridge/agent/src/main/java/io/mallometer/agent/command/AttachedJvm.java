@@ -180,16 +180,6 @@ final class AttachedJvm implements Source {
   }
 
   @Override
-  public Reply trim() throws Failure, IOException {
-    return ask("POST trim");
-  }
-
-  @Override
-  public Reply owners(String what) throws Failure, IOException {
-    return ask("POST " + what);
-  }
-
-  @Override
   public Reply post(String what) throws Failure, IOException {
     return ask("POST " + what);
   }

@@ -75,20 +75,13 @@ final class HttpSource implements Source {
   }
 
   @Override
-  public Reply trim() throws Failure, IOException {
-    return ask("POST", "/trim");
-  }
-
-  @Override
-  public Reply owners(String what) throws Failure, IOException {
+  public Reply post(String what) throws Failure, IOException {
+    if (!what.equals("trim") && !what.startsWith("owners/")) {
+      throw new Failure(
+          ExitCode.NOT_THERE,
+          what + " needs a process id: attach, detach and phase do not work over http");
+    }
     return ask("POST", "/" + what);
-  }
-
-  @Override
-  public Reply post(String what) throws Failure {
-    throw new Failure(
-        ExitCode.NOT_THERE,
-        what + " needs a process id: attach, detach and phase do not work over http");
   }
 
   @Override

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Prints the Java objects that retain the native memory of a call site. */
 @Command(
@@ -20,31 +20,14 @@ import picocli.CommandLine.Parameters;
     })
 final class OwnersCommand implements Callable<Integer> {
 
-  @Parameters(
-      paramLabel = "PID|URL",
-      arity = "0..1",
-      description = "a JVM by its process id, or the http address of its agent or endpoint")
-  private String target = "";
-
-  @Option(
-      names = "--timeout",
-      paramLabel = "TIME",
-      defaultValue = "2m",
-      description = "how long to wait for an answer")
-  private String timeout = "2m";
-
-  @Option(
-      names = "--user",
-      paramLabel = "NAME",
-      defaultValue = "",
-      description = "who asks an address; the password is in MALLOMETER_PASSWORD")
-  private String user = "";
+  @Mixin private Target target = new Target("2m");
 
   @Option(
       names = "--site",
       paramLabel = "N",
+      required = true,
       description = "the call site's number, as leaks --json and the view sites show it")
-  private @Nullable Integer site;
+  private int site;
 
   @Option(
       names = "--links",
@@ -75,10 +58,7 @@ final class OwnersCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if (target.isEmpty() || site == null) {
-      throw new Failure(ExitCode.USAGE, "a search needs a process and --site N; see owners --help");
-    }
-    try (Source source = Target.open(target, user, Target.span("--timeout", timeout))) {
+    try (Source source = target.open()) {
       Output out = Output.standard();
       Json outlook = source.get("owners").json();
       if (estimate) {
@@ -117,7 +97,7 @@ final class OwnersCommand implements Callable<Integer> {
       if (total != null) {
         parameters.add("total=" + total);
       }
-      return source.owners("owners/%d?%s".formatted(site, String.join("&", parameters)));
+      return source.post("owners/%d?%s".formatted(site, String.join("&", parameters)));
     } finally {
       progress.end();
     }

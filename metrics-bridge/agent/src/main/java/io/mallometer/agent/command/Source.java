@@ -34,20 +34,12 @@ interface Source extends AutoCloseable {
    */
   Reply get(String what) throws Failure, IOException;
 
-  /** Asks the allocator of the process to return memory to the system. */
-  Reply trim() throws Failure, IOException;
-
   /**
-   * Searches the Java heap of the process for the owners of native memory.
+   * Returns memory to the system, searches the Java heap for owners of native memory, begins or
+   * ends counting, or changes the phase.
    *
-   * @param what {@code owners/NUMBER}, with parameters
-   */
-  Reply owners(String what) throws Failure, IOException;
-
-  /**
-   * Begins or ends counting, or changes the phase.
-   *
-   * @param what {@code attach}, {@code detach}, {@code phase} or {@code phase NAME}
+   * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code detach},
+   *     {@code phase} or {@code phase NAME}; an address takes the first two only
    */
   Reply post(String what) throws Failure, IOException;
 

@@ -29,15 +29,20 @@ final class Target {
               + " application with the endpoint nativememory, or that endpoint's address")
   private String target = "";
 
-  @Option(
-      names = "--timeout",
-      paramLabel = "TIME",
-      defaultValue = TIMEOUT,
-      description = ABOUT_TIMEOUT)
-  private String timeout = TIMEOUT;
+  @Option(names = "--timeout", paramLabel = "TIME", description = ABOUT_TIMEOUT)
+  private String timeout;
 
   @Option(names = "--user", paramLabel = "NAME", defaultValue = "", description = ABOUT_USER)
   private String user = "";
+
+  Target() {
+    this(TIMEOUT);
+  }
+
+  /** Creates the options with another default time limit. */
+  Target(String timeout) {
+    this.timeout = timeout;
+  }
 
   static boolean isProcess(String target) {
     return target.matches("\\d{1,10}");

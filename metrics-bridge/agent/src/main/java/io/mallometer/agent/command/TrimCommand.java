@@ -41,7 +41,7 @@ final class TrimCommand implements Callable<Integer> {
   private static Json trimmed(Source source) throws Exception {
     Progress progress = Progress.begin("trimming");
     try {
-      return source.trim().json();
+      return source.post("trim").json();
     } finally {
       progress.end();
     }

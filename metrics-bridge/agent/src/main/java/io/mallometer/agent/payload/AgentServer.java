@@ -326,13 +326,16 @@ final class AgentServer implements AutoCloseable {
 
   private static void answer(Exchange exchange, Function<Map<String, String>, Answer> answering)
       throws IOException {
-    Answer answer;
+    tell(exchange, orWrong(() -> answering.apply(Parameters.of(exchange.request().query()))));
+  }
+
+  /** Returns the answer, or its refusal if the parameters of the request are wrong. */
+  private static Answer orWrong(Supplier<? extends Answer> answering) {
     try {
-      answer = answering.apply(Parameters.of(exchange.request().query()));
+      return answering.get();
     } catch (IllegalArgumentException e) {
-      answer = wrong(e);
+      return wrong(e);
     }
-    tell(exchange, answer);
   }
 
   private static Told wrong(IllegalArgumentException e) {
@@ -359,20 +362,16 @@ final class AgentServer implements AutoCloseable {
 
   private void owners(Exchange exchange) throws IOException {
     String site = name(exchange.request());
-    Map<String, String> parameters;
-    try {
-      parameters = Parameters.of(exchange.request().query());
-      ParameterNames.check("owners/" + site, parameters.keySet(), List.of("links"));
-    } catch (IllegalArgumentException e) {
-      tell(exchange, wrong(e));
-      return;
-    }
     change(
         exchange,
         options.searching(),
         "searching the Java heap",
         Setting.ALLOW_OWNERS,
-        () -> views().owners(site, parameters));
+        () -> {
+          Map<String, String> parameters = Parameters.of(exchange.request().query());
+          ParameterNames.check("owners/" + site, parameters.keySet(), List.of("links"));
+          return views().owners(site, parameters);
+        });
   }
 
   /**
@@ -389,7 +388,8 @@ final class AgentServer implements AutoCloseable {
     } else if (exchange.request().header(OWN_HEADER) == null) {
       exchange.plain(FORBIDDEN, "a change needs the header " + OWN_HEADER + ", with any value\n");
     } else {
-      tell(exchange, origin(exchange.request()).refusal().orElseGet(change));
+      Optional<Told> refusal = origin(exchange.request()).refusal();
+      tell(exchange, refusal.isPresent() ? refusal.get() : orWrong(change));
     }
   }
 

@@ -68,11 +68,6 @@ final class SimulatedSource implements Source {
         "application/json", new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
   }
 
-  @Override
-  public Reply owners(String what) {
-    throw new UnsupportedOperationException(what);
-  }
-
   private String groups(Map<String, Double> figures) {
     return figures.entrySet().stream()
         .map(
@@ -93,11 +88,6 @@ final class SimulatedSource implements Source {
 
   private static double total(Map<String, Double> figures) {
     return figures.values().stream().mapToDouble(Double::doubleValue).sum();
-  }
-
-  @Override
-  public Reply trim() {
-    throw new UnsupportedOperationException("trim");
   }
 
   @Override

@@ -1,0 +1,12 @@
+/* Keeps the program's errno in functions that the program calls as malloc's family or as functions of mallometer.h. */
+#ifndef MALLOMETER_PLATFORM_KEEP_ERRNO_H
+#define MALLOMETER_PLATFORM_KEEP_ERRNO_H
+
+#include <errno.h>
+
+static inline void restore_errno(const int *saved) { errno = *saved; }
+
+/* Restores errno at the end of the surrounding block, after the result of the function is computed. */
+#define KEEP_ERRNO __attribute__((cleanup(restore_errno))) const int saved_errno = errno
+
+#endif

@@ -1,0 +1,71 @@
+/* Changes of words that several threads and signal handlers make without a lock. */
+#ifndef MALLOMETER_PLATFORM_SHARED_WORDS_H
+#define MALLOMETER_PLATFORM_SHARED_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Raises a number to `value`. Returns false if it was at least as high. */
+static inline bool raise_to(int64_t *highest, int64_t value) {
+  int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
+  do {
+    if (before >= value) return false;
+  } while (!__atomic_compare_exchange_n(highest, &before, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return true;
+}
+
+/* Reserves `count` of `limit` numbers. Returns the first of them, or `limit` if not enough are left. */
+static inline uint32_t reserve_numbers(uint32_t *taken, uint32_t count, uint32_t limit) {
+  uint32_t first = __atomic_load_n(taken, __ATOMIC_RELAXED);
+  do {
+    if (count > limit || first > limit - count) return limit;
+  } while (!__atomic_compare_exchange_n(taken, &first, first + count, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+  return first;
+}
+
+/* Sets the lowest free one of the first `most` bits, which are fewer than 32. Returns the bit; 0 if none is free. */
+static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
+  uint32_t before = __atomic_load_n(taken, __ATOMIC_RELAXED), bit;
+  do {
+    bit = ~before & (before + 1) & ((1u << most) - 1);
+  } while (bit != 0 &&
+           !__atomic_compare_exchange_n(taken, &before, before | bit, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+  return bit;
+}
+
+/* ---- Lists of free records ------------------------------------------------------------------------------ */
+
+/*
+ * The head of a stack of records. Its lower half is 1 + the index of the first record, or 0. Its upper half changes
+ * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both are one word, so
+ * the head is consistent in a forked child, too.
+ */
+typedef uint64_t free_list;
+
+static inline uint64_t head_after(uint64_t head, uint32_t first) { return ((head >> 32) + 1) << 32 | first; }
+
+/* Pushes a record, whose word `next` the list uses. The store of the head releases the store of the word
+ * (test/litmus/free-list). */
+static inline void free_list_push(free_list *list, uint32_t index, uint32_t *next) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
+  do __atomic_store_n(next, (uint32_t)head, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(list, &head, head_after(head, index + 1), true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED));
+}
+
+/*
+ * Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the store of the
+ * record's word. If the head has changed since, the word may belong to another state of the list, and the exchange
+ * fails.
+ */
+static inline uint32_t free_list_pop(free_list *list, uint32_t *(*next_of)(uint32_t index)) {
+  uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
+  while ((uint32_t)head) {
+    uint32_t first = (uint32_t)head - 1, next = __atomic_load_n(next_of(first), __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(list, &head, head_after(head, next), true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+      return first;
+  }
+  return UINT32_MAX;
+}
+
+#endif
