@@ -83,6 +83,22 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
+  /** Another direct buffer would fail here, after several full collections. */
+  @Test
+  void theDirectMemoryIsUsedUp() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .options("-XX:MaxDirectMemorySize=1m")
+            .run(ReadsEverything.class, "full");
+
+    assertThat(result.output())
+        .contains("status ACTIVE", "counters live=true", "recording ", "ranges true", "\nend ")
+        .doesNotContain("\nend 0")
+        .doesNotContain("OutOfMemoryError");
+    assertThat(result.exitCode()).isZero();
+  }
+
   @Test
   void switchedOff() {
     Result result =
