@@ -59,7 +59,8 @@ public final class ReadsEverything {
     System.out.println("recording " + library.recording().state());
     System.out.println("ranges " + !library.mappedRanges().isEmpty());
     System.out.println("message " + library.message().path());
-    System.out.println("end " + direct.capacity());
+    System.out.println("direct " + direct.capacity());
+    System.out.println("end");
   }
 
   /** Returns what is left of the direct memory of a JVM that has a mebibyte of it. */
