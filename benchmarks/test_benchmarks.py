@@ -16,6 +16,7 @@ import truth
 from truth import Situation
 
 pairs = measure.runner("pairs")
+resident = measure.runner("resident")
 
 MIB = 2**20
 
@@ -292,6 +293,42 @@ class PairsTest(unittest.TestCase):
         found = {"named": 4, "right": True, "amounts": True, "warned": True, "alarm": False}
         missed = found | {"named": None, "right": False, "amounts": None, "warned": True, "alarm": True}
         self.assertEqual(["tuned", 2, "1 of 3", "1 of 2", "8.0", "12.0", 1, 0, 1, "1 of 1", "1 of 2"], pairs.sums("tuned", [found, missed], 12))
+
+
+class ResidentSet(unittest.TestCase):
+    """Rows of 200 MiB, 120 of them of a library that Java code called."""
+
+    STACKS = [("[java_heap];libjvm.so!reserve", 60 * MIB), ("[malloc];[free or unsampled]", 20 * MIB),
+              ("[mapped];Resident.main;Resident.mapByJna;libown.so!own_map", 120 * MIB)]
+
+    def wrong(self, stacks, program="jna", how="preloaded", total=200 * MIB):
+        return resident.judge("it", program, stacks, {resident.TOTAL: [total, total]}, how)[1]
+
+    def test_rows_that_add_up_are_right(self):
+        self.assertEqual(self.wrong(self.STACKS), [])
+
+    def test_rows_that_lack_two_percent_are_wrong(self):
+        self.assertRegex(self.wrong(self.STACKS, total=204 * MIB)[0], "-1.96 %")
+
+    def test_unexplained_memory_is_wrong(self):
+        self.assertRegex(self.wrong([*self.STACKS[1:], ("[unexplained]", 60 * MIB)])[0], "unexplained is 30.00 %")
+
+    def test_another_amount_at_the_line_is_wrong(self):
+        page = [("[java_heap]", 60 * MIB + 4096), self.STACKS[1], (self.STACKS[2][0], 120 * MIB - 4096)]
+        self.assertRegex(self.wrong(page)[0], "mapped 125825024 bytes")
+        self.assertRegex(self.wrong([*self.STACKS[:2], ("[mapped];libown.so!own_map", 120 * MIB)])[0], "mapped 0 bytes")
+
+    def test_what_jemalloc_mapped_must_be_mallocs(self):
+        pool = [*self.STACKS[:2], ("[mapped];com.shop.Cart.add;libjemalloc.so.2!pages_map", 120 * MIB)]
+        self.assertRegex(self.wrong(pool, "netty-4.1", "jemalloc")[0], "bytes of jemalloc are mapped")
+
+    def test_categories_are_compared_with_nmt(self):
+        stacks = [("[code_cache];libjvm.so!reserve", 10 * MIB), ("[gc_and_jvm];libjvm.so!CodeHeap::reserve;libjvm.so!reserve", MIB),
+                  ("[gc_and_jvm];libjvm.so!G1;libjvm.so!reserve", 3 * MIB), ("[mapped];Cart.open;liblmdb.so!map", 9 * MIB),
+                  ("[mapped_files];libjvm.so!Metaspace::map;libjvm.so!reserve", 12 * MIB), ("[mapped_files];[libc.so.6]", MIB)]
+        sums = {"code_cache": [11 * MIB] * 2, "class data archives": [12 * MIB] * 2, resident.JVM_ITSELF: [2 * MIB, 5 * MIB]}
+        self.assertEqual(resident.compare("it", stacks, sums)[1], [])
+        self.assertRegex(resident.compare("it", stacks, sums | {"code_cache": [14 * MIB] * 2})[1][0], "code_cache is -3072 KiB away")
 
 
 if __name__ == "__main__":

@@ -1,38 +1,85 @@
-import com.sun.jna.Function;
 import com.sun.jna.NativeLibrary;
-import com.sun.jna.Pointer;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.ByteBufAllocator;
+import java.lang.invoke.MethodHandle;
+import java.lang.reflect.Array;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Random;
+import org.apache.arrow.memory.ArrowBuf;
+import org.apache.arrow.memory.RootAllocator;
 
 /**
- * Programs whose resident set is to be divided into parts. "jna" maps and touches 120 MiB by a foreign function, and "netty" holds 80 MiB
- * of pooled buffers of changing sizes in four threads.
+ * Programs whose resident set is to be divided into parts. "jna" and "ffm" call a library of their own, which maps and touches 120 MiB;
+ * "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
+  private static final List<ArrowBuf> ARROW = new ArrayList<>();
 
   private Resident() {}
 
-  public static void main(String[] arguments) throws Exception {
-    if (arguments[0].equals("jna")) {
-      mapMemory().clear(BYTES);
-    } else {
-      for (int i = 0; i < 4; i++) {
-        Thread thread = new Thread(Resident::useBuffers, "event-loop-" + i);
-        thread.start();
-      }
+  public static void main(String[] arguments) throws Throwable {
+    // The agent starts beside the program, and stacks have Java frames from then on.
+    Thread.sleep(5_000);
+    switch (arguments[0]) {
+      case "jna" -> mapByJna(arguments[1]);
+      case "ffm" -> mapByForeignFunction(function(arguments[1]));
+      case "arrow" -> useArrow();
+      default -> useNetty();
     }
     Thread.sleep(Long.MAX_VALUE);
   }
 
-  private static Pointer mapMemory() {
-    Function mmap = NativeLibrary.getProcess().getFunction("mmap");
-    return mmap.invokePointer(new Object[] {Pointer.NULL, BYTES, 3, 0x22, -1, 0L});
+  private static void mapByJna(String library) {
+    NativeLibrary.getInstance(library).getFunction("own_map").invoke(new Object[] {BYTES});
+  }
+
+  private static void mapByForeignFunction(MethodHandle map) throws Throwable {
+    map.invokeWithArguments(BYTES);
+  }
+
+  /** Looks the interface of JDK 22 and later up by name, because the program is compiled for an older JDK. */
+  private static MethodHandle function(String library) throws ReflectiveOperationException {
+    Class<?> lookup = Class.forName("java.lang.foreign.SymbolLookup");
+    Class<?> arena = Class.forName("java.lang.foreign.Arena");
+    Class<?> linker = Class.forName("java.lang.foreign.Linker");
+    Class<?> layout = Class.forName("java.lang.foreign.MemoryLayout");
+    Class<?> descriptor = Class.forName("java.lang.foreign.FunctionDescriptor");
+    Object global = arena.getMethod("global").invoke(null);
+    Object symbols = lookup.getMethod("libraryLookup", Path.class, arena).invoke(null, Path.of(library), global);
+    Optional<?> found = (Optional<?>) lookup.getMethod("find", String.class).invoke(symbols, "own_map");
+    Object ofLong = Class.forName("java.lang.foreign.ValueLayout").getField("JAVA_LONG").get(null);
+    Object parameters = Array.newInstance(layout, 1);
+    Array.set(parameters, 0, ofLong);
+    Object type = descriptor.getMethod("ofVoid", parameters.getClass()).invoke(null, parameters);
+    Object options = Array.newInstance(Class.forName("java.lang.foreign.Linker$Option"), 0);
+    return (MethodHandle)
+        linker
+            .getMethod("downcallHandle", Class.forName("java.lang.foreign.MemorySegment"), descriptor, options.getClass())
+            .invoke(linker.getMethod("nativeLinker").invoke(null), found.get(), type, options);
+  }
+
+  private static void useArrow() {
+    RootAllocator allocator = new RootAllocator();
+    while (allocator.getAllocatedMemory() < 4 * HELD) {
+      ArrowBuf buffer = allocator.buffer(256 << 10);
+      buffer.setOne(0, buffer.capacity());
+      ARROW.add(buffer);
+    }
+  }
+
+  private static void useNetty() {
+    for (int i = 0; i < 4; i++) {
+      Thread thread = new Thread(Resident::useBuffers, "event-loop-" + i);
+      thread.start();
+    }
   }
 
   private static void useBuffers() {
@@ -41,7 +88,7 @@ public final class Resident {
     long bytes = 0;
     try {
       for (int i = 1; ; i++) {
-        ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer(100 + random.nextInt(i % 100 == 0 ? 3_000_000 : 60_000));
+        ByteBuf buffer = ByteBufAllocator.DEFAULT.directBuffer(100 + random.nextInt(i % 100 == 0 ? 1_000_000 : 60_000));
         buffer.writeZero(buffer.capacity());
         held.add(buffer);
         bytes += buffer.capacity();

@@ -8,13 +8,19 @@ import io.mallometer.model.CallSite;
 import io.mallometer.model.CallSites;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** Reads all figures of the library in this process, and prints a line for each kind. */
+/**
+ * Reads all figures of the library in this process, and prints a line for each kind. With an
+ * argument it first uses up the direct memory of the JVM.
+ */
 public final class ReadsEverything {
 
   private static final int OBJECTS = 40;
@@ -27,6 +33,7 @@ public final class ReadsEverything {
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
     library.callSites(Instant.now(), List.of());
+    ByteBuffer direct = ByteBuffer.allocateDirect(arguments.length > 0 ? directBytes() : 0);
     for (int i = 0; i < OBJECTS; i++) {
       keep();
     }
@@ -50,7 +57,20 @@ public final class ReadsEverything {
     allocator(library);
     observation(library);
     System.out.println("recording " + library.recording().state());
+    System.out.println("ranges " + !library.mappedRanges().isEmpty());
+    System.out.println("message " + library.message().path());
+    System.out.println("direct " + direct.capacity());
     System.out.println("end");
+  }
+
+  /** Returns what is left of the direct memory of a JVM that has a mebibyte of it. */
+  private static int directBytes() {
+    long used =
+        ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(pool -> pool.getName().equals("direct"))
+            .mapToLong(BufferPoolMXBean::getTotalCapacity)
+            .sum();
+    return (1 << 20) - (int) used;
   }
 
   private static void keep() throws Throwable {

@@ -83,6 +83,21 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
+  /** Another direct buffer would fail here, after several full collections. */
+  @Test
+  void theDirectMemoryIsUsedUp() {
+    Result result =
+        new ChildJvm()
+            .preload(library)
+            .options("-XX:MaxDirectMemorySize=1m")
+            .run(ReadsEverything.class, "full");
+
+    assertThat(result.output())
+        .contains("status ACTIVE", "counters live=true", "recording ", "ranges true", "\nend\n")
+        .doesNotContain("direct 0", "OutOfMemoryError");
+    assertThat(result.exitCode()).isZero();
+  }
+
   @Test
   void switchedOff() {
     Result result =

@@ -31,11 +31,16 @@ public record MappedRange(long start, long end, List<StackFrame> frames, String 
     frames = List.copyOf(frames);
   }
 
+  /** Returns whether the JVM's own code made the call. */
+  public boolean isOfJvm() {
+    return !frames.isEmpty() && frames.get(0).owner().startsWith(LIBRARY_OF_JVM);
+  }
+
   /** Returns whether code of the program or of its libraries made the call, and not the JVM. */
   public boolean isOfApplication() {
     return owner == Owner.PROGRAM
         && !frames.isEmpty()
-        && !frames.get(0).owner().startsWith(LIBRARY_OF_JVM)
+        && !isOfJvm()
         && CodeOwner.of(name, frames) == CodeOwner.APPLICATION;
   }
 }

@@ -18,8 +18,8 @@ import java.util.Map;
  *
  * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
  * mapped. A piece in a range with a call site gets the stack of that call, under a frame with the
- * kind that the split found. A mapped file gets a frame with its name. Any other piece gets only
- * the frame with its kind.
+ * kind that the split found; memory of unknown kind that the JVM mapped is its structures. A mapped
+ * file gets a frame with its name. Any other piece gets only the frame with its kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
@@ -95,7 +95,11 @@ final class ResidentOrigins {
       malloc += resident;
     } else if (!range.isEmpty()) {
       List<StackFrame> frames = range.get(0).frames();
-      add(resident, nameOf(kind), frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+      boolean structure = kind == Kind.UNKNOWN && range.get(0).isOfJvm();
+      add(
+          resident,
+          nameOf(structure ? Kind.STRUCTURE : kind),
+          frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
     } else if (kind == Kind.FILE || kind == Kind.SHARED_MEMORY) {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));

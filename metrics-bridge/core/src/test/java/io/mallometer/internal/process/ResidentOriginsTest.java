@@ -77,6 +77,24 @@ class ResidentOriginsTest {
   }
 
   @Test
+  void memoryOfUnknownKindThatTheJvmMappedIsTheJvms() {
+    List<StackFrame> reserve =
+        List.of(StackFrame.ofLibrary("libjvm.so", "os::pd_reserve_memory", 16), STACK.get(1));
+
+    assertThat(
+            lines(
+                List.of(
+                    new MappedRange(0x100000, 0x200000, reserve, "the JVM", Owner.PROGRAM),
+                    new MappedRange(0x600000, 0x700000, STACK, "Index.open", Owner.PROGRAM)),
+                List.of(),
+                true,
+                false))
+        .contains(
+            "[gc_and_jvm];com.shop.Index.open;libjvm.so!os::pd_reserve_memory " + 1024 * KIB,
+            "[mapped];com.shop.Index.open;libmap.so!map_pages " + 256 * KIB);
+  }
+
+  @Test
   void mallocsSitesHaveTheirResidentBytes() {
     assertThat(lines(List.of(), SITES, true, false))
         .anyMatch(line -> line.startsWith("[malloc];") && line.endsWith(" 225000"))

@@ -4,7 +4,6 @@ import io.mallometer.internal.leak.evidence.MemorySearch;
 import io.mallometer.internal.leak.evidence.MemorySearch.Coverage;
 import io.mallometer.internal.leak.evidence.MemorySearch.Effort;
 import io.mallometer.internal.leak.evidence.SearchedObject;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -21,10 +20,14 @@ final class LibraryMemorySearch {
 
   /** Starts a search. Returns why none has begun; empty if one has. */
   synchronized String start(List<Integer> sites, long mostBytes) {
-    ByteBuffer wanted = Structs.allocate(Math.max(1, sites.size()) * Integer.BYTES);
-    sites.forEach(wanted::putInt);
     int result =
-        LibraryFunctions.mallometer_search_start(Structs.address(wanted), sites.size(), mostBytes);
+        Structs.with(
+            sites.size() * Integer.BYTES,
+            wanted -> {
+              sites.forEach(wanted::putInt);
+              return LibraryFunctions.mallometer_search_start(
+                  Structs.address(wanted), sites.size(), mostBytes);
+            });
     return switch (-result) {
       case 0 -> "";
       case BUSY -> "a search runs already";
@@ -44,12 +47,13 @@ final class LibraryMemorySearch {
   }
 
   private MemorySearch withObjects(int known) {
-    ByteBuffer rows = Structs.allocate(known * Abi.Sought.BYTES);
-    int count = read(Structs.address(rows), known);
-    return search(
-        IntStream.range(0, Math.max(0, count))
-            .mapToObj(i -> object(Abi.Sought.row(rows, i)))
-            .toList());
+    return Structs.with(
+        known * Abi.Sought.BYTES,
+        rows ->
+            search(
+                IntStream.range(0, Math.max(0, read(Structs.address(rows), known)))
+                    .mapToObj(i -> object(Abi.Sought.row(rows, i)))
+                    .toList()));
   }
 
   private int read(long rows, int capacity) {

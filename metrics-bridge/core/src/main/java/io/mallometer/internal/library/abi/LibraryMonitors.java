@@ -93,10 +93,15 @@ final class LibraryMonitors {
   }
 
   private String register(Supplier<String> status) {
-    ByteBuffer monitor = Structs.allocate(Abi.Monitor.BYTES);
-    monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
-    monitor.putLong(Abi.Monitor.ALLOCATED_AT, LibraryCalls.address("mallometer_count_actual"));
-    int registered = LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
+    long allocated = LibraryCalls.address("mallometer_count_actual");
+    int registered =
+        Structs.with(
+            Abi.Monitor.BYTES,
+            monitor -> {
+              monitor.putLong(Abi.Monitor.CONTEXT_AT, Structs.address(counts));
+              monitor.putLong(Abi.Monitor.ALLOCATED_AT, allocated);
+              return LibraryFunctions.mallometer_monitor_register(Structs.address(monitor));
+            });
     if (registered > 0) {
       number = registered;
       return "";

@@ -109,19 +109,26 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   @Override
   public HeapGraph graph() {
+    Map<Integer, List<Link>> byObject =
+        Structs.with(figures.links() * Abi.HeapLink.BYTES, this::links);
+    List<Hold> holds = Structs.with(figures.holds() * Abi.Hold.BYTES, this::holds);
+    int freedSince =
+        (int) holds.stream().filter(Hold::freed).mapToInt(Hold::sample).distinct().count();
+    return new HeapGraph(
+        figures.samples(),
+        Math.max(freedSince, figures.samplesFreed()),
+        holds,
+        Structs.with(figures.objects() * Abi.HeapObject.BYTES, rows -> objects(rows, byObject)));
+  }
+
+  private Map<Integer, List<Link>> links(ByteBuffer rows) {
     Map<Integer, List<Link>> byObject = new HashMap<>();
-    int links = figures.links();
-    ByteBuffer rows = Structs.allocate(Math.max(1, links) * Abi.HeapLink.BYTES);
-    links = copy(Abi.OWNERS_LINKS, rows, links);
+    int links = copy(Abi.OWNERS_LINKS, rows, figures.links());
     for (int i = 0; i < links; i++) {
       Abi.HeapLink row = Abi.HeapLink.row(rows, i);
       byObject.computeIfAbsent(row.object(), object -> new ArrayList<>()).add(link(row));
     }
-    List<Hold> holds = holds();
-    int freedSince =
-        (int) holds.stream().filter(Hold::freed).mapToInt(Hold::sample).distinct().count();
-    return new HeapGraph(
-        figures.samples(), Math.max(freedSince, figures.samplesFreed()), holds, objects(byObject));
+    return byObject;
   }
 
   /** Copies rows of a kind and returns their number. */
@@ -129,11 +136,9 @@ final class LibraryOwnerSearch implements OwnerSearch {
     return Math.max(0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
   }
 
-  private List<Hold> holds() {
+  private List<Hold> holds(ByteBuffer rows) {
     List<Hold> holds = new ArrayList<>();
-    int count = figures.holds();
-    ByteBuffer rows = Structs.allocate(Math.max(1, count) * Abi.Hold.BYTES);
-    count = copy(Abi.OWNERS_HOLDS, rows, count);
+    int count = copy(Abi.OWNERS_HOLDS, rows, figures.holds());
     for (int i = 0; i < count; i++) {
       Abi.Hold row = Abi.Hold.row(rows, i);
       @Nullable String field = name(row.fieldName());
@@ -149,11 +154,9 @@ final class LibraryOwnerSearch implements OwnerSearch {
     return holds;
   }
 
-  private List<HeapObject> objects(Map<Integer, List<Link>> links) {
+  private List<HeapObject> objects(ByteBuffer rows, Map<Integer, List<Link>> links) {
     List<HeapObject> objects = new ArrayList<>();
-    int count = figures.objects();
-    ByteBuffer rows = Structs.allocate(Math.max(1, count) * Abi.HeapObject.BYTES);
-    count = copy(Abi.OWNERS_OBJECTS, rows, count);
+    int count = copy(Abi.OWNERS_OBJECTS, rows, figures.objects());
     for (int i = 0; i < count; i++) {
       Abi.HeapObject row = Abi.HeapObject.row(rows, i);
       int flags = row.flags();

@@ -124,12 +124,7 @@ final class LibraryScopes {
         figures.foreignFreedBytes());
   }
 
-  /**
-   * Returns the retained memory by site. Copies the figures before it names the sites, because
-   * naming allocates memory.
-   */
-  private List<RetainedSite> retained(int number) {
-    ByteBuffer objects = Structs.allocate(MOST_OBJECTS * Abi.Object.BYTES);
+  private static Map<Integer, Estimate> bySite(int number, ByteBuffer objects) {
     int count =
         LibraryFunctions.mallometer_scope_objects(number, Structs.address(objects), MOST_OBJECTS);
     Map<Integer, Estimate> bySite = new HashMap<>();
@@ -142,6 +137,16 @@ final class LibraryScopes {
           new Estimate(weight * bytes, weight * (weight - 1) * bytes * bytes, 1),
           Estimate::plus);
     }
+    return bySite;
+  }
+
+  /**
+   * Returns the retained memory by site. Copies the figures before it names the sites, because
+   * naming allocates memory.
+   */
+  private List<RetainedSite> retained(int number) {
+    Map<Integer, Estimate> bySite =
+        Structs.with(MOST_OBJECTS * Abi.Object.BYTES, objects -> bySite(number, objects));
     if (bySite.isEmpty()) {
       return List.of();
     }

@@ -23,7 +23,6 @@ import io.mallometer.model.StackFrame;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import io.mallometer.model.TerminationMessage;
-import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
@@ -38,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.LongToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -385,7 +385,11 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public RecordingStatus recording() {
-    Abi.RecordingStatus read = new Abi.RecordingStatus(Structs.allocate(Abi.RecordingStatus.BYTES));
+    return Structs.with(
+        Abi.RecordingStatus.BYTES, memory -> recording(new Abi.RecordingStatus(memory)));
+  }
+
+  private static RecordingStatus recording(Abi.RecordingStatus read) {
     int result = LibraryFunctions.mallometer_recording(Structs.address(read.memory()));
     return switch (result == 0 ? read.state() : Abi.RECORDING_OFF) {
       case Abi.RECORDING_OFF -> RecordingStatus.off();
@@ -397,8 +401,10 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public RecordingStatus record(Path path) {
-    ByteBuffer text = text(path.toAbsolutePath().toString());
-    int result = LibraryFunctions.mallometer_record(Structs.address(text));
+    int result =
+        withText(
+            path.toAbsolutePath().toString().getBytes(FILE_NAMES),
+            LibraryFunctions::mallometer_record);
     return result == INVALID
         ? RecordingStatus.failed(path.toString(), "the path is longer than 700 bytes")
         : recording();
@@ -406,18 +412,14 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public String writeRecording(int kind, int percent, byte[] content) {
-    ByteBuffer memory = Structs.keep(Math.max(1, content.length)).put(content);
-    int result;
-    try {
-      long address = Structs.address(memory);
-      result =
-          untilNotBusy(
-              () ->
-                  LibraryFunctions.mallometer_recording_write(
-                      kind, percent, address, content.length));
-    } finally {
-      Structs.free(memory);
-    }
+    int result =
+        withText(
+            content,
+            address ->
+                untilNotBusy(
+                    () ->
+                        LibraryFunctions.mallometer_recording_write(
+                            kind, percent, address, content.length)));
     if (result >= 0) {
       return "";
     }
@@ -427,18 +429,14 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public boolean beginMessage(String path) {
-    ByteBuffer memory = text(path);
-    int result = LibraryFunctions.mallometer_message_start(Structs.address(memory));
-    Reference.reachabilityFence(memory);
+    int result = withText(path.getBytes(FILE_NAMES), LibraryFunctions::mallometer_message_start);
     return result != NOT_COUNTING && result != AGAIN;
   }
 
   @Override
   public void prepareMessage(String sentence) {
     byte[] ascii = sentence.getBytes(StandardCharsets.US_ASCII);
-    ByteBuffer memory = Structs.allocate(ascii.length + 1).put(ascii);
-    LibraryFunctions.mallometer_message_sentence(Structs.address(memory), ascii.length);
-    Reference.reachabilityFence(memory);
+    withText(ascii, address -> LibraryFunctions.mallometer_message_sentence(address, ascii.length));
   }
 
   @Override
@@ -448,14 +446,19 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public TerminationMessage message() {
-    Abi.MessageStatus read = new Abi.MessageStatus(Structs.allocate(Abi.MessageStatus.BYTES));
-    LibraryFunctions.mallometer_message(Structs.address(read.memory()));
-    return new TerminationMessage(read.state() != 0, read.path(), read.reason());
+    return Structs.with(
+        Abi.MessageStatus.BYTES,
+        memory -> {
+          LibraryFunctions.mallometer_message(Structs.address(memory));
+          Abi.MessageStatus read = new Abi.MessageStatus(memory);
+          return new TerminationMessage(read.state() != 0, read.path(), read.reason());
+        });
   }
 
-  private static ByteBuffer text(String path) {
-    byte[] encoded = path.getBytes(FILE_NAMES);
-    return Structs.allocate(encoded.length + 1).put(encoded);
+  /** Calls a function with the address of bytes, which a NUL follows. */
+  private static int withText(byte[] bytes, LongToIntFunction function) {
+    return Structs.with(
+        bytes.length + 1, memory -> function.applyAsInt(Structs.address(memory.put(bytes))));
   }
 
   /**
@@ -495,7 +498,10 @@ public final class LoadedLibrary implements NativeLibrary {
 
   @Override
   public List<StackFrame> stackOf(HugeAllocation request) {
-    Abi.Event event = new Abi.Event(Structs.allocate(Abi.Event.BYTES));
+    return Structs.with(Abi.Event.BYTES, memory -> stackOf(request, new Abi.Event(memory)));
+  }
+
+  private List<StackFrame> stackOf(HugeAllocation request, Abi.Event event) {
     int count =
         LibraryFunctions.mallometer_events(
             Structs.address(event.memory()), 1, request.number() - 1);

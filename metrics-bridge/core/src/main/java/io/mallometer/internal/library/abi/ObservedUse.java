@@ -305,11 +305,13 @@ final class ObservedUse {
 
   /** Watches sites. Returns the reason if that is not possible, else an empty text. */
   synchronized String watch(List<Integer> numbers) {
-    ByteBuffer wanted = Structs.allocate(Math.max(1, numbers.size()) * Integer.BYTES);
-    for (int number : numbers) {
-      wanted.putInt(number);
-    }
-    int result = LibraryFunctions.mallometer_watch(Structs.address(wanted), numbers.size());
+    int result =
+        Structs.with(
+            numbers.size() * Integer.BYTES,
+            wanted -> {
+              numbers.forEach(wanted::putInt);
+              return LibraryFunctions.mallometer_watch(Structs.address(wanted), numbers.size());
+            });
     return result == 0 ? "" : reasonNotToWatch(result);
   }
 
@@ -325,7 +327,11 @@ final class ObservedUse {
    * @param naming names the frames of a recorded stack
    */
   synchronized List<WatchedAccess> seen(Function<long[], List<StackFrame>> naming) {
-    ByteBuffer accesses = Structs.allocate(MOST_ACCESSES * Abi.Access.BYTES);
+    return Structs.with(MOST_ACCESSES * Abi.Access.BYTES, accesses -> seen(accesses, naming));
+  }
+
+  private static List<WatchedAccess> seen(
+      ByteBuffer accesses, Function<long[], List<StackFrame>> naming) {
     int count = LibraryFunctions.mallometer_accesses(Structs.address(accesses), MOST_ACCESSES);
     List<WatchedAccess> seen = new ArrayList<>();
     for (int i = 0; i < count; i++) {

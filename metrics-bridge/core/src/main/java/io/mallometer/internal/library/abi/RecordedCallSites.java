@@ -369,10 +369,11 @@ final class RecordedCallSites {
   /** Returns the ranges that the process mapped, with the stacks of the calls. */
   synchronized List<MappedRange> ranges() {
     attach();
-    List<RangeOfSite> read = readRanges();
+    List<RangeOfSite> read =
+        Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
     if (nameSitesOf(read)) {
       // Naming the sites maps memory itself, so the ranges have changed.
-      read = readRanges();
+      read = Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
       nameSitesOf(read);
     }
     List<MappedRange> ranges = new ArrayList<>(read.size());
@@ -406,9 +407,8 @@ final class RecordedCallSites {
   /** A range and the number of its call site, or {@link Abi#NONE}. */
   private record RangeOfSite(long start, long end, int site, MappedRange.Owner owner) {}
 
-  private static List<RangeOfSite> readRanges() {
+  private static List<RangeOfSite> readRanges(ByteBuffer rows) {
     List<RangeOfSite> read = new ArrayList<>();
-    ByteBuffer rows = Structs.allocate(RANGES_AT_ONCE * Abi.Range.BYTES);
     long from = 0;
     int retries = 0;
     int count;

@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,21 @@ final class Structs {
 
   private Structs() {}
 
-  /** Returns zeroed memory for temporary use. JNA's Memory would start a thread that frees it. */
+  /**
+   * Returns what a function makes of zeroed memory, which it must not use afterwards. A direct
+   * buffer of the JDK would not do: once the application has used up the JVM's direct memory, each
+   * further buffer makes the JVM run full collections.
+   */
+  static <T> T with(int bytes, Function<ByteBuffer, T> use) {
+    ByteBuffer memory = keep(Math.max(1, bytes));
+    try {
+      return use.apply(memory);
+    } finally {
+      free(memory);
+    }
+  }
+
+  /** Returns zeroed memory that the collector frees. JNA's Memory would start a thread for that. */
   static ByteBuffer allocate(int bytes) {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }
