@@ -219,7 +219,8 @@ int mallometer_modules(struct mallometer_module *modules, uint32_t capacity, uin
 
 /* Inserts a row in the order of addresses, unless it overlaps another row. If there is no room, drops the last row.
  * Returns the number of rows. */
-static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count, struct mallometer_range row) {
+static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uint32_t count,
+                           struct mallometer_range row) {
   uint32_t place = count;
   while (place > 0 && rows[place - 1].address >= row.address) place--;
   if (place == capacity || (place < count && rows[place].address < row.address + row.length)) return count;
