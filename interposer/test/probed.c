@@ -135,17 +135,18 @@ int main(int argc, char **argv) {
   bool slots = argc > 2 && strcmp(argv[2], "slots") == 0;
   if (slots) until_there_are_slots();
   uint64_t placed = slots ? observed().placed : 0;
-  snapshot();
+  struct mallometer_counters start = snapshot(), end = start;
   for (unsigned long round = 0; round < rounds; round++) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_create(&threads[i], NULL, work, NULL), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     map_and_unmap();
-    snapshot();
+    end = snapshot();
   }
   if (slots) CHECK(observed().placed > placed);
   struct mallometer_report r = self();
   printf("%" PRIu32 " live samples\n", r.live_samples);
+  printf("requested %" PRIu64 "\n", end.requested_bytes - start.requested_bytes);
   printf("mappings %" PRIu64 ", mapped %" PRIu64 ", unmapped %" PRIu64 "\n", mappings, mapped, unmapped);
   return 0;
 }

@@ -7,9 +7,9 @@ Receives the library's probes as a profiler outside of the process does, with bp
 The program takes snapshots; what it requests between two of them is one round. Over all rounds of all runs - the mean of the sums of
 weighted_bytes is within 2 % of the mean of the requested bytes, - their mean difference is within four standard errors of 0, - each address
 was announced once before it was freed, and no free is of an address that was not announced, - as many objects are live at the end, by what
-was heard, as the program says that the library knows, - the mappings and the bytes of what was mapped and unmapped are those that the
-program says, if it says them. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the reason if the kernel
-or a sandbox does not let a tracer attach.
+was heard, as the program says that the library knows, - the requested bytes, and the mappings and the bytes of what was mapped and unmapped,
+are those that the program says, if it says them. Libraries in BESIDE are preloaded as well. Ends with 77 ("not available here") and the
+reason if the kernel or a sandbox does not let a tracer attach.
 """
 
 import collections
@@ -56,9 +56,11 @@ def not_here(reason):
 
 
 def offset_of_requested(header):
-    """Returns the offset of the requested bytes: five words, the size classes, and two words come before them."""
+    """Returns the offset of the requested bytes, by the members that the header declares before them."""
     classes = int(re.search(r"MALLOMETER_SIZE_CLASSES\s*=?\s*(\d+)", header).group(1))
-    return 24 + 8 * classes + 16
+    before = re.search(r"struct mallometer_counters \{(.*?)uint64_t requested_bytes;", header, re.DOTALL).group(1)
+    members = re.findall(r"^  uint(\d+)_t \w+(\[MALLOMETER_SIZE_CLASSES\])?;", before, re.MULTILINE)
+    return sum(int(bits) // 8 * (classes if array else 1) for bits, array in members)
 
 
 def listen(library, header):
@@ -124,26 +126,31 @@ def run(library, times, command):
                 print(ended.stdout)
                 return ended.returncode
             live += int(re.search(r"(\d+) live samples", ended.stdout).group(1))
-            for name, figure in re.findall(r"(mappings|mapped|unmapped) (\d+)", ended.stdout):
+            for name, figure in re.findall(r"(requested|mappings|mapped|unmapped) (\d+)", ended.stdout):
                 said[name] += int(figure)
     finally:
         maps = end(tracer, heard)
-    return 0 if judge(maps, live) and judge_mappings(maps, said) else 1
+    maps["requested"] = requested_in_rounds(maps["requested"])
+    return 0 if judge(maps, live) and judge_said(maps, said) else 1
 
 
-def judge_mappings(maps, said):
+def requested_in_rounds(totals):
+    return {
+        (pid, round_): total - totals[pid, round_ - 1]
+        for (pid, round_), total in sorted(totals.items())
+        if (pid, round_ - 1) in totals
+    }
+
+
+def judge_said(maps, said):
     heard = {name: sum(maps[name].values()) for name in said}
-    print(f"of mappings was heard {heard}, and the program made {dict(said)}")
+    print(f"heard {heard}, and the program says {dict(said)}")
     return heard == said
 
 
 def judge(maps, live):
-    requested, estimated = [], []
-    for (pid, round_), total in sorted(maps["requested"].items()):
-        before = maps["requested"].get((pid, round_ - 1))
-        if before is not None:
-            requested.append(total - before)
-            estimated.append(maps["bytes"].get((pid, round_), 0))
+    requested = list(maps["requested"].values())
+    estimated = [maps["bytes"].get(round_, 0) for round_ in maps["requested"]]
     rounds = len(requested)
     if rounds < FEWEST_ROUNDS:
         print(f"{rounds} rounds were seen: of so few, chance exceeds four standard errors too often")
