@@ -11,6 +11,8 @@ library=$(realpath "$1")
 shift
 programs=${*:-sqlite python git jvm javac chromium}
 repository=$(cd "$(dirname "$0")" && git rev-parse --show-toplevel 2>/dev/null)
+# The commit that all runs read, because others may commit meanwhile.
+commit=$(git -C "$repository" rev-parse HEAD 2>/dev/null)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -128,9 +130,9 @@ run_git() {
   git clone -q --no-local --bare "$repository" copy.git &&
     git -C copy.git -c gc.pruneExpire=now gc -q &&
     git -C copy.git fsck --full --no-dangling &&
-    git -C copy.git log --all --stat --format='%H %an %s' | sha256sum &&
-    git -C copy.git rev-list --all --objects | sort | sha256sum &&
-    git -C copy.git archive HEAD | sha256sum
+    git -C copy.git log "$commit" --stat --format='%H %an %s' | sha256sum &&
+    git -C copy.git rev-list "$commit" --objects | sort | sha256sum &&
+    git -C copy.git archive "$commit" | sha256sum
 }
 
 write_sources() {
