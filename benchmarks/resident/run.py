@@ -50,7 +50,7 @@ OPENED = ("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/s
 MIB = 1 << 20
 KIB = 1 << 10
 PAGE = 4096
-ATTEMPTS = 40
+ATTEMPTS = 100
 # The highest percentage of `unexplained`, and by how many percent the rows may differ from the kernel's sum.
 LIMITS = {"preloaded": (0.5, 1), "attached": (1, 1), "jemalloc": (5, 5)}
 NMT = "with NMT"
