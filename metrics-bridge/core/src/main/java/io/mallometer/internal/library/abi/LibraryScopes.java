@@ -24,11 +24,6 @@ import java.util.function.Supplier;
  */
 final class LibraryScopes {
 
-  /** EAGAIN and ENOMEM as the library returns them. */
-  private static final int TOO_MANY = -11;
-
-  private static final int NO_MEMORY = -12;
-
   private static final int MOST_OBJECTS = 16_384;
 
   private static final String WAS_OFF =
@@ -59,10 +54,10 @@ final class LibraryScopes {
       return new LibraryScope(number);
     }
     return switch (number) {
-      case TOO_MANY ->
+      case Errno.EAGAIN ->
           OpenScope.none(
               "4,096 scopes of threads or 32 scopes of the process are open: close some of them");
-      case NO_MEMORY -> OpenScope.none("no memory for the scope's table");
+      case Errno.ENOMEM -> OpenScope.none("no memory for the scope's table");
       default -> OpenScope.none(status.get());
     };
   }
