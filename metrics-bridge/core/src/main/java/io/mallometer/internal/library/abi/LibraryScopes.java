@@ -88,7 +88,7 @@ final class LibraryScopes {
 
   private ScopeCounts counts(boolean complete) {
     return new ScopeCounts(
-        sizes(),
+        SizeDistribution.of(figures::allocations),
         figures.frees(),
         figures.failed(),
         figures.requestedBytes(),
@@ -99,14 +99,6 @@ final class LibraryScopes {
         complete ? figures.peakErrorBytes() : Double.NaN,
         figures.largestBytes(),
         figures.largestErrorBytes());
-  }
-
-  private SizeDistribution sizes() {
-    long[] counts = new long[Abi.SIZE_CLASSES];
-    for (int i = 0; i < counts.length; i++) {
-      counts[i] = figures.allocations(i);
-    }
-    return SizeDistribution.of(counts);
   }
 
   private ScopeMatches matches() {
