@@ -126,7 +126,7 @@ final class RecordedCallSites {
    */
   private @Nullable Symbolizer symbolizer;
 
-  private final ResidentShares resident = new ResidentShares("/proc/self/pagemap");
+  private final ResidentShares resident = new ResidentShares(PageTable.OF_THIS_PROCESS);
 
   private final NamedSites named = new NamedSites();
 
