@@ -38,7 +38,6 @@ import java.util.zip.CRC32;
 final class GenerateAbi {
 
   private static final String RECORDING = "recording_format.h";
-  private static final String COUNTED = "counters";
   private static final int POINTER_BYTES = 8;
   private static final int MOST_ARGUMENTS = 5;
   private static final List<String> RESULTS = List.of("int", "uint32_t", "void");
@@ -349,9 +348,6 @@ final class GenerateAbi {
     told.forEach(f -> view.append("    static final int %s = %d;\n".formatted(offsetName(f), f.offset())));
     view.append(members(struct));
     told.forEach(f -> view.append(accessor(f)));
-    if (struct.name().equals(COUNTED)) {
-      view.append(byName(told));
-    }
     return view.append("  }\n").toString();
   }
 
@@ -368,24 +364,6 @@ final class GenerateAbi {
             }
         """
         .replace("%s", camel("_" + struct.name()));
-  }
-
-  /** Returns a method that reads a counter by name, so that a new one is added to the model's record only. */
-  private String byName(List<Field> fields) {
-    StringBuilder cases = new StringBuilder();
-    fields.stream()
-        .filter(f -> f.lengths().isEmpty() && List.of("int", "long").contains(javaType(f.type())))
-        .forEach(f -> cases.append("        case \"%s\" -> %s();\n".formatted(camel(f.name()), camel(f.name()))));
-    return """
-
-            /** Returns a number by the name of its accessor. */
-            long number(String field) {
-              return switch (field) {
-        %s        default -> throw new IllegalArgumentException(field);
-              };
-            }
-        """
-        .formatted(cases);
   }
 
   /** Returns the name of a field's offset: {@code LIVE_BYTES_AT} for {@code live_bytes}. */

@@ -49,11 +49,8 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The offsets by which the Java bridge reads the struct (TaskInfo.java). */
-#define TASK_INFO_HAS(member, offset) _Static_assert(offsetof(task_vm_info_data_t, member) == (offset), #member)
-TASK_INFO_HAS(resident_size, 16);
-TASK_INFO_HAS(compressed, 120);
-TASK_INFO_HAS(phys_footprint, 144);
+/* The offset by which the Java bridge reads the struct (TaskInfo.java). */
+_Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "resident_size");
 _Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TASK_VM_INFO");
 
 static bool read_task(task_vm_info_data_t *info) {

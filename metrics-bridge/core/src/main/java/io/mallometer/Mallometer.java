@@ -790,7 +790,7 @@ public class Mallometer implements AutoCloseable {
      * 15 s in the latest five minutes, and one a minute before.
      */
     public List<MemoryMoment> memory() {
-      return engine.memoryHistory().moments();
+      return engine.history().moments();
     }
 
     /** Returns how the previous run ended; empty if none is recorded. */

@@ -22,10 +22,6 @@ final class OpenRow {
     }
   }
 
-  CompositeType type() {
-    return type;
-  }
-
   /** Returns a row; the values are in the order of the items. */
   CompositeData of(Object... values) {
     try {

@@ -5,7 +5,6 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
 
 /**
  * Counts of native allocations since counting began, or within a scope.
@@ -100,38 +99,6 @@ public record NativeCounters(
     Baseline baseline,
     @Figure("Whether counting was on all the time; if not, live and peak are unknown")
         boolean complete) {
-
-  /**
-   * Creates counts from those of the native library.
-   *
-   * @param counted the function that returns a field of {@code struct mallometer_counters} by its
-   *     name in Java
-   */
-  public static NativeCounters of(
-      ToLongFunction<String> counted,
-      SizeDistribution allocationsBySize,
-      double peakBytes,
-      double peakErrorBytes,
-      double largestRequestBytes,
-      double liveBytes,
-      Baseline baseline,
-      boolean complete) {
-    return new NativeCounters(
-        allocationsBySize,
-        counted.applyAsLong("frees"),
-        counted.applyAsLong("failed"),
-        counted.applyAsLong("requestedBytes"),
-        counted.applyAsLong("allocatedBytes"),
-        counted.applyAsLong("freedBytes"),
-        peakBytes,
-        peakErrorBytes,
-        largestRequestBytes,
-        counted.applyAsLong("hugeAllocations"),
-        (int) counted.applyAsLong("threads"),
-        liveBytes,
-        baseline,
-        complete);
-  }
 
   /** Creates counts from the start of the process, or of a thread. */
   public NativeCounters(

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,25 +59,16 @@ final class FlameGraphReport implements Report {
   public void write(CallSites sites, ReportMetric metric, OutputStream out) throws IOException {
     Numbering<Label> labels = new Numbering<>(0);
     List<Stack> stacks = sorted(sites, labels);
-    write(
-        out,
-        json -> {
-          json.beginObject().name("title").value("Native memory by call site");
-          json.name("metric").value(metric.id());
-          json.name("time").value(sites.time().toString());
-          json.name("samples").value(sites.samples());
-          json.name("byteUnit").value(sites.byteUnit().tag());
-          json.name("reason").value(sites.reason());
-          json.name("origin").value(sites.origin().sentence());
-          json.name("metrics").beginArray();
-          for (ReportMetric shown : METRICS) {
-            json.value(shown.id());
-          }
-          json.endArray();
-          writeStacks(stacks, json);
-          writeLabels(labels, names(sites), json);
-          json.endObject();
-        });
+    Map<String, Object> head = new LinkedHashMap<>();
+    head.put("title", "Native memory by call site");
+    head.put("metric", metric.id());
+    head.put("time", sites.time());
+    head.put("samples", sites.samples());
+    head.put("byteUnit", sites.byteUnit().tag());
+    head.put("reason", sites.reason());
+    head.put("origin", sites.origin().sentence());
+    head.put("metrics", Arrays.stream(METRICS).map(ReportMetric::id).toList());
+    write(out, head, stacks, labels, names(sites));
   }
 
   /** Streams the resident set as a flame graph. The value of the root is the resident set size. */
@@ -89,29 +81,25 @@ final class FlameGraphReport implements Report {
       stacks.add(new Stack(frames, new long[] {stack.bytes()}));
     }
     stacks.sort(Comparator.comparing(Stack::labels, Arrays::compare));
-    write(
-        out,
-        json -> {
-          json.beginObject().name("title").value("Resident memory by call site");
-          json.name("metric").value(ReportFormat.RESIDENT);
-          json.name("time").value(resident.time().toString());
-          json.name("samples").value(0);
-          json.name("byteUnit").value("");
-          json.name("reason").value(resident.reason());
-          json.name("origin").value("");
-          json.name("metrics").beginArray().value(ReportFormat.RESIDENT).endArray();
-          writeStacks(stacks, json);
-          writeLabels(labels, Set.of(), json);
-          json.endObject();
-        });
+    Map<String, Object> head = new LinkedHashMap<>();
+    head.put("title", "Resident memory by call site");
+    head.put("metric", ReportFormat.RESIDENT);
+    head.put("time", resident.time());
+    head.put("samples", 0);
+    head.put("byteUnit", "");
+    head.put("reason", resident.reason());
+    head.put("origin", "");
+    head.put("metrics", List.of(ReportFormat.RESIDENT));
+    write(out, head, stacks, labels, Set.of());
   }
 
-  /** Writes the data of a page. */
-  private interface Data {
-    void write(JsonWriter json) throws IOException;
-  }
-
-  private static void write(OutputStream out, Data data) throws IOException {
+  private static void write(
+      OutputStream out,
+      Map<String, Object> head,
+      List<Stack> stacks,
+      Numbering<Label> labels,
+      Set<String> names)
+      throws IOException {
     Writer page = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     InlineText style = InlineText.of(FlameGraphReport.class, "flamegraph.css");
     InlineText script = InlineText.of(FlameGraphReport.class, "flamegraph.js");
@@ -122,7 +110,13 @@ final class FlameGraphReport implements Report {
     page.write(around[1]);
     page.write(style.text());
     page.write(around[2]);
-    data.write(JsonWriter.insideHtml(page));
+    JsonWriter json = JsonWriter.insideHtml(page).beginObject();
+    for (Map.Entry<String, Object> field : head.entrySet()) {
+      json.name(field.getKey()).tree(field.getValue());
+    }
+    writeStacks(stacks, json);
+    writeLabels(labels, names, json);
+    json.endObject();
     page.write(around[3]);
     page.write(script.text());
     page.write(around[4]);

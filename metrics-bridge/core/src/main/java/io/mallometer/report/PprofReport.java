@@ -67,15 +67,11 @@ final class PprofReport implements Report {
       Profile profile = new Profile(zipped, sites.buildIds());
       profile.begin(sites.time(), Duration.ZERO, SampleType.of(metric), comments);
       for (CallSite site : sites.sites()) {
-        profile.add(Stacks.of(site), site.name(), site.library(), values(site));
+        profile.add(site, values(type -> type.metric.wholeOf(site)));
       }
       profile.end();
     }
     out.flush();
-  }
-
-  private static long[] values(CallSite site) {
-    return values(type -> type.metric.wholeOf(site));
   }
 
   private static long[] values(ToLongFunction<SampleType> value) {
@@ -102,7 +98,7 @@ final class PprofReport implements Report {
       Profile profile = new Profile(zipped, now.buildIds());
       profile.begin(to, Duration.between(from, to), SampleType.of(metric), comments);
       for (SiteChange change : changes.changes()) {
-        profile.add(Stacks.of(change.frames()), change.name(), change.library(), values(change));
+        profile.add(change.frames(), change.name(), change.library(), values(change));
       }
       profile.end();
     }
@@ -124,11 +120,7 @@ final class PprofReport implements Report {
           SampleType.INUSE_SPACE,
           List.of("Allocated since " + before.time() + "; bytes: " + now.byteUnit().tag()));
       for (CallSite site : now.sites()) {
-        profile.add(
-            Stacks.of(site),
-            site.name(),
-            site.library(),
-            values(type -> since(earlier.get(site.number()), site, type)));
+        profile.add(site, values(type -> since(earlier.get(site.number()), site, type)));
       }
       profile.end();
     }
@@ -206,13 +198,13 @@ final class PprofReport implements Report {
 
     void begin(Instant time, Duration duration, SampleType defaultType, List<String> comments) {
       for (SampleType type : SampleType.values()) {
-        profile.message(1, valueType(type.type, type.unit));
+        profile.message(1, pair(type.type, type.unit));
       }
       profile.number(9, nanoseconds(time));
       profile.number(10, duration.toNanos());
       // The period type of Go's heap profiles, by which stores recognize the kind of a profile.
       // There is no period, because the values are complete.
-      profile.message(11, valueType("space", "bytes"));
+      profile.message(11, pair("space", "bytes"));
       profile.number(14, strings.of(defaultType.type));
       profile.numbers(13, comments.stream().mapToLong(strings::of).toArray());
     }
@@ -226,8 +218,13 @@ final class PprofReport implements Report {
       }
     }
 
-    private ProtobufMessage valueType(String type, String unit) {
-      return new ProtobufMessage().number(1, strings.of(type)).number(2, strings.of(unit));
+    /** Returns a message of two strings: type and unit of values, or key and value of a label. */
+    private ProtobufMessage pair(String first, String second) {
+      return new ProtobufMessage().number(1, strings.of(first)).number(2, strings.of(second));
+    }
+
+    void add(CallSite site, long[] values) throws IOException {
+      add(site.frames(), site.name(), site.library(), values);
     }
 
     void add(List<StackFrame> frames, String name, String library, long[] values)
@@ -236,20 +233,13 @@ final class PprofReport implements Report {
         return;
       }
       ProtobufMessage sample = new ProtobufMessage();
-      sample.numbers(1, numbers(frames)).numbers(2, values);
-      sample.message(3, label("site", name));
+      sample.numbers(1, Stacks.of(frames).stream().mapToLong(locations::of).toArray());
+      sample.numbers(2, values);
+      sample.message(3, pair("site", name));
       if (!library.isEmpty()) {
-        sample.message(3, label("library", library));
+        sample.message(3, pair("library", library));
       }
       profile.message(2, sample).moveTo(out);
-    }
-
-    private long[] numbers(List<StackFrame> frames) {
-      return frames.stream().mapToLong(locations::of).toArray();
-    }
-
-    private ProtobufMessage label(String key, String value) {
-      return new ProtobufMessage().number(1, strings.of(key)).number(2, strings.of(value));
     }
 
     private void writeLocations() throws IOException {

@@ -2,41 +2,27 @@ package io.mallometer.report;
 
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Figure of a call site that a report shows. */
 public enum ReportMetric {
   /** Live bytes. */
-  LIVE_BYTES("live", "bytes"),
+  LIVE_BYTES("live"),
   /** Live objects. */
-  LIVE_OBJECTS("live-objects", "objects"),
+  LIVE_OBJECTS("live-objects"),
   /** Bytes allocated since counting began. */
-  ALLOCATED_BYTES("allocated", "bytes"),
+  ALLOCATED_BYTES("allocated"),
   /** Objects allocated since counting began. */
-  ALLOCATED_OBJECTS("allocated-objects", "objects");
+  ALLOCATED_OBJECTS("allocated-objects");
 
   private final String id;
-  private final String unit;
 
-  ReportMetric(String id, String unit) {
+  ReportMetric(String id) {
     this.id = id;
-    this.unit = unit;
-  }
-
-  /** Returns the figure with a name; empty if there is none. */
-  public static Optional<ReportMetric> byId(String id) {
-    return Stream.of(values()).filter(metric -> metric.id.equals(id)).findFirst();
   }
 
   /** Returns the name that URLs and options use. */
   public String id() {
     return id;
-  }
-
-  /** Returns {@code bytes} or {@code objects}. */
-  public String unit() {
-    return unit;
   }
 
   /** Returns the figure of a site. */

@@ -28,15 +28,11 @@ class ReportFormatTest {
   }
 
   @Test
-  void formatsAndMetricsAreFoundByTheirNames() {
+  void formatsAreFoundByTheirNames() {
     for (ReportFormat format : ReportFormat.values()) {
       assertThat(ReportFormat.byId(format.id())).contains(format);
     }
-    for (ReportMetric metric : ReportMetric.values()) {
-      assertThat(ReportMetric.byId(metric.id())).contains(metric);
-    }
     assertThat(ReportFormat.byId("TABLE")).isEmpty();
-    assertThat(ReportMetric.byId("")).isEmpty();
   }
 
   /**

@@ -5,7 +5,6 @@ import io.mallometer.internal.diagnosis.DiagnosisInput;
 import io.mallometer.internal.diagnosis.DiagnosisRules;
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
 import io.mallometer.internal.history.History;
-import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.process.ProcessCounts;
 import io.mallometer.internal.text.Log;
 import io.mallometer.model.ClassLoaders;
@@ -54,7 +53,6 @@ final class Diagnoser {
   private final Facts facts;
   private final HeldDiagnosis held;
   private final History history;
-  private final MemoryHistory memoryHistory;
   private final LongSupplier nanoTime;
   private final AccountReadings readings = new AccountReadings(ProcessCounts::read);
   private final Log.Once failure = Log.MALLOMETER.once();
@@ -73,16 +71,10 @@ final class Diagnoser {
   private @Nullable ClassLoaders loaders;
   private long loadersReadAt;
 
-  Diagnoser(
-      Facts facts,
-      HeldDiagnosis held,
-      History history,
-      MemoryHistory memoryHistory,
-      LongSupplier nanoTime) {
+  Diagnoser(Facts facts, HeldDiagnosis held, History history, LongSupplier nanoTime) {
     this.facts = facts;
     this.held = held;
     this.history = history;
-    this.memoryHistory = memoryHistory;
     this.nanoTime = nanoTime;
   }
 
@@ -98,7 +90,6 @@ final class Diagnoser {
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();
     history.add(snapshot, now);
-    memoryHistory.add(snapshot, now);
     readings.add(snapshot, now);
     if (isDue(snapshot, now)) {
       try {

@@ -2,7 +2,6 @@ package io.mallometer.internal.engine;
 
 import io.mallometer.internal.diagnosis.HeldDiagnosis;
 import io.mallometer.internal.history.History;
-import io.mallometer.internal.history.MemoryHistory;
 import io.mallometer.internal.history.Recorder;
 import io.mallometer.internal.leak.LeakWatch;
 import io.mallometer.internal.library.NativeLibrary;
@@ -39,7 +38,6 @@ public final class Engine {
   private final AtomicReference<MallometerOptions> options =
       new AtomicReference<>(MallometerOptions.defaults());
   private final History history = new History();
-  private final MemoryHistory memoryHistory = new MemoryHistory();
   private final ListenerThread listenerThread = new ListenerThread();
   private final CallSiteReader callSites;
   private final ResidentReader resident;
@@ -122,7 +120,6 @@ public final class Engine {
                     loaders::read),
                 heldDiagnosis,
                 history,
-                memoryHistory,
                 nanoTime),
             new SnapshotOfScrape(nanoTime));
     this.owners =
@@ -157,10 +154,6 @@ public final class Engine {
 
   public History history() {
     return history;
-  }
-
-  public MemoryHistory memoryHistory() {
-    return memoryHistory;
   }
 
   public Recorder recorder() {

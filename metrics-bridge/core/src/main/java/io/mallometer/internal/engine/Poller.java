@@ -427,12 +427,12 @@ public final class Poller {
         library.stayAttached();
         int poll = polls;
         read(reader -> reader.firstPoll() <= poll);
-        Snapshot snapshot = poll();
-        if (isUrgent(snapshot)) {
+        Snapshot first = poll();
+        boolean urgent = any(reader -> reader.isUrgent(first));
+        if (urgent) {
           read(SnapshotReader::renew);
-          snapshot = poll();
         }
-        tellReaders(snapshot, poll);
+        tellReaders(urgent ? poll() : first, poll);
         failure.rearm();
       } catch (Throwable e) {
         failure.warn("A poll of the native counters failed; the last values stay", e);
@@ -454,12 +454,13 @@ public final class Poller {
     }
   }
 
-  private boolean isUrgent(Snapshot published) {
-    boolean urgent = false;
+  /** Returns whether a test holds for a reader. Asks all of them. */
+  private boolean any(Predicate<SnapshotReader> test) {
+    boolean any = false;
     for (Part part : parts) {
-      urgent |= part.reader.isUrgent(published);
+      any |= test.test(part.reader);
     }
-    return urgent;
+    return any;
   }
 
   private void tellReaders(Snapshot published, int poll) {
@@ -505,7 +506,7 @@ public final class Poller {
     while (thread == Thread.currentThread()) {
       long now = System.nanoTime();
       long remaining = options.get().get(Setting.POLL_INTERVAL).toNanos() - (now - start);
-      if (remaining <= 0 || isAsked()) {
+      if (remaining <= 0 || any(SnapshotReader::isAsked)) {
         return Wake.TO_POLL;
       }
       remaining = Math.min(remaining, NAMING_INTERVAL_NANOS - (now - asleep));
@@ -521,14 +522,6 @@ public final class Poller {
       }
     }
     return Wake.TO_END;
-  }
-
-  private boolean isAsked() {
-    boolean asked = false;
-    for (Part part : parts) {
-      asked |= part.reader.isAsked();
-    }
-    return asked;
   }
 
   private void nameMethods() {

@@ -34,13 +34,11 @@ record GrowthLine(String site, long bytes, Duration time) {
         .map(
             site ->
                 new GrowthLine(
-                    site.getKey(), site.getValue() - before(site.getKey(), before), time))
+                    site.getKey(),
+                    site.getValue() - before(site.getKey(), before, MemoryLines.most("site")),
+                    time))
         .filter(grown -> grown.bytes >= LEAST_BYTES)
         .max(Comparator.comparingLong(GrowthLine::bytes));
-  }
-
-  private static long before(String site, Map<String, Long> list) {
-    return before(site, list, MemoryLines.most("site"));
   }
 
   /**

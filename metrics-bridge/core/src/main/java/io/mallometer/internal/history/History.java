@@ -2,14 +2,18 @@ package io.mallometer.internal.history;
 
 import io.mallometer.internal.history.FallingResolution.Span;
 import io.mallometer.model.HistoryPoint;
+import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * The last hour at falling resolution: a point a second (or each poll) for five minutes, one every
- * ten seconds for a quarter of an hour, one a minute for an hour. At most 550 points, some 50 KiB.
- * Thread-safe.
+ * The last hour at falling resolution. Thread-safe.
+ *
+ * <p>There is a point a second (or each poll) for five minutes, one every ten seconds for a quarter
+ * of an hour, one a minute for an hour: at most 550 points, some 50 KiB. The parts of the memory
+ * are kept every 15 s for five minutes, which is how often the resident set is divided, and every
+ * minute before: at most 90 moments of one kilobyte.
  */
 public final class History {
 
@@ -19,17 +23,29 @@ public final class History {
           new Span(Duration.ofSeconds(10), Duration.ofMinutes(15)),
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
+  private final FallingResolution<MemoryMoment> moments =
+      new FallingResolution<>(
+          new Span(Duration.ofSeconds(15), Duration.ofMinutes(5)),
+          new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
+
   /**
-   * Adds the figures of a snapshot, unless the latest are less than a second old.
+   * Adds the figures of a snapshot, unless the latest are less than a second old, and its parts,
+   * unless the latest are less than a quarter of a minute old.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
   public synchronized void add(Snapshot snapshot, long nanoTime) {
     points.add(nanoTime, () -> HistoryPoint.of(snapshot));
+    moments.add(nanoTime, () -> MemoryMoment.of(snapshot));
   }
 
   /** Returns the points, oldest first, each moment once. */
   public synchronized List<HistoryPoint> points() {
     return points.points();
+  }
+
+  /** Returns the parts of the memory, oldest first, each moment once. */
+  public synchronized List<MemoryMoment> moments() {
+    return moments.points();
   }
 }

@@ -60,9 +60,7 @@ public final class KeptSites {
 
   /** Returns the figures of a reading. */
   public static KeptSites of(CallSites read) {
-    return new KeptSites(
-        read,
-        read.sites().size() <= MOST_SITES ? read.sites() : SiteMoment.largest(read, MOST_SITES));
+    return new KeptSites(read, SiteMoment.largest(read, MOST_SITES));
   }
 
   private void put(int index, int figure, Estimate estimate) {

@@ -63,16 +63,12 @@ final class ProfileText {
 
   /** Returns the sites of a reading that a profile contains if there is room for all of them. */
   static Collection<CallSite> sites(CallSites read) {
-    return sites(read, MOST_SITES);
-  }
-
-  private static Collection<CallSite> sites(CallSites read, int most) {
-    return read.sites().size() <= most ? read.sites() : SiteMoment.largest(read, most);
+    return SiteMoment.largest(read, MOST_SITES);
   }
 
   private static MemoryText text(CallSites read, int most) {
     MemoryText text = new MemoryText();
-    Collection<CallSite> sites = sites(read, most);
+    Collection<CallSite> sites = SiteMoment.largest(read, most);
     text.line("time", read.time());
     text.line("samples", read.samples());
     text.line("byte-unit", read.byteUnit().tag());

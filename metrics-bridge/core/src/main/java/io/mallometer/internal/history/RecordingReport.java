@@ -62,8 +62,12 @@ public final class RecordingReport {
   private final RecordedLife life;
   private final StringBuilder text = new StringBuilder();
 
+  /** The latest text on the parts of the memory; empty without one. */
+  private final MemoryText latest;
+
   private RecordingReport(RecordedLife life) {
     this.life = life;
+    this.latest = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
   }
 
   /**
@@ -121,19 +125,17 @@ public final class RecordingReport {
   }
 
   private void attach() {
-    Optional<MemoryText> text = life.parts().latest().map(RecordedText::text);
-    Optional<String> baseline = text.flatMap(last -> last.word("baseline"));
-    baseline.ifPresent(
-        before ->
-            line(
-                "  attached   %s; %s",
-                text.flatMap(last -> last.word("since")).map(RecordingReport::time).orElse("?"),
-                before));
+    latest
+        .word("baseline")
+        .ifPresent(
+            before ->
+                line(
+                    "  attached   %s; %s",
+                    latest.word("since").map(RecordingReport::time).orElse("?"), before));
   }
 
   private void ending(PostMortem aftermath) {
-    line("");
-    line("This process %s.", ExitDiagnosis.of(life, aftermath).sentence());
+    heading("This process %s.", ExitDiagnosis.of(life, aftermath).sentence());
   }
 
   /** Reports that Java stopped writing while the counters were still recorded. */
@@ -233,13 +235,11 @@ public final class RecordingReport {
   // ---- Parts of the memory
 
   private void leaks() {
-    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
-    List<List<String>> leaks = last.all("leak").stream().filter(leak -> leak.size() > 4).toList();
+    List<List<String>> leaks = latest.all("leak").stream().filter(leak -> leak.size() > 4).toList();
     if (leaks.isEmpty()) {
       return;
     }
-    line("");
-    line("Leaks");
+    heading("Leaks");
     for (List<String> leak : leaks) {
       line("  %s  a leak since %s", leak.get(4), time(leak.get(3)));
     }
@@ -252,8 +252,7 @@ public final class RecordingReport {
     }
     RecordedText last = latest.get();
     RecordedText first = life.parts().minutes().isEmpty() ? last : life.parts().minutes().get(0);
-    line("");
-    line(
+    heading(
         first == last
             ? "Where the memory was at " + HumanText.time(last.time())
             : "Where the memory was at "
@@ -308,28 +307,25 @@ public final class RecordingReport {
   }
 
   private void allocator() {
-    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
-    if (last.number("allocator-system-bytes").isEmpty()) {
+    if (latest.number("allocator-system-bytes").isEmpty()) {
       return;
     }
-    line("");
-    line("The allocator, %s", life.header().library().allocator());
-    last.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
+    heading("The allocator, %s", life.header().library().allocator());
+    latest.number("allocator-arenas").ifPresent(arenas -> line("    %-20s%12d", "arenas", arenas));
     for (String figure : List.of("system", "used", "retained")) {
-      last.number("allocator-" + figure + "-bytes")
+      latest
+          .number("allocator-" + figure + "-bytes")
           .ifPresent(bytes -> line("    %-20s%12s", figure, HumanText.bytes(bytes)));
     }
   }
 
   private void hugeRequests() {
-    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
     List<List<String>> requests =
-        last.all("large").stream().filter(request -> request.size() > 3).toList();
+        latest.all("large").stream().filter(request -> request.size() > 3).toList();
     if (requests.isEmpty()) {
       return;
     }
-    line("");
-    line("The latest huge requests");
+    heading("The latest huge requests");
     for (List<String> request : requests) {
       line("  %s  %s by thread %s", time(request.get(1)), amount(request.get(2)), request.get(3));
     }
@@ -344,13 +340,11 @@ public final class RecordingReport {
   }
 
   private void budget() {
-    MemoryText last = life.parts().latest().map(RecordedText::text).orElseGet(MemoryText::new);
-    List<List<String>> lines = last.all("budget");
+    List<List<String>> lines = latest.all("budget");
     if (lines.isEmpty()) {
       return;
     }
-    line("");
-    line("The most that this configuration may need: %s", last.word("verdict").orElse("?"));
+    heading("The most that this configuration may need: %s", latest.word("verdict").orElse("?"));
     for (List<String> item : lines) {
       if (item.size() > 4) {
         line("    %-20s%12s  %s, %s", item.get(1), amount(item.get(2)), item.get(3), item.get(4));
@@ -370,8 +364,7 @@ public final class RecordingReport {
     if (life.parts().exceeded().isEmpty()) {
       return;
     }
-    line("");
-    line("Shares of the limit that were exceeded");
+    heading("Shares of the limit that were exceeded");
     for (RecordedText text : life.parts().exceeded()) {
       line(
           "  %s  above %s %%: %s",
@@ -385,8 +378,7 @@ public final class RecordingReport {
     if (life.profiles().isEmpty()) {
       return;
     }
-    line("");
-    line("Stored call sites (report FILE --format flamegraph --at peak, 85, 90 or 95)");
+    heading("Stored call sites (report FILE --format flamegraph --at peak, 85, 90 or 95)");
     for (KeptMoment moment : life.profiles().keySet()) {
       try {
         CallSites sites = life.profile(moment);
@@ -452,6 +444,11 @@ public final class RecordingReport {
     } catch (IOException e) {
       return "  %s%n".formatted(e.getMessage());
     }
+  }
+
+  private void heading(String format, Object... arguments) {
+    line("");
+    line(format, arguments);
   }
 
   private void line(String format, Object... arguments) {

@@ -9,34 +9,22 @@ import java.util.concurrent.TimeUnit;
  *
  * @param time the wall clock's time
  * @param monotonicNanos the time of the monotonic clock
- * @param flags the flags of the record
  * @param malloc the counters of malloc
  * @param residentBytes the resident set
  * @param cgroup the memory cgroup
  */
 record Sample(
-    Instant time,
-    long monotonicNanos,
-    int flags,
-    Malloc malloc,
-    double residentBytes,
-    Cgroup cgroup) {
+    Instant time, long monotonicNanos, Malloc malloc, double residentBytes, Cgroup cgroup) {
 
   /**
    * Counters of malloc.
    *
-   * @param allocations successful allocations since the process started
    * @param allocatedBytes bytes allocated since the process started
    * @param netBytes allocated less freed bytes; it may be negative after an attach
    * @param liveBytes live bytes
    * @param liveObjects live objects
    */
-  record Malloc(
-      double allocations,
-      double allocatedBytes,
-      double netBytes,
-      double liveBytes,
-      double liveObjects) {}
+  record Malloc(double allocatedBytes, double netBytes, double liveBytes, double liveObjects) {}
 
   /**
    * Memory cgroup of the process.
@@ -65,12 +53,8 @@ record Sample(
   Sample withBefore(long bytes) {
     Malloc whole =
         new Malloc(
-            malloc.allocations,
-            malloc.allocatedBytes,
-            malloc.netBytes,
-            malloc.netBytes + bytes,
-            malloc.liveObjects);
-    return new Sample(time, monotonicNanos, flags, whole, residentBytes, cgroup);
+            malloc.allocatedBytes, malloc.netBytes, malloc.netBytes + bytes, malloc.liveObjects);
+    return new Sample(time, monotonicNanos, whole, residentBytes, cgroup);
   }
 
   /** Returns how far the wall clock is ahead of the monotonic clock, in nanoseconds. */
@@ -93,9 +77,7 @@ record Sample(
     return new Sample(
         instant(record.getLong(RecordingFormat.SAMPLE_REALTIME_NS)),
         record.getLong(RecordingFormat.SAMPLE_MONOTONIC_NS),
-        record.getInt(RecordingFormat.SAMPLE_FLAGS),
         new Malloc(
-            allocations,
             allocated,
             net,
             incomplete ? Double.NaN : net,

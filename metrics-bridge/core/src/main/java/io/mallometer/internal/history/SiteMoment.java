@@ -60,10 +60,9 @@ final class SiteMoment {
   }
 
   static SiteMoment of(CallSites read) {
-    boolean complete = read.sites().size() <= MOST_SITES;
-    List<CallSite> kept = new ArrayList<>(complete ? read.sites() : largest(read, MOST_SITES));
+    List<CallSite> kept = new ArrayList<>(largest(read, MOST_SITES));
     kept.sort(BY_NUMBER);
-    return new SiteMoment(read.time(), complete, kept);
+    return new SiteMoment(read.time(), kept.size() == read.sites().size(), kept);
   }
 
   Instant time() {
@@ -124,11 +123,14 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the largest sites: the first half by live bytes, the others by allocated bytes. Sorts
-   * numbers and not sites, which is faster in interpreted code: this code runs too seldom for the
-   * JVM to compile it.
+   * Returns all sites if they are few enough, else the largest: the first half by live bytes, the
+   * others by allocated bytes. Sorts numbers and not sites, which is faster in interpreted code:
+   * this code runs too seldom for the JVM to compile it.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
+    if (read.sites().size() <= most) {
+      return read.sites();
+    }
     List<CallSite> kept = new ArrayList<>(most);
     List<CallSite> others = addLargest(read.sites(), SiteMoment::liveBytes, most / 2, kept);
     addLargest(others, SiteMoment::allocatedBytes, most - kept.size(), kept);

@@ -60,9 +60,11 @@ record Assessment(
 
   private static final Estimate UNKNOWN = new Estimate(Double.NaN, Double.NaN, 0);
 
-  private static final Assessment UNSEEN = none(UNKNOWN, Double.NaN, false, 0);
+  /** The assessment of a site whose accesses are unknown. */
+  static final Assessment UNSEEN = none(UNKNOWN, Double.NaN, false, 0);
 
-  private static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
+  /** The assessment of a site whose observed objects are all freed. */
+  static final Assessment NONE_LEFT = none(UNKNOWN, Double.NaN, true, 0);
 
   /** Returns this assessment with the objects of another one added. The verdict stays. */
   Assessment plus(Assessment other) {
@@ -97,16 +99,6 @@ record Assessment(
 
   private static double fmax(double one, double other) {
     return Double.isNaN(one) ? other : Double.isNaN(other) ? one : Math.max(one, other);
-  }
-
-  /** Returns the assessment of a site whose accesses are unknown. */
-  static Assessment unseen() {
-    return UNSEEN;
-  }
-
-  /** Returns the assessment of a site whose observed objects are all freed. */
-  static Assessment noneLeft() {
-    return NONE_LEFT;
   }
 
   /**

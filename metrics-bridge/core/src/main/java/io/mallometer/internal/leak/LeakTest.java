@@ -101,7 +101,7 @@ final class LeakTest {
   static Assessment judge(List<SampledObject> live, SiteUse use, ObservationWindow window) {
     List<SampledObject> inSlots = filter(live, SampledObject::inSlot);
     if (inSlots.isEmpty()) {
-      return Assessment.unseen();
+      return Assessment.UNSEEN;
     }
     Assessment judged = judge(live, inSlots, use, window, window.times().floorSeconds(), false);
     if (judged.verdict() == Verdict.HEALTHY) {

@@ -29,7 +29,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -407,19 +406,11 @@ public final class LeakWatch {
   /** Logs each leak by its name, at most once a day. */
   private void warn() {
     Instant now = clock.instant();
-    for (Iterator<Instant> times = warned.values().iterator(); times.hasNext(); ) {
-      if (!times.next().plus(WARNED_FOR).isAfter(now)) {
-        times.remove();
-      }
-    }
-    List<String> lines = new ArrayList<>();
+    warned.values().removeIf(time -> !time.plus(WARNED_FOR).isAfter(now));
     for (SiteVerdict leak : latest.leaks()) {
       if (warned.size() < MOST_WARNED && warned.putIfAbsent(leak.site().name(), now) == null) {
-        lines.add("Native memory leaks: " + leak.sentence());
+        Log.MALLOMETER.warn("Native memory leaks: " + leak.sentence());
       }
-    }
-    for (String line : lines) {
-      Log.MALLOMETER.warn(line);
     }
   }
 

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 /** Describes a verdict in one sentence. */
 public final class Sentence {
 
-  private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
   private static final double MINUTE = 60;
   private static final double HOUR = 3_600;
   private static final long DAY = 86_400;
@@ -109,8 +108,8 @@ public final class Sentence {
   private static String between(Instant from, Instant to) {
     boolean sameDay =
         Math.floorDiv(from.getEpochSecond(), DAY) == Math.floorDiv(to.getEpochSecond(), DAY);
-    String begin = sameDay ? timeOfDay(from) : HumanText.date(from);
-    String end = sameDay ? timeOfDay(to) : HumanText.date(to);
+    String begin = sameDay ? HumanText.minute(from) : HumanText.date(from);
+    String end = sameDay ? HumanText.minute(to) : HumanText.date(to);
     return begin.equals(end) ? "at " + end : "between " + begin.replace(" UTC", "") + " and " + end;
   }
 
@@ -135,7 +134,7 @@ public final class Sentence {
 
   private static String growing(Growth growth) {
     if (growth.stopped().isPresent()) {
-      return "; has not grown since " + timeOfDay(growth.stopped().get());
+      return "; has not grown since " + HumanText.minute(growth.stopped().get());
     }
     return growth.bytesPerHour() > 0 ? "; +" + rate(growth.bytesPerHour() / HOUR) : "";
   }
@@ -185,14 +184,7 @@ public final class Sentence {
 
   /** Returns bytes such as {@code 1.3 GiB}. */
   public static String bytes(double bytes) {
-    int unit = 0;
-    double value = bytes;
-    while (value >= 999.5 && unit < UNITS.length - 1) {
-      value /= 1024;
-      unit++;
-    }
-    String number = unit == 0 || value >= 9.95 ? whole(value) : tenths(value);
-    return number + " " + UNITS[unit];
+    return HumanText.roundedBytes(bytes);
   }
 
   /** Formats a rate, such as {@code 61 MiB/min}. A rate below 1 MiB/min is stated by the hour. */
@@ -235,24 +227,8 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
-  /** Returns a time of day such as {@code 14:35 UTC}. */
-  static String timeOfDay(Instant time) {
-    long minutes = Math.floorMod(Math.floorDiv(time.getEpochSecond(), 60L), 1440L);
-    return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
-  }
-
-  // ---- Numbers. A Formatter would load the data of locales, thousands of objects that stay live.
-
+  /** A Formatter would load the data of locales, thousands of objects that stay live. */
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
-  }
-
-  private static String twoDigits(long value) {
-    return (value < 10 ? "0" : "") + value;
-  }
-
-  private static String tenths(double value) {
-    long tenths = Math.round(10 * value);
-    return tenths / 10 + "." + tenths % 10;
   }
 }

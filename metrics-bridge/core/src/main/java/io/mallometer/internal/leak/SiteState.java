@@ -63,7 +63,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     if (isLeak()) {
       return LeakThresholds.EVALUATIONS_TO_CLEAR;
     }
-    if (latest == Assessment.noneLeft()) {
+    if (latest == Assessment.NONE_LEFT) {
       return 1;
     }
     if (verdict == Verdict.GROWING && latest.verdict() == Verdict.HEALTHY) {

@@ -216,7 +216,7 @@ final class Verdicts {
     this.before = before;
     this.hasNewEpoch = hasNewEpoch;
     this.time = time;
-    this.unseen = SiteState.of(Assessment.unseen(), before.firstEvaluation());
+    this.unseen = SiteState.of(Assessment.UNSEEN, before.firstEvaluation());
     this.states = States.none(before.firstEvaluation());
   }
 
@@ -255,7 +255,7 @@ final class Verdicts {
     List<CallSite> rest = new ArrayList<>();
     for (CallSite site : sites) {
       if (holdsNothing(site) && (earlier == null || !earlier.isLeak())) {
-        storeState(stateBefore(site.number()).confirmedBy(Assessment.unseen()), site.number());
+        storeState(stateBefore(site.number()).confirmedBy(Assessment.UNSEEN), site.number());
         rest.add(site);
         continue;
       }
@@ -357,7 +357,7 @@ final class Verdicts {
    */
   private @Nullable AssessedStacks assessTogether(
       List<String> name, List<CallSite> sites, List<AssessedStacks> members, boolean becameLeak) {
-    SiteState newState = SiteState.of(Assessment.unseen(), time);
+    SiteState newState = SiteState.of(Assessment.UNSEEN, time);
     SiteState earlier = before.names().getOrDefault(name, newState);
     AssessedStacks all = assessed(sites, earlier, () -> assessment(sites, members));
     Assessment latest = all.latest();
@@ -374,7 +374,7 @@ final class Verdicts {
     List<AssessedStacks> milder = new ArrayList<>(members);
     milder.removeIf(one -> one.verdict().compareTo(verdict) < 0);
     if (milder.size() < members.size() && !all.failed()) {
-      latest = milder.isEmpty() ? Assessment.unseen() : assessment(sitesOf(milder), milder);
+      latest = milder.isEmpty() ? Assessment.UNSEEN : assessment(sitesOf(milder), milder);
       if (latest.verdict() != verdict) {
         return null;
       }
@@ -530,18 +530,18 @@ final class Verdicts {
    */
   private Assessment assessUse(List<CallSite> sites) {
     if (!evidence.observation().hasSeen()) {
-      return Assessment.unseen();
+      return Assessment.UNSEEN;
     }
     List<CallSite> observed = new ArrayList<>(sites);
     observed.removeIf(site -> !samples.anyInSlot(site.number()));
     if (observed.isEmpty()) {
-      return Assessment.noneLeft();
+      return Assessment.NONE_LEFT;
     }
     SiteUse use = SiteUse.NONE;
     for (CallSite site : sites) {
       @Nullable SiteUse known = evidence.sites().get(site.number());
       if (known == null) {
-        return Assessment.unseen();
+        return Assessment.UNSEEN;
       }
       use = use.plus(known);
     }

@@ -15,8 +15,13 @@ import java.util.function.Function;
  *
  * <p>Reads the buffers that Netty's leak detector tracks. The detector is on by default, tracks one
  * buffer in 128, and keeps the stack of its allocation until the buffer is released.
+ *
+ * <p>Does not change the application. Loads and initializes no class of the application, sets no
+ * field unless a setting requests this, and refers to objects, classes and class loaders of the
+ * application by weak references only. Single members are looked up by method handles, because
+ * reflection would load the types of all members of a class. The poller's thread uses this class.
  */
-final class NettyPools implements PoolLibrary {
+final class NettyPools {
 
   private final Function<List<StackTraceElement>, String> lines;
 
@@ -38,13 +43,14 @@ final class NettyPools implements PoolLibrary {
     interval = oneIn;
   }
 
-  @Override
-  public List<String> classes() {
-    return Names.ALL;
-  }
-
-  @Override
-  public List<PoolReading> read(List<Class<?>> found, Look look) {
+  /**
+   * Reads the pools of all copies of Netty.
+   *
+   * @param found the initialized classes of the process whose names end with one of {@link
+   *     Names#ALL}
+   * @param look the beginning and the CPU time limit of this reading
+   */
+  List<PoolReading> read(List<Class<?>> found, Look look) {
     Map<Integer, NettyCopy> present = new LinkedHashMap<>();
     List<PoolReading> readings = new ArrayList<>();
     for (Class<?> root : found) {

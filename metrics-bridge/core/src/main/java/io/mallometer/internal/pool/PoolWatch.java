@@ -3,6 +3,7 @@ package io.mallometer.internal.pool;
 import io.mallometer.internal.history.SiteReadings;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.pool.PoolReading.Tracked;
+import io.mallometer.internal.process.Pause;
 import io.mallometer.internal.symbol.SiteNaming;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.Estimate;
@@ -10,8 +11,6 @@ import io.mallometer.model.PoolReport;
 import io.mallometer.model.PoolReport.BufferSite;
 import io.mallometer.model.PoolReport.Pool;
 import io.mallometer.model.StackFrame;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +80,6 @@ public final class PoolWatch {
   private final LongSupplier nanoTime;
   private final LongSupplier cpuTime;
   private final NettyPools netty = new NettyPools(this::lineOf);
-  private final List<PoolLibrary> libraries = List.of(netty);
   private final Map<String, HoldTime> holdTimes = new HashMap<>();
 
   /** The call sites of chunks at the last reading, by the classes on their stacks. */
@@ -97,7 +95,7 @@ public final class PoolWatch {
 
   /** Creates a watch that has read nothing yet. */
   public PoolWatch(NativeLibrary library, SiteReadings sites, Clock clock, LongSupplier nanoTime) {
-    this(library, sites, clock, nanoTime, PoolWatch::threadNanos);
+    this(library, sites, clock, nanoTime, Pause::processorNanos);
   }
 
   PoolWatch(
@@ -111,17 +109,6 @@ public final class PoolWatch {
     this.sites = sites;
     this.clock = clock;
     this.nanoTime = nanoTime;
-  }
-
-  /**
-   * Returns the CPU time of the calling thread in nanoseconds, or the elapsed time if the JVM does
-   * not measure CPU time.
-   */
-  private static long threadNanos() {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    return threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled()
-        ? threads.getCurrentThreadCpuTime()
-        : System.nanoTime();
   }
 
   /**
@@ -176,14 +163,9 @@ public final class PoolWatch {
 
   private Optional<PoolReport> report(Look look, long began) {
     List<PoolReading> readings = new ArrayList<>();
-    List<String> names =
-        libraries.stream().flatMap(one -> one.classes().stream()).distinct().toList();
-    Optional<List<Class<?>>> found = library.initializedClasses(names);
-    if (found.isPresent()) {
-      for (PoolLibrary one : libraries) {
-        readings.addAll(one.read(found.get(), look));
-      }
-    }
+    library
+        .initializedClasses(NettyCopy.Names.ALL)
+        .ifPresent(found -> readings.addAll(netty.read(found, look)));
     readings.forEach(reading -> complete &= reading.buffers().complete());
     double seconds = (cpuTime.getAsLong() - began) / 1e9;
     if (readings.isEmpty()) {

@@ -1,11 +1,12 @@
 package io.mallometer.internal.process;
 
+import java.io.IOException;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Reads the memory of this process by address. */
-interface AddressSpace {
+interface AddressSpace extends AutoCloseable {
 
   /** The size of a page in bytes. */
   long PAGE = 4096;
@@ -23,6 +24,18 @@ interface AddressSpace {
    * first address, is resident. Empty if unknown.
    */
   Optional<BitSet> residentPages(long start, long end);
+
+  @Override
+  default void close() {}
+
+  /** Returns the address space of this process; one that cannot be read if this is forbidden. */
+  static AddressSpace ofThisProcess() {
+    try {
+      return new OwnMemory();
+    } catch (IOException | SecurityException e) {
+      return unreadable();
+    }
+  }
 
   /** Returns an address space of which nothing can be read. */
   static AddressSpace unreadable() {

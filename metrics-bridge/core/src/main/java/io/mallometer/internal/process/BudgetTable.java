@@ -130,13 +130,8 @@ final class BudgetTable {
     if (configuration.threads().isPresent() && configuration.stackBytes().isPresent()) {
       long threads = configuration.threads().getAsLong();
       long stack = configuration.stackBytes().getAsLong();
-      lines.add(
-          new Line(
-              ResidentPart.THREAD_STACKS.tag(),
-              threads * stack,
-              CONFIGURED,
-              threads + " threads x " + stack / 1024 + " KiB",
-              Double.NaN));
+      String sizes = threads + " threads x " + stack / 1024 + " KiB";
+      add(ResidentPart.THREAD_STACKS.tag(), threads * stack, CONFIGURED, sizes);
     }
   }
 
@@ -172,28 +167,14 @@ final class BudgetTable {
         }) {
       bytes += resident.of(part).orElse(0L);
     }
-    lines.add(
-        new Line(
-            "native",
-            bytes,
-            MEASURED,
-            "now resident: JVM structures, malloc, copied file pages",
-            Double.NaN));
+    add("native", bytes, MEASURED, "now resident: JVM structures, malloc, copied file pages");
   }
 
   private void addShared(ResidentMemory resident) {
-    resident
-        .of(ResidentPart.SHARED_MEMORY)
-        .filter(bytes -> bytes > 0)
-        .ifPresent(
-            bytes ->
-                lines.add(
-                    new Line(
-                        ResidentPart.SHARED_MEMORY.tag(),
-                        bytes,
-                        MEASURED,
-                        "now resident",
-                        Double.NaN)));
+    long bytes = resident.of(ResidentPart.SHARED_MEMORY).orElse(0L);
+    if (bytes > 0) {
+      add(ResidentPart.SHARED_MEMORY.tag(), bytes, MEASURED, "now resident");
+    }
   }
 
   /**
@@ -206,13 +187,12 @@ final class BudgetTable {
         new ChargedPart[] {ChargedPart.OTHER_PROCESSES, ChargedPart.KERNEL, ChargedPart.SOCKETS}) {
       bytes += cgroup.parts().getOrDefault(part, 0L);
     }
-    lines.add(
-        new Line(
-            "beside",
-            bytes,
-            MEASURED,
-            "now charged: other processes, kernel, sockets, tmpfs",
-            Double.NaN));
+    add("beside", bytes, MEASURED, "now charged: other processes, kernel, sockets, tmpfs");
+  }
+
+  /** Adds an item without a bound. */
+  private void add(String item, long bytes, String basis, String explanation) {
+    lines.add(new Line(item, bytes, basis, explanation, Double.NaN));
   }
 
   private static String mebibytes(double bytes) {

@@ -15,4 +15,10 @@ import java.util.OptionalLong;
  * @param glibc whether glibc serves malloc; only the arenas of glibc can be recognised
  */
 record MallocFacts(
-    OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {}
+    OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
+
+  /** Returns the most bytes that the library takes besides its file, its tables and its slots. */
+  long counterBytes() {
+    return Math.max(0, footprintBytes - tableBytes - slots.excessBytes());
+  }
+}

@@ -1,5 +1,6 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.model.ResidentPart;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -20,23 +21,29 @@ import java.util.OptionalLong;
  */
 final class MappingKinds {
 
-  /** Kind of a mapping. */
+  /** Kind of a mapping, with the part to which its memory belongs before malloc's is divided. */
   enum Kind {
-    JAVA_HEAP,
-    CLASS_SPACE,
-    METASPACE,
-    CODE_CACHE,
-    THREAD_STACK,
-    MALLOC,
-    FILE,
-    SHARED_MEMORY,
-    MALLOMETER,
+    JAVA_HEAP(ResidentPart.JAVA_HEAP),
+    CLASS_SPACE(ResidentPart.CLASS_SPACE),
+    METASPACE(ResidentPart.METASPACE),
+    CODE_CACHE(ResidentPart.CODE_CACHE),
+    THREAD_STACK(ResidentPart.THREAD_STACKS),
+    MALLOC(ResidentPart.MALLOC),
+    FILE(ResidentPart.MAPPED_FILES),
+    SHARED_MEMORY(ResidentPart.SHARED_MEMORY),
+    MALLOMETER(ResidentPart.MALLOMETER),
     /** The native library's pages that contain sampled objects of malloc. */
-    SLOTS,
+    SLOTS(ResidentPart.MALLOC),
     /** A structure of the JVM in a reservation of its own. */
-    STRUCTURE,
+    STRUCTURE(ResidentPart.GC_AND_JVM),
     /** Anonymous memory of unknown kind. */
-    UNKNOWN
+    UNKNOWN(ResidentPart.UNEXPLAINED);
+
+    final ResidentPart part;
+
+    Kind(ResidentPart part) {
+      this.part = part;
+    }
   }
 
   private static final long LARGEST_GUARD = 1L << 20;

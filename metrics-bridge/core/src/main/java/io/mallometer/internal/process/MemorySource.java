@@ -61,7 +61,8 @@ public interface MemorySource {
   /** Returns the source for this process: {@code /proc}, or the experimental one on macOS. */
   static MemorySource ofThisProcess() {
     if (Experimental.onMacos()) {
-      return new TaskMemorySource(TaskInfo::read, TaskMemorySource::machineBytes, SystemTime.NANOS);
+      return new TaskMemorySource(
+          TaskInfo::residentBytes, TaskMemorySource::machineBytes, SystemTime.NANOS);
     }
     return new ProcessMemorySource(
         new ProcessFiles(),

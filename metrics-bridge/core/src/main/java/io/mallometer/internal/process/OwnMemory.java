@@ -1,7 +1,9 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.abi.PageTable;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.BitSet;
@@ -12,26 +14,14 @@ import java.util.OptionalLong;
  * Reads the memory of this process through {@code /proc/self/mem} and {@code /proc/self/pagemap}.
  * Reading an address that is not mapped fails without a crash.
  */
-final class OwnMemory implements AddressSpace, AutoCloseable {
+final class OwnMemory implements AddressSpace {
 
   /** The most pages of one request: 1 GiB, whose page table entries have 2 MiB. */
   private static final long MOST_PAGES = (1L << 30) / PAGE;
 
-  /**
-   * The number of page table entries of one read: 8 KiB, the most for which the JDK allocates no
-   * buffer of its own.
-   */
-  private static final int ENTRIES_AT_ONCE = 1_024;
-
-  /**
-   * The index of the highest byte of a page's entry, whose sign bit shows that the page is present.
-   */
-  private static final int HIGHEST =
-      ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Long.BYTES - 1 : 0;
-
   private final RandomAccessFile memory;
-  private final RandomAccessFile pages;
-  private final byte[] buffer = new byte[ENTRIES_AT_ONCE * Long.BYTES];
+  private final PageTable pages;
+  private final byte[] buffer = new byte[(int) PAGE];
   private final ByteBuffer words = ByteBuffer.wrap(buffer).order(ByteOrder.nativeOrder());
 
   /**
@@ -42,7 +32,7 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
   OwnMemory() throws IOException {
     memory = new RandomAccessFile("/proc/self/mem", "r");
     try {
-      pages = new RandomAccessFile("/proc/self/pagemap", "r");
+      pages = new PageTable(PageTable.OF_THIS_PROCESS);
     } catch (IOException | RuntimeException e) {
       memory.close();
       throw e;
@@ -79,30 +69,24 @@ final class OwnMemory implements AddressSpace, AutoCloseable {
     if (count < 0 || count > MOST_PAGES) {
       return Optional.empty();
     }
-    long[] present = new long[(int) (count + Long.SIZE - 1) / Long.SIZE];
+    BitSet present = new BitSet((int) count);
     try {
-      pages.seek(start / PAGE * Long.BYTES);
-      for (int page = 0; page < count; page += ENTRIES_AT_ONCE) {
-        addPresent(present, page, (int) Math.min(ENTRIES_AT_ONCE, count - page));
+      for (int page = 0; page < count; page++) {
+        present.set(page, pages.isPresent(start / PAGE + page, count - page));
       }
-      return Optional.of(BitSet.valueOf(present));
+      return Optional.of(present);
     } catch (IOException e) {
       return Optional.empty();
     }
   }
 
-  private void addPresent(long[] to, int first, int count) throws IOException {
-    pages.readFully(buffer, 0, count * Long.BYTES);
-    for (int i = 0; i < count; i++) {
-      if (buffer[i * Long.BYTES + HIGHEST] < 0) {
-        to[(first + i) / Long.SIZE] |= 1L << (first + i);
-      }
-    }
-  }
-
   @Override
-  public void close() throws IOException {
-    memory.close();
-    pages.close();
+  public void close() {
+    try {
+      memory.close();
+      pages.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -53,7 +53,7 @@ final class Pieces {
   }
 
   /** Returns the index of the first mapping, from an index on, that ends above an address. */
-  private static int firstAbove(long address, List<Mapping> ascending, int from) {
+  static int firstAbove(long address, List<Mapping> ascending, int from) {
     int low = from;
     int high = ascending.size();
     while (low < high) {

@@ -14,7 +14,6 @@ import io.mallometer.model.ResidentStacks;
 import io.mallometer.model.ResidentStacks.ResidentStack;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.ThreadStacks;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -239,10 +238,8 @@ final class ProcessMemorySource implements MemorySource {
   private ResidentSplit divide(
       List<Mapping> mappings, JvmFacts jvm, Snapshot counted, List<MappedRange> ranges) {
     MallocFacts malloc = malloc(mappings, counted);
-    try (OwnMemory memory = new OwnMemory()) {
+    try (AddressSpace memory = AddressSpace.ofThisProcess()) {
       return ResidentSplit.of(mappings, jvm, malloc, memory, searched, ranges);
-    } catch (IOException | SecurityException e) {
-      return ResidentSplit.of(mappings, jvm, malloc, AddressSpace.unreadable(), searched, ranges);
     }
   }
 
@@ -274,13 +271,9 @@ final class ProcessMemorySource implements MemorySource {
       List<Mapping> mappings, Snapshot counted, List<MappedRange> ranges, CallSites sites) {
     MallocFacts malloc = malloc(mappings, counted);
     boolean attached = sites.origin().attached();
-    try (OwnMemory memory = new OwnMemory()) {
+    try (AddressSpace memory = AddressSpace.ofThisProcess()) {
       return ResidentSplit.origins(
           mappings, HotSpot.facts(), malloc, memory, ranges, sites.sites(), attached);
-    } catch (IOException | SecurityException e) {
-      AddressSpace unreadable = AddressSpace.unreadable();
-      return ResidentSplit.origins(
-          mappings, HotSpot.facts(), malloc, unreadable, ranges, sites.sites(), attached);
     }
   }
 

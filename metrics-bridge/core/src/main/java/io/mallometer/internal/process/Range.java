@@ -12,10 +12,6 @@ import java.util.List;
  */
 record Range(long start, long end) {
 
-  long bytes() {
-    return end - start;
-  }
-
   /** Returns whether a mapping begins in this range. */
   boolean contains(Mapping mapping) {
     return start <= mapping.start() && mapping.start() < end;

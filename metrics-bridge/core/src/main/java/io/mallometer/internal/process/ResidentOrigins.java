@@ -65,8 +65,7 @@ final class ResidentOrigins {
       MallocFacts facts,
       boolean attached) {
     boolean told = ranges.stream().anyMatch(range -> range.owner() == Owner.LIBRARY);
-    long counters = facts.footprintBytes() - facts.tableBytes() - facts.slots().excessBytes();
-    ResidentOrigins origins = new ResidentOrigins(told ? 0 : Math.max(0, counters), attached);
+    ResidentOrigins origins = new ResidentOrigins(told ? 0 : facts.counterBytes(), attached);
     int next = 0;
     for (int i = 0; i < pieces.size(); i++) {
       Mapping piece = pieces.get(i);
@@ -115,19 +114,7 @@ final class ResidentOrigins {
   }
 
   private static String nameOf(Kind kind) {
-    return switch (kind) {
-      case JAVA_HEAP -> ResidentPart.JAVA_HEAP.tag();
-      case CLASS_SPACE -> ResidentPart.CLASS_SPACE.tag();
-      case METASPACE -> ResidentPart.METASPACE.tag();
-      case CODE_CACHE -> ResidentPart.CODE_CACHE.tag();
-      case THREAD_STACK -> ResidentPart.THREAD_STACKS.tag();
-      case FILE -> ResidentPart.MAPPED_FILES.tag();
-      case SHARED_MEMORY -> ResidentPart.SHARED_MEMORY.tag();
-      case STRUCTURE -> ResidentPart.GC_AND_JVM.tag();
-      case MALLOMETER -> ResidentPart.MALLOMETER.tag();
-      case MALLOC, SLOTS -> ResidentPart.MALLOC.tag();
-      case UNKNOWN -> MAPPED;
-    };
+    return kind == Kind.UNKNOWN ? MAPPED : kind.part.tag();
   }
 
   /**

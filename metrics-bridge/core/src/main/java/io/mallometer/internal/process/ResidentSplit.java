@@ -246,19 +246,7 @@ final class ResidentSplit {
    * divided.
    */
   private ResidentPart partOf(Kind kind) {
-    return switch (kind) {
-      case JAVA_HEAP -> ResidentPart.JAVA_HEAP;
-      case CLASS_SPACE -> ResidentPart.CLASS_SPACE;
-      case METASPACE -> ResidentPart.METASPACE;
-      case CODE_CACHE -> ResidentPart.CODE_CACHE;
-      case THREAD_STACK -> ResidentPart.THREAD_STACKS;
-      case FILE -> ResidentPart.MAPPED_FILES;
-      case SHARED_MEMORY -> ResidentPart.SHARED_MEMORY;
-      case MALLOMETER -> ResidentPart.MALLOMETER;
-      case STRUCTURE -> ResidentPart.GC_AND_JVM;
-      case MALLOC, SLOTS -> ResidentPart.MALLOC;
-      case UNKNOWN -> malloc.glibc() ? ResidentPart.UNEXPLAINED : ResidentPart.MALLOC;
-    };
+    return kind == Kind.UNKNOWN && !malloc.glibc() ? ResidentPart.MALLOC : kind.part;
   }
 
   private List<Mapping> separate(Pieces pieces, MappedChunks chunks, AddressSpace memory) {
@@ -395,9 +383,7 @@ final class ResidentSplit {
   private void divideUnknown() {
     long apart = mapped.stream().mapToLong(Mapped::bytes).sum();
     unknownResident -= apart;
-    long counters =
-        Math.max(0, malloc.footprintBytes() - malloc.tableBytes() - malloc.slots().excessBytes());
-    long library = Math.min(unknownResident, counters);
+    long library = Math.min(unknownResident, malloc.counterBytes());
     if (library > 0) {
       add(ResidentPart.MALLOMETER, library);
     }

@@ -1,7 +1,6 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.library.MappedRange;
-import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import java.lang.management.ManagementFactory;
@@ -21,7 +20,7 @@ import javax.management.ObjectName;
  */
 final class TaskMemorySource implements MemorySource {
 
-  private final Supplier<Optional<TaskInfo.Figures>> task;
+  private final Supplier<OptionalLong> resident;
   private final DoubleSupplier machineBytes;
   private final LongSupplier nanoTime;
   private ProcessMemory latest = ProcessMemory.unknown();
@@ -30,14 +29,12 @@ final class TaskMemorySource implements MemorySource {
   /**
    * Creates a source of given figures.
    *
-   * @param task the function that reads the figures of the process
+   * @param resident the function that reads the resident bytes of the process
    * @param machineBytes the function that reads the machine's memory; {@code NaN} if unknown
    */
   TaskMemorySource(
-      Supplier<Optional<TaskInfo.Figures>> task,
-      DoubleSupplier machineBytes,
-      LongSupplier nanoTime) {
-    this.task = task;
+      Supplier<OptionalLong> resident, DoubleSupplier machineBytes, LongSupplier nanoTime) {
+    this.resident = resident;
     this.machineBytes = machineBytes;
     this.nanoTime = nanoTime;
   }
@@ -53,10 +50,9 @@ final class TaskMemorySource implements MemorySource {
     long now = nanoTime.getAsLong();
     if (nextReading == Long.MIN_VALUE || now - nextReading >= 0) {
       nextReading = now + ProcessMemorySource.SHORTEST_READING_NANOS;
-      OptionalLong resident = residentBytes();
       latest =
           new ProcessMemory(
-              ProcessMemorySource.figure(resident),
+              ProcessMemorySource.figure(residentBytes()),
               Double.NaN,
               Optional.empty(),
               Optional.empty(),
@@ -75,9 +71,7 @@ final class TaskMemorySource implements MemorySource {
 
   @Override
   public OptionalLong residentBytes() {
-    return task.get()
-        .map(figures -> OptionalLong.of(figures.residentBytes()))
-        .orElse(OptionalLong.empty());
+    return resident.get();
   }
 
   /**

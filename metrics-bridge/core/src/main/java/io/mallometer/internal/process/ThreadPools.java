@@ -95,7 +95,7 @@ final class ThreadPools {
    */
   private static double resident(List<Mapping> mappings, long start, long end) {
     double bytes = 0;
-    for (int i = firstEndingAfter(mappings, start);
+    for (int i = Pieces.firstAbove(start, mappings, 0);
         i < mappings.size() && mappings.get(i).start() < end;
         i++) {
       Mapping mapping = mappings.get(i);
@@ -103,19 +103,5 @@ final class ThreadPools {
       bytes += (double) mapping.residentBytes() * within / mapping.bytes();
     }
     return bytes;
-  }
-
-  private static int firstEndingAfter(List<Mapping> mappings, long address) {
-    int low = 0;
-    int high = mappings.size();
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      if (mappings.get(middle).end() > address) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
   }
 }

@@ -98,7 +98,8 @@ public final class JavaNames {
     return Patterns.ACCESSOR.matcher(stable).replaceAll("$1");
   }
 
-  private static boolean hasMark(String name) {
+  /** Returns whether a framework or the JVM may have generated a class at runtime. */
+  static boolean hasMark(String name) {
     for (String mark : MARKS) {
       if (name.contains(mark)) {
         return true;

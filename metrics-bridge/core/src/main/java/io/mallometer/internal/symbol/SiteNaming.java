@@ -65,17 +65,6 @@ public final class SiteNaming {
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
               + "|\\$(?:ByteBuddy|HibernateProxy|MockitoMock)(?:$|\\$)|LambdaForm\\$\\w+$");
 
-  /** The texts without which {@link #GENERATED} does not match; few names have any. */
-  private static final List<String> MARKS_OF_GENERATED =
-      List.of(
-          "$Proxy",
-          "CGLIB",
-          "Accessor",
-          "ByteBuddy",
-          "HibernateProxy",
-          "MockitoMock",
-          "LambdaForm");
-
   /** File names of runtime libraries, up to {@code .so}. */
   private static final Set<String> RUNTIME_LIBRARIES =
       Set.of(
@@ -284,11 +273,8 @@ public final class SiteNaming {
 
   private static boolean isGenerated(StackFrame frame) {
     String name = frame.owner();
-    boolean possible = false;
-    for (String mark : MARKS_OF_GENERATED) {
-      possible = possible || name.contains(mark);
-    }
-    return possible && GENERATED.matcher(JavaNames.ofClass(name)).find();
+    return (JavaNames.hasMark(name) || name.contains("LambdaForm"))
+        && GENERATED.matcher(JavaNames.ofClass(name)).find();
   }
 
   private static boolean isRuntime(StackFrame frame) {

@@ -20,8 +20,6 @@ public final class HumanText {
   private static final class Times {
     static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
-    static final DateTimeFormatter MINUTE =
-        DateTimeFormatter.ofPattern("HH:mm 'UTC'", Locale.ROOT).withZone(ZoneOffset.UTC);
     static final DateTimeFormatter DATE =
         DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
             .withZone(ZoneOffset.UTC);
@@ -33,6 +31,15 @@ public final class HumanText {
 
   /** Returns a size, such as {@code 1.9 GiB}; a dash if it is unknown. */
   public static String bytes(double bytes) {
+    return bytes(bytes, 99.95);
+  }
+
+  /** Returns a rounder size, with a decimal below 10 only, such as {@code 19 GiB}. */
+  public static String roundedBytes(double bytes) {
+    return bytes(bytes, 9.95);
+  }
+
+  private static String bytes(double bytes, double leastWhole) {
     if (Double.isNaN(bytes)) {
       return "-";
     }
@@ -42,10 +49,9 @@ public final class HumanText {
       value /= 1024;
       unit++;
     }
+    long tenths = Math.round(value * 10);
     String number =
-        unit == 0 || value >= 99.95
-            ? whole(value)
-            : whole(Math.floor(Math.round(value * 10) / 10.0)) + "." + Math.round(value * 10) % 10;
+        unit == 0 || value >= leastWhole ? whole(value) : tenths / 10 + "." + tenths % 10;
     return (bytes < 0 ? "-" : "") + number + " " + UNITS[unit];
   }
 
@@ -116,7 +122,12 @@ public final class HumanText {
 
   /** Returns the time of day to the minute, such as {@code 13:09 UTC}. */
   public static String minute(Instant instant) {
-    return Times.MINUTE.format(instant);
+    long minutes = Math.floorMod(Math.floorDiv(instant.getEpochSecond(), 60L), 1440L);
+    return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60) + " UTC";
+  }
+
+  private static String twoDigits(long value) {
+    return (value < 10 ? "0" : "") + value;
   }
 
   /** Returns day and time. */

@@ -105,7 +105,7 @@ class KnownLeaksTest {
   @Test
   void whatIsIdleInBetweenOrNotSeenIsNotForgotten() {
     SiteState idle = standing(Verdict.HEALTHY, idle(1), null);
-    SiteState unseen = SiteState.of(Assessment.unseen(), START);
+    SiteState unseen = SiteState.of(Assessment.UNSEEN, START);
     known.add(List.of(OF_CART));
     for (SiteState interruption : List.of(idle, unseen, UNUSED)) {
       evaluate(0, USED);

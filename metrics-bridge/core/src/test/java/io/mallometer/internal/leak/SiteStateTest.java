@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class SiteStateTest {
 
   private static final Assessment GROWS =
-      Assessment.unseen().withIncrease(new Increase(120, 10 << 20, 20));
+      Assessment.UNSEEN.withIncrease(new Increase(120, 10 << 20, 20));
 
   @Test
   void whatIsLostIsALeakAtOnceAndStaysOneWhileItIsProven() {
@@ -50,9 +50,9 @@ class SiteStateTest {
   void whatIsUnusedIsHealthyAtOnceWhenItsObjectsAreFreed() {
     SiteState standing = SiteState.of(GROWS, Instant.EPOCH).after(unused(), Instant.EPOCH);
     assertThat(standing.verdict()).isEqualTo(Verdict.UNUSED);
-    assertThat(standing.after(Assessment.unseen(), Instant.EPOCH).verdict())
+    assertThat(standing.after(Assessment.UNSEEN, Instant.EPOCH).verdict())
         .isEqualTo(Verdict.UNUSED);
-    assertThat(standing.after(Assessment.noneLeft(), Instant.EPOCH).verdict())
+    assertThat(standing.after(Assessment.NONE_LEFT, Instant.EPOCH).verdict())
         .isEqualTo(Verdict.HEALTHY);
   }
 

@@ -2,7 +2,6 @@ package io.mallometer.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mallometer.internal.library.abi.TaskInfo;
 import io.mallometer.model.ProcessMemory;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.State;
@@ -19,7 +18,7 @@ class TaskMemorySourceTest {
   private static final Snapshot NOTHING_COUNTED =
       Snapshot.absent(Instant.EPOCH, new Status(State.UNAVAILABLE, "not preloaded", ""));
 
-  private Optional<TaskInfo.Figures> task = Optional.of(new TaskInfo.Figures(300, 40, 290));
+  private OptionalLong task = OptionalLong.of(300);
   private int readings;
   private long nanos = 42;
   private final TaskMemorySource source =
@@ -67,7 +66,7 @@ class TaskMemorySourceTest {
 
   @Test
   void whatTheKernelDoesNotTellIsUnknown() {
-    task = Optional.empty();
+    task = OptionalLong.empty();
 
     assertThat(read().residentBytes()).isNaN();
     assertThat(source.residentBytes()).isEmpty();

@@ -18,11 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class JavaMethods {
 
-  /** ESRCH as the library returns it. */
-  static final int GONE = -3;
-
-  static final int NOT_NOW = -61;
-
   /**
    * If the JVM has returned no name for any of this many methods, it is considered one that returns
    * none.
@@ -62,7 +57,7 @@ final class JavaMethods {
       if (result == 0) {
         known.add(method());
         withName++;
-      } else if (result == GONE) {
+      } else if (result == Errno.ESRCH) {
         known.add(null);
       } else {
         return;

@@ -49,16 +49,21 @@ final class LibraryCounters {
       double largest,
       double live,
       Baseline baseline) {
-    return NativeCounters.of(
-        read::number, sizes(read), peak, peakError, largest, live, baseline, complete(read));
-  }
-
-  private static SizeDistribution sizes(Abi.Counters read) {
-    long[] counts = new long[Abi.SIZE_CLASSES];
-    for (int i = 0; i < counts.length; i++) {
-      counts[i] = read.allocations(i);
-    }
-    return SizeDistribution.of(counts);
+    return new NativeCounters(
+        SizeDistribution.of(read::allocations),
+        read.frees(),
+        read.failed(),
+        read.requestedBytes(),
+        read.allocatedBytes(),
+        read.freedBytes(),
+        peak,
+        peakError,
+        largest,
+        read.hugeAllocations(),
+        read.threads(),
+        live,
+        baseline,
+        complete(read));
   }
 
   private static boolean complete(Abi.Counters read) {

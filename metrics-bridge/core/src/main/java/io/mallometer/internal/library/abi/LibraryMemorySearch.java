@@ -13,9 +13,6 @@ final class LibraryMemorySearch {
   private static final int MOST_OBJECTS = 8_192;
   private static final double NANOS = 1e9;
 
-  private static final int BUSY = 16;
-  private static final int NO_DATA = 61;
-
   private final Abi.Searched searched = new Abi.Searched(Structs.keep(Abi.Searched.BYTES));
 
   /** Starts a search. Returns why none has begun; empty if one has. */
@@ -28,10 +25,10 @@ final class LibraryMemorySearch {
               return LibraryFunctions.mallometer_search_start(
                   Structs.address(wanted), sites.size(), mostBytes);
             });
-    return switch (-result) {
+    return switch (result) {
       case 0 -> "";
-      case BUSY -> "a search runs already";
-      case NO_DATA -> "call sites are not recorded";
+      case Errno.EBUSY -> "a search runs already";
+      case Errno.ENODATA -> "call sites are not recorded";
       default -> "no search can be started: errno " + -result;
     };
   }

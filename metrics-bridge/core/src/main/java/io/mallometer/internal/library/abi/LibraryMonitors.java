@@ -18,12 +18,6 @@ import java.util.function.Supplier;
  */
 final class LibraryMonitors {
 
-  /** EAGAIN as the library returns it. */
-  private static final int TOO_MANY = -11;
-
-  /** EBUSY: a callback of another thread has not returned within a second. */
-  private static final int RUNS = -16;
-
   /** The number of huge requests that the library keeps. */
   static final int MOST_EVENTS = 64;
 
@@ -76,7 +70,7 @@ final class LibraryMonitors {
   }
 
   private static String reason(int result, String tooMany, Supplier<String> status) {
-    return result == TOO_MANY ? tooMany : status.get();
+    return result == Errno.EAGAIN ? tooMany : status.get();
   }
 
   synchronized String countReturned(boolean wanted, Supplier<String> status) {
@@ -109,9 +103,10 @@ final class LibraryMonitors {
     return reason(registered, "8 monitors are registered: unregister one", status);
   }
 
+  /** Unregisters. Tries again if a callback of another thread has not returned within a second. */
   private void unregister() {
     int result = LibraryFunctions.mallometer_monitor_unregister(number);
-    for (int again = 0; again < 2 && result == RUNS; again++) {
+    for (int again = 0; again < 2 && result == Errno.EBUSY; again++) {
       result = LibraryFunctions.mallometer_monitor_unregister(number);
     }
   }

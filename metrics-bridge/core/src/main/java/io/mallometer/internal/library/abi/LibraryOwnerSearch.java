@@ -19,7 +19,6 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   private static final int NAME_BYTES = 512;
   private static final int MOST_SAMPLES = 4_096;
-  private static final int NO_DATA = 61;
 
   /** References by {@code jvmtiHeapReferenceKind}. */
   private static final Map<Integer, Reference> REFERENCES =
@@ -51,7 +50,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   private Figures figures(int result) {
     if (result != 0) {
-      return Figures.none(reason(-result));
+      return Figures.none(reason(result));
     }
     return new Figures(
         "",
@@ -66,15 +65,15 @@ final class LibraryOwnerSearch implements OwnerSearch {
 
   private static String reason(int error) {
     return switch (error) {
-      case 1 ->
+      case Errno.EPERM ->
           "native memory cannot be read here: process_vm_readv is refused, or the machine is too"
               + " busy to try it out";
-      case 3 -> "this JVM is not there, or has ended";
-      case 12 -> "there is no memory for the search, or the JVM has none for its walk";
-      case 16 -> "another search is under way";
-      case NO_DATA -> "the site has no live samples";
-      case 95 -> "this JVM refuses its tools interface (can_tag_objects)";
-      default -> "the JVM did not do it: errno " + error;
+      case Errno.ESRCH -> "this JVM is not there, or has ended";
+      case Errno.ENOMEM -> "there is no memory for the search, or the JVM has none for its walk";
+      case Errno.EBUSY -> "another search is under way";
+      case Errno.ENODATA -> "the site has no live samples";
+      case Errno.ENOTSUP -> "this JVM refuses its tools interface (can_tag_objects)";
+      default -> "the JVM did not do it: errno " + -error;
     };
   }
 
@@ -86,7 +85,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
   @Override
   public Figures step(Step step) {
     int result = LibraryFunctions.mallometer_owners_step(number(step), address);
-    return step == Step.REFERRERS && result == -NO_DATA
+    return step == Step.REFERRERS && result == Errno.ENODATA
         ? Figures.none("the objects on the way are gone")
         : figures(result);
   }

@@ -24,11 +24,6 @@ import java.util.function.Supplier;
  */
 final class LibraryScopes {
 
-  /** EAGAIN and ENOMEM as the library returns them. */
-  private static final int TOO_MANY = -11;
-
-  private static final int NO_MEMORY = -12;
-
   private static final int MOST_OBJECTS = 16_384;
 
   private static final String WAS_OFF =
@@ -59,10 +54,10 @@ final class LibraryScopes {
       return new LibraryScope(number);
     }
     return switch (number) {
-      case TOO_MANY ->
+      case Errno.EAGAIN ->
           OpenScope.none(
               "4,096 scopes of threads or 32 scopes of the process are open: close some of them");
-      case NO_MEMORY -> OpenScope.none("no memory for the scope's table");
+      case Errno.ENOMEM -> OpenScope.none("no memory for the scope's table");
       default -> OpenScope.none(status.get());
     };
   }
@@ -93,7 +88,7 @@ final class LibraryScopes {
 
   private ScopeCounts counts(boolean complete) {
     return new ScopeCounts(
-        sizes(),
+        SizeDistribution.of(figures::allocations),
         figures.frees(),
         figures.failed(),
         figures.requestedBytes(),
@@ -104,14 +99,6 @@ final class LibraryScopes {
         complete ? figures.peakErrorBytes() : Double.NaN,
         figures.largestBytes(),
         figures.largestErrorBytes());
-  }
-
-  private SizeDistribution sizes() {
-    long[] counts = new long[Abi.SIZE_CLASSES];
-    for (int i = 0; i < counts.length; i++) {
-      counts[i] = figures.allocations(i);
-    }
-    return SizeDistribution.of(counts);
   }
 
   private ScopeMatches matches() {

@@ -56,9 +56,6 @@ public final class LoadedLibrary implements NativeLibrary {
 
   private static final long CHECK_NANOS = 5_000_000_000L;
 
-  /** EBUSY as the library returns it. */
-  private static final int BUSY = -16;
-
   private static final long LONGEST_WAIT_NANOS = 1_000_000_000L;
   private static final int PAUSE_MILLIS = 10;
 
@@ -66,15 +63,6 @@ public final class LoadedLibrary implements NativeLibrary {
    * The offset at which the texts of a report end. They lie side by side from {@code BUILD_AT} on.
    */
   private static final int TEXTS_END = Abi.Report.SAMPLE_INTERVAL_BYTES_AT;
-
-  /** EINVAL as the library returns it. */
-  private static final int INVALID = -22;
-
-  /** ENODATA as the library returns it. */
-  private static final int NOT_COUNTING = -61;
-
-  /** EAGAIN as the library returns it. */
-  private static final int AGAIN = -11;
 
   /** The encoding of file names in this JVM. */
   static final Charset FILE_NAMES =
@@ -182,7 +170,7 @@ public final class LoadedLibrary implements NativeLibrary {
     long began = System.nanoTime();
     int result = act.getAsInt();
     try {
-      while (result == BUSY && System.nanoTime() - began < LONGEST_WAIT_NANOS) {
+      while (result == Errno.EBUSY && System.nanoTime() - began < LONGEST_WAIT_NANOS) {
         Thread.sleep(PAUSE_MILLIS);
         result = act.getAsInt();
       }
@@ -405,7 +393,7 @@ public final class LoadedLibrary implements NativeLibrary {
         withText(
             path.toAbsolutePath().toString().getBytes(FILE_NAMES),
             LibraryFunctions::mallometer_record);
-    return result == INVALID
+    return result == Errno.EINVAL
         ? RecordingStatus.failed(path.toString(), "the path is longer than 700 bytes")
         : recording();
   }
@@ -430,7 +418,7 @@ public final class LoadedLibrary implements NativeLibrary {
   @Override
   public boolean beginMessage(String path) {
     int result = withText(path.getBytes(FILE_NAMES), LibraryFunctions::mallometer_message_start);
-    return result != NOT_COUNTING && result != AGAIN;
+    return result != Errno.ENODATA && result != Errno.EAGAIN;
   }
 
   @Override

@@ -10,11 +10,6 @@ import java.util.function.LongSupplier;
  */
 final class ObservationStart {
 
-  /** ENODATA and EAGAIN as the library returns them. */
-  private static final int NO_DATA = -61;
-
-  private static final int NO_THREAD = -11;
-
   private static final long PAUSE_NANOS = 60_000_000_000L;
 
   /** The result before a request; no errno. */
@@ -47,7 +42,8 @@ final class ObservationStart {
   }
 
   void askAgainIfDue() {
-    if ((result == NO_THREAD || result == NO_DATA) && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
+    if ((result == Errno.EAGAIN || result == Errno.ENODATA)
+        && nanoTime.getAsLong() - asked >= PAUSE_NANOS) {
       attempt();
     }
   }
@@ -73,9 +69,9 @@ final class ObservationStart {
     return switch (result) {
       case 0 -> "";
       case NOT_ASKED -> "nothing is observed: no reader asked for it";
-      case NO_DATA ->
+      case Errno.ENODATA ->
           "nothing is observed: call sites are not recorded, or MALLOMETER_LEAKS is off";
-      case NO_THREAD ->
+      case Errno.EAGAIN ->
           "nothing is observed: no thread can be started; mallometer tries again once a minute";
       default -> "nothing is observed: errno " + -result;
     };

@@ -1,5 +1,6 @@
 package io.mallometer.internal.library.abi;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteOrder;
@@ -9,7 +10,10 @@ import java.nio.ByteOrder;
  * which has eight bytes for each page. Reads some pages ahead, for callers that ask in ascending
  * order.
  */
-final class PageTable implements AutoCloseable {
+public final class PageTable implements AutoCloseable {
+
+  /** The path of this process's table. */
+  public static final String OF_THIS_PROCESS = "/proc/self/pagemap";
 
   static final long PAGE = 4096;
 
@@ -31,7 +35,7 @@ final class PageTable implements AutoCloseable {
   private int count;
 
   /** Opens the file. */
-  PageTable(String path) throws IOException {
+  public PageTable(String path) throws IOException {
     file = new RandomAccessFile(path, "r");
   }
 
@@ -41,14 +45,17 @@ final class PageTable implements AutoCloseable {
    * @param page the number of the page: its address divided by the size of a page
    * @param ahead how many pages from this one on will be asked for
    */
-  boolean isPresent(long page, long ahead) throws IOException {
+  public boolean isPresent(long page, long ahead) throws IOException {
     if (page < first || page >= first + count) {
       int wanted = (int) Math.max(FEWEST_AT_ONCE, Math.min(ahead, MOST_AT_ONCE));
       count = 0;
       file.seek(page * Long.BYTES);
-      file.readFully(entries, 0, wanted * Long.BYTES);
+      int read = file.read(entries, 0, wanted * Long.BYTES);
+      if (read < Long.BYTES) {
+        throw new EOFException("no page " + page);
+      }
       first = page;
-      count = wanted;
+      count = read / Long.BYTES;
     }
     return entries[(int) (page - first) * Long.BYTES + HIGHEST] < 0;
   }

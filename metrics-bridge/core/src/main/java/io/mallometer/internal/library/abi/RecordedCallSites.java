@@ -41,15 +41,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordedCallSites {
 
-  /** ENODATA, EPERM, ESRCH, ENOTSUP and EBUSY as the library returns them. */
-  private static final int NO_SITES = -61;
-
-  private static final int NOT_WANTED = -1;
-  private static final int NO_JVM = -3;
-  private static final int UNSUPPORTED = -95;
-  private static final int BUSY = -16;
-  private static final int TRY_AGAIN = -11;
-
   private static final String NOT_RECORDED = "call sites are not recorded";
 
   private static final String SWITCHED_OFF =
@@ -135,7 +126,7 @@ final class RecordedCallSites {
    */
   private @Nullable Symbolizer symbolizer;
 
-  private final ResidentShares resident = new ResidentShares("/proc/self/pagemap");
+  private final ResidentShares resident = new ResidentShares(PageTable.OF_THIS_PROCESS);
 
   private final NamedSites named = new NamedSites();
 
@@ -163,7 +154,7 @@ final class RecordedCallSites {
 
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
-  private int attached = BUSY;
+  private int attached = Errno.EBUSY;
 
   /**
    * Lets stacks have Java frames, and requests names of new methods, up to a bound. Must be called
@@ -183,7 +174,7 @@ final class RecordedCallSites {
   private void attach() {
     // A later attempt may succeed: the sampler may be switched on later, and agents start before
     // the library can find the JVM.
-    if (attached == BUSY || attached == NO_SITES || attached == NO_JVM) {
+    if (attached == Errno.EBUSY || attached == Errno.ENODATA || attached == Errno.ESRCH) {
       attached = LibraryFunctions.mallometer_jvm_attach();
     }
   }
@@ -199,7 +190,7 @@ final class RecordedCallSites {
       Instant time, List<String> applicationPackages, Report report, boolean whole) {
     attach();
     methods.askForNewNames();
-    if (attached == NO_SITES) {
+    if (attached == Errno.ENODATA) {
       return CallSites.none(time, whyNotRecorded(report.reason()));
     }
     if (!applicationPackages.equals(namedBy)) {
@@ -266,11 +257,11 @@ final class RecordedCallSites {
                   + Runtime.version().feature()
                   + ". Use a newer mallometer"
               : "";
-      case NOT_WANTED -> "no Java frames: MALLOMETER_STACKS=native";
-      case NO_JVM -> "no Java frames: the JVM was not found";
-      case UNSUPPORTED ->
+      case Errno.EPERM -> "no Java frames: MALLOMETER_STACKS=native";
+      case Errno.ESRCH -> "no Java frames: the JVM was not found";
+      case Errno.ENOTSUP ->
           "no Java frames: this JVM has no AsyncGetCallTrace, or refuses its tools interface";
-      case BUSY -> "no Java frames yet";
+      case Errno.EBUSY -> "no Java frames yet";
       default -> "no Java frames: attaching to the JVM failed with errno " + -attached;
     };
   }
@@ -419,7 +410,7 @@ final class RecordedCallSites {
         from = row.address() + row.length();
         read.add(new RangeOfSite(row.address(), from, row.site(), owner(row.owner())));
       }
-    } while (count > 0 || (count == TRY_AGAIN && ++retries < MOST_RETRIES));
+    } while (count > 0 || (count == Errno.EAGAIN && ++retries < MOST_RETRIES));
     return read;
   }
 

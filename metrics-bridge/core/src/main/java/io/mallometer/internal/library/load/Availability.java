@@ -72,18 +72,9 @@ final class Availability {
    *     reflection
    * @param enabled the value of {@code MALLOMETER_ENABLED}. If it is off, no native code is loaded,
    *     because that code may be the reason to switch mallometer off
-   */
-  static NativeLibrary of(@Nullable String imageCode, @Nullable String enabled) {
-    return of(imageCode, enabled, false);
-  }
-
-  /**
-   * Returns the library in this process.
-   *
    * @param opens whether to unpack and open an absent library
    */
-  private static NativeLibrary of(
-      @Nullable String imageCode, @Nullable String enabled, boolean opens) {
+  static NativeLibrary of(@Nullable String imageCode, @Nullable String enabled, boolean opens) {
     if (enabled != null && isOff(enabled)) {
       String setting = ENABLED_VARIABLE + "=" + enabled;
       return new AbsentLibrary(new Status(State.DISABLED, setting, Remedy.enable(setting)));

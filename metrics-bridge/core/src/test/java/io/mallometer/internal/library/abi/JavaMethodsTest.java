@@ -29,9 +29,9 @@ class JavaMethodsTest {
 
   @Test
   void namesStayAfterTheJvmHasForgottenThem() {
-    answers.addAll(List.of(0, JavaMethods.GONE, 0));
+    answers.addAll(List.of(0, Errno.ESRCH, 0));
     methods.askForNewNames();
-    answers.replaceAll(answer -> JavaMethods.GONE);
+    answers.replaceAll(answer -> Errno.ESRCH);
     methods.askForNewNames();
 
     assertThat(methods.of(0).orElseThrow().method()).isEqualTo("m0");
@@ -59,7 +59,7 @@ class JavaMethodsTest {
 
   @Test
   void noMoreNamesAreAskedForThanABoundAndTheRestLater() {
-    answers.addAll(List.of(0, JavaMethods.GONE, 0, 0));
+    answers.addAll(List.of(0, Errno.ESRCH, 0, 0));
     methods.askForNewNames(3);
 
     assertThat(methods.of(2)).isPresent();
@@ -73,11 +73,11 @@ class JavaMethodsTest {
 
   @Test
   void aJvmThatTellsNoNameIsTold() {
-    answers.addAll(Collections.nCopies(99, JavaMethods.GONE));
+    answers.addAll(Collections.nCopies(99, Errno.ESRCH));
     methods.askForNewNames();
     assertThat(methods.noneHasName()).isFalse();
 
-    answers.add(JavaMethods.GONE);
+    answers.add(Errno.ESRCH);
     methods.askForNewNames();
     assertThat(methods.noneHasName()).isTrue();
 

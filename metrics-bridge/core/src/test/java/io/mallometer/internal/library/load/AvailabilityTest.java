@@ -42,21 +42,21 @@ class AvailabilityTest {
 
   @Test
   void aNativeImageIsToldSo() {
-    NativeLibrary library = Availability.of("runtime", null);
+    NativeLibrary library = Availability.of("runtime", null, false);
 
     assertThat(library.present()).isFalse();
     assertThat(library.read(Instant.EPOCH).status().state()).isEqualTo(State.UNAVAILABLE);
     assertThat(library.read(Instant.EPOCH).status().reason()).startsWith("a native image ");
     assertThat(library.allocator(Instant.EPOCH)).isEmpty();
     assertThat(library.trim()).isFalse();
-    assertThat(Availability.of("buildtime", "true").read(Instant.EPOCH).status().reason())
+    assertThat(Availability.of("buildtime", "true", false).read(Instant.EPOCH).status().reason())
         .doesNotContain("native image");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"off", "OFF", "false", "0", "no"})
   void theKillSwitchLeavesTheLibraryAlone(String off) {
-    NativeLibrary library = Availability.of(null, off);
+    NativeLibrary library = Availability.of(null, off, false);
 
     assertThat(library.present()).isFalse();
     assertThat(library.read(Instant.EPOCH).status())
@@ -69,7 +69,7 @@ class AvailabilityTest {
 
   @Test
   void anotherValueIsNoKillSwitch() {
-    assertThat(Availability.of(null, "perhaps").read(Instant.EPOCH).status().state())
+    assertThat(Availability.of(null, "perhaps", false).read(Instant.EPOCH).status().state())
         .isNotEqualTo(State.DISABLED);
   }
 

@@ -42,7 +42,7 @@ class ExperimentalTest {
   void aMacThatAsksForNothingHasOneLineAndNoNativeCode() {
     System.setProperty("os.name", "Mac OS X");
 
-    NativeLibrary library = Availability.of(null, null);
+    NativeLibrary library = Availability.of(null, null, false);
 
     assertThat(library.read(Instant.EPOCH).status().reason())
         .startsWith("there is no library for macos");
