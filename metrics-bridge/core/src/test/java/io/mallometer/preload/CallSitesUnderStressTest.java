@@ -19,9 +19,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that {@link SitesUnderStress} ends under each collector as it would without mallometer, and
- * that call sites are recorded. By default the program runs for some seconds on this JDK under
- * some of the collectors. With {@code -Dsoak.seconds=N} it runs for N seconds on each JDK
- * under each collector.
+ * that call sites are recorded. By default the program runs for some seconds on this JDK under some
+ * of the collectors. With {@code -Dsoak.seconds=N} it runs for N seconds on each JDK under each
+ * collector.
  */
 @Tag("process")
 class CallSitesUnderStressTest {

@@ -38,8 +38,8 @@ interface Source extends AutoCloseable {
    * Returns memory to the system, searches the Java heap for owners of native memory, begins or
    * ends counting, or changes the phase.
    *
-   * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code detach},
-   *     {@code phase} or {@code phase NAME}; an address takes the first two only
+   * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code
+   *     detach}, {@code phase} or {@code phase NAME}; an address takes the first two only
    */
   Reply post(String what) throws Failure, IOException;
 
