@@ -39,7 +39,7 @@ class DevtoolsTest {
   }
 
   @Test
-  @EnabledIf("io.mallometer.spring.Matrix#newest")
+  @EnabledIf("io.mallometer.spring.Matrix#oldest")
   void restartedApplicationStaysAttached() throws Exception {
     List<String> attaches =
         new ArrayList<>(List.of("env", AttachVariable.NAME + "=" + AttachMode.EARLY));

@@ -15,6 +15,11 @@ final class Matrix {
     return System.getProperty("matrix.boot", "3.5.16");
   }
 
+  /** Returns whether this is the oldest version. */
+  static boolean oldest() {
+    return boot().startsWith("3.5.");
+  }
+
   /**
    * Returns whether this is the newest version, which runs on each JDK: for tests of the JDK, and
    * for tests that need not run on each version.
