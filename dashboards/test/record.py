@@ -30,8 +30,8 @@ ROOT = DASHBOARDS.parent
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks/diagnosis"), str(ROOT / "samples/leaky-service/e2e"), str(DASHBOARDS)]
 import expressions  # noqa: E402
 from processes import JAVA, Prometheus  # noqa: E402
-from programs import MIB, Situation, compile_programs  # noqa: E402
 from run import Run  # noqa: E402
+from truth import MIB, Situation, compile_programs  # noqa: E402
 
 JDK = pathlib.Path(shutil.which(JAVA)).resolve().parents[1]
 KEPT = DASHBOARDS / "target/recorded"

@@ -407,7 +407,7 @@ static bool all_runs;
 /*
  * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live ones of 1,000
  * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in all runs. A quarter of them
- * may be three standard deviations below.
+ * may be a standard deviation below.
  */
 static unsigned runs_of(const struct kind *kind) { return (kind->objects > 1000 ? 2000 : 20000) / (all_runs ? 1 : 4); }
 
@@ -435,7 +435,7 @@ static void intervals_hold_what_they_promise(void) {
         "%%, bytes %.1f %%\n",
         kinds[i].name, kinds[i].freed * 100, covered[0] * 100.0 / runs, covered[1] * 100.0 / runs,
         covered[2] * 100.0 / runs, covered[3] * 100.0 / runs);
-    double allowed = all_runs ? 0 : 3 * sqrt(0.94 * 0.06 * runs);
+    double allowed = all_runs ? 0 : sqrt(0.94 * 0.06 * runs);
     for (unsigned figure = 0; figure < FIGURES; figure++) CHECK(covered[figure] >= 0.94 * runs - allowed);
   }
 }

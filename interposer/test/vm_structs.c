@@ -452,7 +452,13 @@ int main(void) {
   copy = (struct entry *)(void *)(pages + page - sizeof intact);
   check_intact();
   check_threads_that_ended(pages + page);
-  const uint64_t damage[] = {0, 1, 8, UINT64_MAX, (uintptr_t)pages + page, (uintptr_t)pages + page - 1, (uint64_t)1 << 62};
+  const uint64_t damage[] = {0,
+                             1,
+                             8,
+                             UINT64_MAX,
+                             (uintptr_t)pages + page,
+                             (uintptr_t)pages + page - 1,
+                             (uint64_t)1 << 62};
   for (size_t d = 0; d < sizeof damage / sizeof *damage; d++) {
     for (size_t word = 0; word < (size_t)ENTRIES * WORDS; word++) {
       repair();

@@ -26,7 +26,6 @@ enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS 
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
 _Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
 
-
 static struct scope *records;
 static uint32_t records_taken;
 static free_list free_records;

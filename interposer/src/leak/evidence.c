@@ -64,8 +64,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
 }
 
 /*
- * Returns a site's record; NULL if there is no room or no site. A thread fills the
- * record that it has reserved before it publishes the record's number.
+ * Returns a site's record; NULL if there is no room or no site. A thread fills the record that it has reserved before
+ * it publishes the record's number.
  */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;

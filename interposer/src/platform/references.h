@@ -3,8 +3,8 @@
  * that an object calls through its procedure linkage table, has in its global offset table, or has in a variable. The
  * loader fills them in; relocations say where they are.
  *
- * The caller of every function here must have the loader's lock (platform/loader_lock.h). The functions do not
- * allocate.
+ * The caller of every function here must have the loader's lock (platform/loader_lock.h), or use only the references of
+ * an object that is not being loaded. The functions do not allocate.
  */
 #ifndef MALLOMETER_PLATFORM_REFERENCES_H
 #define MALLOMETER_PLATFORM_REFERENCES_H

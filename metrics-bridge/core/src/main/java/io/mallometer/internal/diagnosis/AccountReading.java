@@ -142,7 +142,7 @@ public record AccountReading(
         deleted++;
         together.merge(Count.DELETED_FILES, file.getValue(), Long::sum);
       } else if (mapped.containsKey(path)) {
-        together.merge(FileCache.kind(path) + " files", file.getValue(), Long::sum);
+        together.merge(filesOfKind(FileCache.kind(path)), file.getValue(), Long::sum);
       }
     }
     return new PagesOfFiles(
@@ -153,6 +153,10 @@ public record AccountReading(
             .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
         together,
         deleted);
+  }
+
+  private static String filesOfKind(String kind) {
+    return kind.equals(FileCache.OTHER) ? "files of other kinds" : kind + " files";
   }
 
   /**

@@ -1094,7 +1094,7 @@ public final class DiagnosisRules {
     return Optional.of(files)
         .filter(Count.DELETED_FILES::equals)
         .flatMap(name -> account.flatMap(table -> table.count(name)))
-        .map(count -> "%.0f %s".formatted(count.count(), files))
+        .map(count -> count.count() == 1 ? "a deleted file" : "%.0f %s".formatted(count.count(), files))
         .orElse(files);
   }
 

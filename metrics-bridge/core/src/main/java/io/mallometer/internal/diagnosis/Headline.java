@@ -498,7 +498,7 @@ final class Headline {
       return "which a young garbage collection frees";
     }
     if (garbage.answer() == GarbageAnswer.NOT_YET) {
-      return "which a garbage collection may free; none came yet";
+      return "which a garbage collection may free; none came since it was allocated";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()
@@ -582,9 +582,7 @@ final class Headline {
     double live = perHour / HOUR;
     double share = residentShare(row.name());
     return share < MOSTLY_RESIDENT
-        ? "%s (%s resident)"
-            .formatted(
-                Sentence.rate(live), Sentence.bytes(share * live * Sentence.secondsOfRate(live)))
+        ? "%s (%s resident)".formatted(Sentence.rate(live), Sentence.rate(share * live))
         : Sentence.rate(live);
   }
 

@@ -450,7 +450,7 @@ final class WaitingGarbage {
     return switch (garbage.answer()) {
       case NONE -> "";
       case YOUNG -> "a young garbage collection frees it";
-      case NOT_YET -> "a garbage collection may free it, and none came yet";
+      case NOT_YET -> "a garbage collection may free it, and none came since it was allocated";
       case OLD ->
           "an old garbage collection frees about %s of it (%s to %s); the last was %s ago"
               .formatted(

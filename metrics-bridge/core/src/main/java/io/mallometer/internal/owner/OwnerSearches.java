@@ -124,7 +124,7 @@ public final class OwnerSearches {
     } catch (OutOfMemoryError e) {
       return none(
           Outcome.REFUSED,
-          "the Java heap has no room for what was found; the search was given up",
+          "there is no memory for what was found; the search was given up",
           site,
           Double.NaN);
     } finally {

@@ -40,6 +40,9 @@ public final class FileCache {
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
 
+  /** The kind of files without a kind of their own. */
+  public static final String OTHER = "other";
+
   private static final Pattern LIBRARY = Pattern.compile(".*\\.so(?:\\.[\\d.]+)?");
   private static final Pattern ARCHIVE =
       Pattern.compile(".*(?:\\.(?:jar|war|zip|jmod|jsa)|/modules)");
@@ -332,6 +335,6 @@ public final class FileCache {
     if (INDEX.matcher(name).matches()) {
       return "index";
     }
-    return LOG.matcher(name).matches() ? "log" : "other";
+    return LOG.matcher(name).matches() ? "log" : OTHER;
   }
 }

@@ -63,7 +63,7 @@ class AccountReadingsTest {
     assertThat(files.together())
         .containsOnly(
             Map.entry("deleted files", 70 * mib),
-            Map.entry("other files", 40 * mib),
+            Map.entry("files of other kinds", 40 * mib),
             Map.entry("library files", 1_024L));
     assertThat(files.deleted()).isEqualTo(1);
   }

@@ -20,7 +20,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads the inputs of real processes that {@code benchmarks/diagnosis/Inputs.java} wrote. A Java
+ * Reads the inputs of real processes that the class {@code Inputs} in {@code
+ * benchmarks/diagnosis/Situation.java} wrote. A Java
  * record is a JSON object with a member for each component. An absent value is read as empty, zero,
  * or NaN for a double.
  */

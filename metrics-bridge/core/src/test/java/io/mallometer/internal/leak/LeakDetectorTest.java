@@ -1297,7 +1297,7 @@ class LeakDetectorTest {
         .matches(
             "Deflater\\.init from ReportService\\.render keeps 14\\d MiB in 5,\\d00 objects that"
                 + " were not accessed for 5 min or more; the longest for 30 min; \\+[56]\\.\\d"
-                + " MiB/min; a garbage collection may free it, and none came yet");
+                + " MiB/min; a garbage collection may free it, and none came since it was allocated");
   }
 
   @Test

@@ -592,7 +592,7 @@ class WaitingGarbageTest {
     Garbage known = garbage.of(List.of(SITE), true);
     assertThat(known.answer()).isEqualTo(GarbageAnswer.NOT_YET);
     assertThat(garbage.words(known))
-        .isEqualTo("a garbage collection may free it, and none came yet");
+        .isEqualTo("a garbage collection may free it, and none came since it was allocated");
     assertThat(answer()).isEqualTo(Garbage.NONE);
     assertThat(waits()).isFalse();
 

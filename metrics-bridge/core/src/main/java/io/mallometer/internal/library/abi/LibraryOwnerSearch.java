@@ -32,11 +32,12 @@ final class LibraryOwnerSearch implements OwnerSearch {
           25, Reference.JNI_LOCAL,
           26, Reference.THREAD);
 
-  private final Abi.Owners figures = new Abi.Owners(Structs.allocate(Abi.Owners.BYTES));
+  private final Abi.Owners figures = new Abi.Owners(Structs.keep(Abi.Owners.BYTES));
   private final long address = Structs.address(figures.memory());
-  private final ByteBuffer name = Structs.allocate(NAME_BYTES);
+  private final ByteBuffer name = Structs.keep(NAME_BYTES);
   private final Map<Integer, String> names = new HashMap<>();
   private final Figures begun;
+  private boolean freed;
 
   private LibraryOwnerSearch(int site) {
     this.begun = figures(LibraryFunctions.mallometer_owners_begin(site, address));
@@ -45,7 +46,11 @@ final class LibraryOwnerSearch implements OwnerSearch {
   /** Begins a search, which the caller closes. */
   static OwnerSearch begin(int site) {
     LibraryOwnerSearch search = new LibraryOwnerSearch(site);
-    return search.begun.failure().isEmpty() ? search : OwnerSearch.none(search.begun.failure());
+    if (search.begun.failure().isEmpty()) {
+      return search;
+    }
+    search.free();
+    return OwnerSearch.none(search.begun.failure());
   }
 
   private Figures figures(int result) {
@@ -72,7 +77,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
       case Errno.ENOMEM -> "there is no memory for the search, or the JVM has none for its walk";
       case Errno.EBUSY -> "another search is under way";
       case Errno.ENODATA -> "the site has no live samples";
-      case Errno.ENOTSUP -> "this JVM refuses its tools interface (can_tag_objects)";
+      case Errno.ENOTSUP -> "this JVM refuses JVMTI (can_tag_objects)";
       default -> "the JVM did not do it: errno " + -error;
     };
   }
@@ -102,6 +107,15 @@ final class LibraryOwnerSearch implements OwnerSearch {
   @Override
   public void close() {
     LibraryFunctions.mallometer_owners_end();
+    free();
+  }
+
+  private void free() {
+    if (!freed) {
+      freed = true;
+      Structs.free(figures.memory());
+      Structs.free(name);
+    }
   }
 
   // ---- Rows

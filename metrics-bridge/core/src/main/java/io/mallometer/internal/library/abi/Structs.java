@@ -28,11 +28,11 @@ final class Structs {
    * further buffer makes the JVM run full collections.
    */
   static <T> T with(int bytes, Function<ByteBuffer, T> use) {
-    ByteBuffer memory = keep(Math.max(1, bytes));
+    ByteBuffer memory = mallocked(Math.max(1, bytes));
     try {
       return use.apply(memory);
     } finally {
-      free(memory);
+      release(memory);
     }
   }
 
@@ -58,11 +58,15 @@ final class Structs {
   /** Frees kept memory, which must not be used afterwards. */
   static void free(ByteBuffer kept) {
     if (LOADED_FOR_GOOD) {
-      if (DirectCalls.linked()) {
-        DirectCalls.free(kept);
-      } else {
-        Native.free(address(kept));
-      }
+      release(kept);
+    }
+  }
+
+  private static void release(ByteBuffer mallocked) {
+    if (DirectCalls.linked()) {
+      DirectCalls.free(mallocked);
+    } else {
+      Native.free(address(mallocked));
     }
   }
 
