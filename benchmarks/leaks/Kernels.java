@@ -147,7 +147,7 @@ public final class Kernels {
     }
   }
 
-  /** Replaces all Java objects within an hour; otherwise old objects would never be collected. */
+  /** Replaces each of its Java objects once an hour, so that old objects are collected. */
   private static final class LiveObjects implements Kernel {
     private static final int BYTES = 10_000;
 
