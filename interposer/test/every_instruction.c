@@ -11,8 +11,8 @@
  *
  * every_instruction all: they skip none.
  *
- * every_instruction marked: like `all`, for a library that marks its block while it counts an event. Events of a handler
- * during an event are then counted for the process, but not for the thread.
+ * every_instruction marked: like `all`, for a library that marks its block while it counts an event. Events of a
+ * handler during an event are then counted for the process, but not for the thread.
  *
  * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
  */
