@@ -87,7 +87,7 @@ final class Growing {
     }
   }
 
-  /** Every 15 s allocates objects of 80 bytes in 32 threads and frees them at once, in each round 2,000 more objects for each thread. */
+  /** Allocates objects of 80 bytes in 32 threads every 15 s and frees them at once. Each round has 2,000 more objects for each thread. */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {

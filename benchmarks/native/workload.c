@@ -38,7 +38,7 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* From this size on glibc maps each object, which is 100 times as slow, so that a hundredth of the operations
+/* The size from which on glibc maps each object. That is 100 times as slow, so a hundredth of the operations
  * suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300

@@ -98,7 +98,7 @@ public final class Loads {
     }
   }
 
-  /** One step of a load. */
+  /** The code that a load repeats. */
   interface Step {
     void run() throws Exception;
   }

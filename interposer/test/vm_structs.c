@@ -292,8 +292,8 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Samples threads that are no compiler threads. Any memory may follow the structure of such a thread, so that memory must not
- * be read. */
+/* Samples threads that are no compiler threads. Any memory may follow the structure of such a thread, so that memory
+ * must not be read. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";
