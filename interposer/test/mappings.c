@@ -633,7 +633,7 @@ static double microseconds_of_pair(void) {
 /* Measures the time of mapping and unmapping. The least of several times counts, because other processes only add
  * time. */
 static void cost(void) {
-  double with_stack = microseconds_of_pair(); /* 2,000 of the 3,000 walks */
+  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks of the budget's 3,000 */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();
   CHECK_EQUAL(mallometer_disable(), 0);
