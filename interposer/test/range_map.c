@@ -331,8 +331,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times since the last call and forgets them. Other processes prolong some of them, so only 99 % of the times
- * have a limit. */
+/* Prints the times since the last call and forgets them. Other processes prolong some of them, so only 99 % of the
+ * times have a limit. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];
