@@ -49,7 +49,7 @@ import org.opencv.core.Scalar;
 import org.rocksdb.RocksDB;
 import sun.misc.Unsafe;
 
-/** Programs whose memory grows in one known way, most of them in a library, as users reported it. */
+/** Programs whose memory grows in one known way. Most of them grow in a library, as users of the library have reported. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Growing {
   private static final int MIB = 1 << 20;
@@ -87,7 +87,7 @@ final class Growing {
     }
   }
 
-  /** Allocates small objects on 32 threads, a few more each time, and frees all of them every 15 s. */
+  /** Allocates objects of 80 bytes in 32 threads every 15 s and frees them at once. Each round has 2,000 more objects for each thread. */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {
@@ -138,7 +138,7 @@ final class Growing {
 
   /**
    * Runs 80 threads in four pools. They lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a minute to three caches. Each
-   * addition to a cache reads all its entries.
+   * addition to a cache changes a byte of all its entries.
    */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
@@ -192,7 +192,7 @@ final class Growing {
     }
   }
 
-  /** A cache that is read and never bounded. */
+  /** A cache without a bound. Each addition uses all entries. */
   private static final class Cached {
     static final Cached USERS = new Cached();
     static final Cached ORDERS = new Cached();
@@ -295,7 +295,7 @@ final class Growing {
     }
   }
 
-  /** A script that was compiled. */
+  /** The class that {@link #classes} defines again and again. An instance has 10 KiB. */
   public static final class Script {
     final byte[] result = new byte[10 << 10];
   }
@@ -328,7 +328,7 @@ final class Growing {
     return true;
   }
 
-  /** Keeps a result of 4 MiB every 12 s. */
+  /** Runs a model every 12 s and keeps its result of 4 MiB. */
   private static void onnxruntime() throws Exception {
     OrtEnvironment environment = OrtEnvironment.getEnvironment();
     OrtSession session = environment.createSession(Onnx.constantOfShape());
@@ -507,7 +507,7 @@ final class Growing {
     }
   }
 
-  /** Copies images through a stream, whose frames lie between the frame of this class and those of the library. */
+  /** Copies images in a stream, so that frames of java.util.stream lie between the frame of this class and those of OpenCV. */
   private static final class Images {
     static void copy(Mat image) {
       KEPT.addAll(Stream.of(image).map(Mat::clone).toList());
@@ -564,7 +564,7 @@ final class Growing {
     }
   }
 
-  /** Stores compressed reports and never closes the context. */
+  /** Compresses each report with a new context, and never closes the context. */
   private static final class Storage {
     static void store(byte[] report) {
       ZstdCompressCtx context = new ZstdCompressCtx();

@@ -292,7 +292,10 @@ final class Situation {
       return opened(of.getClass().getDeclaredMethod(name, parameters));
     }
 
-    /** Writes JSON: a record as an object, an enum constant and a time as their texts, NaN and empty values as null. */
+    /**
+     * Writes JSON: a record as an object, without its component {@code diagnosis}; an enum constant as its name, a time as its text; an
+     * empty Optional and a number that is not finite as null.
+     */
     private static void write(Object value, Writer out) throws IOException, ReflectiveOperationException {
       if (value instanceof Optional<?> optional) {
         write(optional.orElse(null), out);
@@ -331,7 +334,10 @@ final class Situation {
       }
     }
 
-    /** Reads JMX ports from lines of standard input, and prints the diagnosis of each JVM: state, tab, sentence. */
+    /**
+     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the sentence. If
+     * the JVM cannot be asked, the state is empty and the name of the exception takes the place of the sentence.
+     */
     static final class Beans {
       private Beans() {}
 

@@ -97,7 +97,7 @@ final class Unseen {
     }
   }
 
-  /** Lets each of three readers keep 50 Inflaters a minute, about 2 MiB a minute in all. */
+  /** Lets each of three readers keep 50 Inflaters a minute, about 2 MiB a minute for each reader. */
   private static void inflaters() throws Exception {
     Deflater deflater = new Deflater();
     byte[] text = new byte[64 << 10];

@@ -204,7 +204,7 @@ public final class Garbage {
     }
   }
 
-  /** Replaces objects that have become old, so that the old generation fills. */
+  /** Replaces objects that have become old, so that the old generation fills. Only sleeps unless {@code collects} is set. */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];
     int[] next = {0};

@@ -46,7 +46,7 @@ import org.rocksdb.WriteOptions;
  * neighbour works at half of its speed for some tenths of a second. Such a period slows two
  * successive turns equally; without turns it would slow only one of the two slices. In each turn
  * one part of the load runs. The state that comes first alternates, and a seeded random number
- * decides which state begins. Pairs of different kinds alternate, too.
+ * decides which state begins. In each round of pairs the kinds come in a random order.
  *
  * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
  * clock for a hundredth of the work's time. The method must find this known cost.
@@ -255,8 +255,8 @@ public final class Slices {
     }
 
     /**
-     * Switches mallometer to {@code off}, {@code counting} (without samples) and {@code on} (as
-     * configured).
+     * Switches mallometer to {@code off}, {@code counting} (without samples) and {@code on} (with
+     * a sample every 512 KiB on average).
      */
     final class Mallometer implements Switch {
       private static final int SAMPLE_INTERVAL = 2;
@@ -495,7 +495,7 @@ public final class Slices {
       }
     }
 
-    /** Puts a value of 100 bytes and gets another one, in a database in memory. */
+    /** Puts values of 100 bytes into a database in memory, and gets a random one after each. */
     private static void rocksdb(int values) throws RocksDBException {
       RocksDB.loadLibrary();
       Random random = new Random(1);
@@ -520,7 +520,7 @@ public final class Slices {
       return Integer.toString(number).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Compresses a page of 16 KiB by a new Deflater. */
+    /** Compresses pages of 16 KiB, each by a new Deflater. */
     private static void deflate(int pages) {
       byte[] page = text(16384);
       byte[] output = new byte[page.length];

@@ -188,7 +188,7 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names, or sleeps until it is ended: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is
+ * Ends in the way that HOW names, or sleeps for 60 s: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is
  * {@code child}, the program first allocates until the termination message reports 85 % of the limit. So there is a
  * message, which must be emptied or kept, depending on the end.
  */

@@ -301,7 +301,7 @@ final class Healthy {
     }
   }
 
-  /** Maps and reads files, which the collector unmaps. */
+  /** Maps a file again and again. The collector unmaps the buffers that are dropped. */
   static final class MappedFiles implements Kernel {
     private final ArrayDeque<MappedByteBuffer> mapped = new ArrayDeque<>();
     private final Path file;

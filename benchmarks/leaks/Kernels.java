@@ -32,7 +32,8 @@ import java.util.zip.Deflater;
  * than the real one, and names of kernels such as {@code Leaking.Deflaters}. Without names all
  * kernels run that do not state their truth; {@code Stated} runs all kernels that state it. The
  * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
- * their evidence. Property {@code threads} is a number of additional threads that wait for work.
+ * their evidence. They begin after {@code openAfter} seconds of the kernels' time. Property {@code
+ * threads} is a number of additional threads that wait for work.
  * Kernels with a stated truth run with {@code liveMiB} of Java objects that are replaced in turn,
  * and without requests for collections.
  */
@@ -147,7 +148,7 @@ public final class Kernels {
     }
   }
 
-  /** Replaces all Java objects within an hour; otherwise old objects would never be collected. */
+  /** Replaces each of its Java objects once an hour, so that old objects are collected. */
   private static final class LiveObjects implements Kernel {
     private static final int BYTES = 10_000;
 

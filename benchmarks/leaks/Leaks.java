@@ -296,8 +296,8 @@ final class Leaks {
   }
 
   /**
-   * Kernels that lose the last address of 1 to 3 MB each minute, so that it can be neither used nor
-   * freed.
+   * Kernels that lose the last address of 1 to 3 MB each minute, so that this memory can be neither
+   * used nor freed.
    */
   static final class Losing {
 

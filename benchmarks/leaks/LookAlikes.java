@@ -441,7 +441,7 @@ final class LookAlikes {
     }
 
     /**
-     * One look-alike.
+     * Describes one look-alike.
      *
      * @param name the name of the method that allocates
      * @param objects the number of objects that come in a gap, or the final number

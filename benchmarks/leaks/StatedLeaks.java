@@ -27,7 +27,7 @@ import java.util.zip.Inflater;
 
 /**
  * Kernels that leak and state their leaked bytes: eight lose the last address, ten hold memory that
- * they never use.
+ * they never use again.
  */
 final class StatedLeaks {
 
@@ -245,8 +245,7 @@ final class StatedLeaks {
   }
 
   /**
-   * Starts threads that have a buffer in a ThreadLocal, end after a second, and do not free the
-   * buffer.
+   * Starts threads that read a buffer in a ThreadLocal once, and end without freeing the buffer.
    */
   static final class ThreadLocals extends Lost {
     private static final int BYTES = 12 * KIB;
@@ -472,7 +471,7 @@ final class StatedLeaks {
     }
   }
 
-  /** Adds listeners for each page, calls them for each event, and never removes them. */
+  /** Adds listeners that read their buffer only once, calls them for each event, and keeps them. */
   static final class Listeners extends Kept {
     private static final int BYTES = 8 * KIB;
 

@@ -24,7 +24,7 @@ import java.util.Random;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that need all the memory they hold, and state their longest idle time: from ten seconds
+ * Kernels that need all the memory they hold, and state their longest idle time: from one minute
  * to 25 minutes. Two of the kernels grow without end and use all of their memory.
  */
 final class StatedLookAlikes {

@@ -32,7 +32,10 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Collectors;
 
-/** Writes the verdicts of each evaluation as a line of JSON. */
+/**
+ * Writes lines of JSON: the verdicts of each evaluation, each finished search for lost memory, and
+ * at each poll the leaked bytes that the kernels state.
+ */
 final class VerdictLog implements AutoCloseable {
 
   private final Path file;

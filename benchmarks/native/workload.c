@@ -15,8 +15,8 @@
  * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
  * warm-up, they are timed again after it, in blocks: caches, thresholds and budgets are then in their steady state.
  *
- * Prints, for the timed parts only, the process's CPU time (all threads, user and system: what helpers in the
- * background consume counts), then the growth of the resident set where the workload keeps objects, the
+ * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
+ * threads of a library), then the growth of the resident set where the workload keeps objects, the
  * picoseconds of each size of the latest sweep, and what libmallometer says about itself, so that a library that was
  * off is not measured.
  */
@@ -38,7 +38,7 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* From this size on glibc maps each object, which is 100 times as slow, so that a hundredth of the operations
+/* The size from which on glibc maps each object. That is 100 times as slow, so a hundredth of the operations
  * suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
@@ -288,7 +288,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the median of blocks of operations, because a neighbour on the same core disturbs only some blocks. */
+/* Returns the nanoseconds of `operations`, computed from the median of blocks of them: a neighbour on the same core
+ * disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

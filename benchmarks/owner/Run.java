@@ -145,9 +145,8 @@ public final class Run {
   }
 
   /**
-   * Fills the heap with a number of MiB of small objects, and prints the estimated and the real
-   * pauses of searches: those of the first walk, which precedes any measurement, and those of later
-   * walks.
+   * Fills the heap with small objects, and prints the estimated and the measured pauses of two
+   * searches, in seconds. The first estimate precedes any measurement. Argument: the MiB to fill.
    */
   public static final class Pauses {
 
@@ -198,7 +197,8 @@ public final class Run {
     }
 
     /**
-     * Fills the heap with objects of about 42 bytes that contain random numbers and no addresses.
+     * Fills the heap with objects of about 42 bytes that contain random numbers and no native
+     * addresses.
      */
     private static void fill(long bytes) {
       Random random = new Random(1);

@@ -98,7 +98,7 @@ public final class Loads {
     }
   }
 
-  /** One step of a load. */
+  /** The code that a load repeats. */
   interface Step {
     void run() throws Exception;
   }
@@ -166,7 +166,7 @@ public final class Loads {
     }
   }
 
-  /** Reads 1,000 keys at once in four threads. */
+  /** Lets each of four threads read 1,000 keys at once, five times a second. */
   private static final class Lookups {
     private static final int ENTRIES = 100_000;
     private static final int BATCH = 1_000;
@@ -244,7 +244,7 @@ public final class Loads {
     }
   }
 
-  /** Reads arrays of an engine in Rust. */
+  /** Creates an array in an engine that is written in Rust, copies it to Java and closes it. */
   private static final class Vectors {
     private final NDManager manager = NDManager.newBaseManager("Rust");
     private final float[] embedding = new float[4_096];
@@ -536,7 +536,7 @@ public final class Loads {
     }
   }
 
-  /** Exports a document to a stream of the caller, which stays open, and flushes the compressor. */
+  /** Compresses a document to a stream of the caller, which stays open. Only with {@link #RIGHT} the compressor is closed. */
   private static final class Exports {
     private final byte[] document = new byte[256 * KIB];
 
@@ -562,7 +562,7 @@ public final class Loads {
     }
   }
 
-  /** Writes batches of 64 KiB to a database. */
+  /** Writes batches of 64 KiB to a database, and closes them only with {@link #RIGHT}. */
   private static final class Uploads {
     private final DB database;
     private final byte[] value = new byte[64 * KIB];

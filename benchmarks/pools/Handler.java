@@ -24,8 +24,8 @@ import java.util.Map;
  * the pool allocate chunks. One buffer in 500 of the burst is never released, which keeps the
  * chunks in use.
  *
- * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux,
- * and the minutes to run, and the sampling interval that Netty gets, if any. Prints the report
+ * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux;
+ * the minutes to run; optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report
  * every ten seconds, and at the end the CPU time of mallometer's readings of pools, and that of its
  * whole poller.
  */

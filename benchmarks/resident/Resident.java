@@ -26,7 +26,7 @@ public final class Resident {
   private Resident() {}
 
   public static void main(String[] arguments) throws Throwable {
-    // The agent starts beside the program, and stacks have Java frames from then on.
+    // Waits until the agent, which starts in parallel, has started: only then do stacks have Java frames.
     Thread.sleep(5_000);
     switch (arguments[0]) {
       case "jna" -> mapByJna(arguments[1]);
@@ -45,7 +45,7 @@ public final class Resident {
     map.invokeWithArguments(BYTES);
   }
 
-  /** Looks the interface of JDK 22 and later up by name, because the program is compiled for an older JDK. */
+  /** Looks up the interface of JDK 22 and later by name, because the program is compiled for an older JDK. */
   private static MethodHandle function(String library) throws ReflectiveOperationException {
     Class<?> lookup = Class.forName("java.lang.foreign.SymbolLookup");
     Class<?> arena = Class.forName("java.lang.foreign.Arena");

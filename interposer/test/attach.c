@@ -578,7 +578,8 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches twice: without free descriptors nothing is restored, and with descriptors everything is. */
+/* Detaches without free descriptors, which restores nothing. The library can then be attached again, and a detach with
+ * descriptors restores everything. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -11,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* The number of the next requests of two bytes that raise a signal. */
+/* The number of further requests of two bytes that raise SIGUSR1. */
 int interruptions;
 
 void *malloc(size_t size) {

@@ -37,7 +37,8 @@ static void *fill_cache(void *seed) {
   return NULL;
 }
 
-/* Installs a filter like a sandbox's, without which the library could find the caches of other threads. */
+/* Installs a filter, like a sandbox's, that forbids get_robust_list(). The library then cannot find the caches of other
+ * threads. */
 static void filter_lists_of_threads(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -332,7 +333,7 @@ static void compare_anew(void) {
 }
 
 /* Starts threads. The memory that glibc and the loader allocate for them must be within the bound, and must not be
- * reported as a gap. The bound is never 0. */
+ * reported as a gap. The bound is never 0. An allocation above the bound must be reported. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);

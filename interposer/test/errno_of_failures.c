@@ -20,7 +20,7 @@ static int failures;
     errno_;                         \
   })
 
-/* Evaluates `got` and `expected` once each, in this order. */
+/* Compares errno after the two calls. Evaluates each call once, `call` first. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \

@@ -5,12 +5,14 @@
  * library is never interrupted, because allocators need not survive that. A handler that closes the thread's scopes
  * must do no harm either.
  *
- * every_instruction: what is interrupted once is interrupted at each fifth of these instructions in turn.
+ * Some cases interrupt only one instruction in each run, and run again with a later instruction.
  *
- * every_instruction all: at each of them.
+ * every_instruction: these cases skip four of five instructions.
  *
- * every_instruction marked: the same for a library that marks its block while it counts an event. Events of a handler
- * during an event are then counted for the process, but not for the thread.
+ * every_instruction all: they skip none.
+ *
+ * every_instruction marked: like `all`, for a library that marks its block while it counts an event. Events of a
+ * handler during an event are then counted for the process, but not for the thread.
  *
  * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
  */
@@ -32,7 +34,7 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* One of so many instructions is interrupted. */
+/* The distance between the instructions that a case interrupts in successive runs. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
@@ -219,7 +221,8 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* Interrupts one round of events by `handler` once, at every 13th of these instructions in turn. */
+/* Runs `round` again and again. In each run `handler` interrupts one instruction, which is 13 * `apart` instructions
+ * later than in the previous run. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13 * apart) {

@@ -22,7 +22,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #define JAVA ((uint64_t)1 << 63)
 
-/* The JVM's behaviour. At the beginning of each test no member is set. */
+/* The JVM's behaviour. At the beginning of each test only `instruction` is set. */
 static struct {
   bool has_no_tools;
   bool refuses_events;

@@ -1,8 +1,7 @@
 /*
  * Resizes and frees, through the hook, objects that the hook has not seen: they were allocated by calling the address
  * of the C library's own malloc. In header mode they have no header, which the hook recognizes. In both modes the
- * program works and contents are kept. In header mode, live bytes do not fall below those that the hook itself
- * allocated.
+ * program works and contents are kept. In header mode, the hook does not count the frees of these objects.
  */
 #include <dlfcn.h>
 #include <malloc.h>

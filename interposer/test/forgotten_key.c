@@ -1,7 +1,7 @@
 /*
- * Uses thread keys that the program has not created, most often number 0. Setting such a key fails, reading it returns
- * NULL, and the thread ends normally. If the number happens to be that of the hook's key, the hook does not take the
- * program's value for its own.
+ * Uses thread keys that the program has not created: number 0, and all numbers. Setting such a key fails, reading it
+ * returns NULL, and the thread ends normally. If the number happens to be that of the hook's key, setting it succeeds,
+ * but the hook does not take the program's value for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>

@@ -1,8 +1,8 @@
 /*
- * Reads the configuration from random environments, which may have any bytes of any length. No input makes it read or
- * write out of bounds, and each yields a configuration that the hook can work with. Built with sanitizers: by clang as
- * a fuzzer (libFuzzer), otherwise with the driver below, which mutates valid environments. The first argument is the
- * number of rounds.
+ * Reads the configuration from random environments, which may have any bytes of any length. No input makes the hook
+ * read or write out of bounds, and each yields a configuration that the hook can work with. Built with sanitizers: by
+ * clang as a fuzzer (libFuzzer), otherwise with the driver below, which mutates valid environments. The first argument
+ * is the number of rounds.
  */
 #include <stdint.h>
 #include <stdio.h>

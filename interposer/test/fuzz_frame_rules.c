@@ -119,8 +119,8 @@ int main(int argc, char **argv) {
     uint8_t *copy = malloc(size);
     if (!copy) return 1;
     memcpy(copy, (const void *)original.begin, size);
-    /* The first round is undamaged. In later rounds the copy is cut off, or changed in some bytes or in all of one
-     * description. */
+    /* The first round is undamaged. In later rounds, up to 2,999 bytes of the copy are changed. In one of four rounds
+     * the copy is also cut off. */
     size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
     if (kept < size) {
       uint8_t *shorter = malloc(kept);

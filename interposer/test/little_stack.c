@@ -274,7 +274,7 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* Recurs in the process's first thread, whose stack the kernel lets grow up to this limit. */
+/* Recurs in the process's first thread, whose stack the kernel lets grow up to MOST bytes. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

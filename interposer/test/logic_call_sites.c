@@ -580,7 +580,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples stacks of new callers and of callers that all threads have, and keeps some objects for long. */
+/* Samples stacks of new callers and of callers that all threads have, and keeps the latest objects. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -622,7 +622,7 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* Stale sites can all be forgotten, which shows that no site and no node was lost. */
+  /* Stale sites can be forgotten as before, which shows that no site and no node was lost. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;
@@ -939,8 +939,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* Fills half of the room with stacks. From then on the JVM's stacks are shortened, which are new whenever it loads
- * classes, but not the program's, which are fewer and more important. */
+/* Fills half of the room with stacks, while every allocation is sampled. From then on, new stacks of the JVM are
+ * shortened, because each loaded class brings some. Stacks of the program, which are fewer, stay whole. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -961,7 +961,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Takes a sample as at a usual sampling interval, not at one of a few bytes. Returns the number of frames of its new
+/* Takes a sample whose samples_all is not set, as at usual sampling intervals. Returns the number of frames of its new
  * site. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;

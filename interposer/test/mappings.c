@@ -1,6 +1,6 @@
 /*
- * Compares the map of ranges with what the program has mapped: what is known of each page, and by which call site,
- * after calls that succeed and fail, in threads, signal handlers and forks. Also measures the time that the hooks of
+ * Compares the map of ranges with what the program has mapped: whether each page is known, and its call site, after
+ * calls that succeed and fail, in threads, signal handlers and forks. Also measures the time that the hooks of
  * mmap and munmap take.
  */
 #include <dlfcn.h>
@@ -435,8 +435,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change. Also maps memory at an address that the kernel chooses, which another thread may have just
- * unmapped, and unmaps it. */
+/* Makes a random change. One kind of change maps memory at an address that the kernel chooses, which another thread may
+ * have just unmapped, and unmaps it. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -633,7 +633,7 @@ static double microseconds_of_pair(void) {
 /* Measures the time of mapping and unmapping. The least of several times counts, because other processes only add
  * time. */
 static void cost(void) {
-  double with_stack = microseconds_of_pair(); /* 2,000 of the 3,000 walks */
+  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks of the budget's 3,000 */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();
   CHECK_EQUAL(mallometer_disable(), 0);

@@ -134,7 +134,7 @@ static void reallocs(void) {
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* some allocators return an object of 0 bytes */
+  if (nothing) { /* the allocator returns an object of 0 bytes */
     end(2);
     free(nothing);
   } else {

@@ -95,7 +95,7 @@ static void nobody_needs_the_counter(void) {
 
 /* ---- No system calls ----------------------------------------------------------------------------------- */
 
-/* Filters system calls after the allocator has made its own. */
+/* Forbids nearly all system calls after the allocator has made those that it needs. */
 static void only_memory_is_needed(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -125,7 +125,7 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Checks that objects in slots have a time of birth, and a time of their end. */
+/* Checks that the library knows the lifetimes of objects that a thread without the counter has in slots. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

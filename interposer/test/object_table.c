@@ -143,7 +143,7 @@ static void *open_and_close(void *unused) {
     uintptr_t inside;
     struct loaded_object object = {0};
     void *library = open_library(libraries[i % 2], &inside);
-    object_table_refresh(); /* this thread makes the table, or another one that has begun to */
+    object_table_refresh(); /* the new table is made by this thread, or by another one that has begun to make it */
     CHECK(!object_table_find(inside, &object) || (inside >= object.begin && inside < object.end));
     CHECK_EQUAL(dlclose(library), 0);
   }

@@ -164,8 +164,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* These addresses are used by the code. If the executable is not position-independent, it contains entries of its own
-   * for both functions, and so seems to define them. */
+  /* The code uses the addresses of both functions. If the executable is not position-independent, it contains entries
+   * of its own for them, and so seems to define them. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

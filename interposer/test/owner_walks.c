@@ -155,7 +155,7 @@ static jvmtiError JNICALL tagged(jvmtiEnv *env, jint wanted, const jlong *tags, 
   return JVMTI_ERROR_NONE;
 }
 
-/* Walks over half of the heap before the JVM fails. */
+/* Walks over the heap; if the JVM is to fail, only over half of it. */
 static jvmtiError JNICALL iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
                                   const void *data) {
   (void)env, (void)class, (void)data;

@@ -1,7 +1,7 @@
 /*
  * Uses objects at the beginning of a page, in a sandbox that refuses to report which memory is mapped. Header mode must
- * recognize its own objects without that report. It must not change objects of the allocator that serves it; before
- * these, no memory may be mapped. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
+ * recognize its own objects without that report. It must not change objects of the allocator that serves it; the page
+ * before such an object may be unmapped. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -360,7 +360,7 @@ int main(int count, char **arguments) {
     CHECK(ranges_start(&of_test));
     held(740);
     held(30000);
-    /* More ranges than the map keeps, so that changes pack it. */
+    /* Inserts more ranges than the map keeps, so that insertions pack it. */
     for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
     print_times("insertion that packs", ranges_totals().ranges);
     return 0;

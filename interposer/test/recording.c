@@ -259,7 +259,8 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the least rise. That is 64 MiB, or, under a limit, a 16th of the limit and at least 8 MiB. */
+/* Returns three times the bytes of the least rise. The least rise is 64 MiB, or, under a limit, a 16th of the limit and
+ * at least 8 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);

@@ -1,8 +1,8 @@
 /*
  * Tests the sampler alone, on streams of allocations whose truth is known. Its estimates are unbiased whichever call
- * paths share a counter, and its intervals have the stated coverage. Rare call paths are found among hot ones, hot ones
- * cost little, and an interval of 1 samples everything. Simulated programs call what the hook calls. The source file
- * itself is included, so that each run can begin with an empty table.
+ * paths share a counter, and confidence intervals have the stated coverage. Rare call paths are found among hot ones,
+ * hot ones cost little, and a sampling interval of 1 samples everything. Simulated programs call the functions that the
+ * hook calls. The sampler's source file is included, so that each run can begin with an empty table.
  */
 #include "sample/sampler.c"
 
@@ -63,7 +63,7 @@ static struct origin origin_of(unsigned site) {
                          (const void *)(uintptr_t)(0x7ffd00000000 + 16 * (uint64_t)(site % 29))};
 }
 
-/* Returns whether the allocation was sampled. */
+/* Simulates an allocation. Returns whether it was sampled. */
 static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
   size_t class = size_class(requested);
@@ -226,7 +226,7 @@ static void find_rivals(unsigned sites[RIVALS], size_t size) {
   for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
 }
 
-/* Checks that the estimate of each of these paths is unbiased. */
+/* Checks that the estimate of each path of a set is unbiased. */
 static void large_paths_that_drive_out_each_other_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
@@ -310,7 +310,8 @@ struct estimate {
   double value, variance;
 };
 
-/* Computes a quantile like the bridge's Estimate, by Wilson and Hilferty. */
+/* Computes a quantile of the chi-squared distribution like the bridge's Estimate, by the approximation of Wilson and
+ * Hilferty. */
 static double chi_squared(double normal_quantile, double degrees) {
   double spread = 2 / (9 * degrees), root = 1 - spread + normal_quantile * sqrt(spread);
   return root > 0 ? degrees * root * root * root : 0;
@@ -369,7 +370,7 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Counts in `covered`, for each figure, the runs whose interval covers the truth. */
+/* Simulates one run. Increments `covered` for each figure whose confidence interval covers the truth. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;
@@ -405,9 +406,9 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 static bool all_runs;
 
 /*
- * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live ones of 1,000
- * objects of 64 B it is only 94.0 to 94.2 %, and a difference so small is only measured in all runs. A quarter of them
- * may be a standard deviation below.
+ * Returns the number of runs. At least 94 % of the intervals must contain the true value. Unless all runs are made, a
+ * share that is lower by up to one standard deviation passes: the share for the live objects of "1,000 of 64 B" is
+ * only 94.0 to 94.2 %, and a quarter of the runs cannot measure so small a difference.
  */
 static unsigned runs_of(const struct kind *kind) { return (kind->objects > 1000 ? 2000 : 20000) / (all_runs ? 1 : 4); }
 

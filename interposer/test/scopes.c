@@ -335,7 +335,7 @@ static void overflow(void) {
   CHECK_EQUAL(end.temporary_allocations, 0);
   CHECK_EQUAL(calls(&end), OBJECTS); /* the other figures are exact */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* Objects that are freed before the next one is allocated have room in any number. */
+  /* Objects need no further room if each is freed before the next one is allocated. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);

@@ -541,8 +541,8 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* Searches in a sandbox that ends a process for mincore. mincore is tried in a child, and only if pagemap is refused,
- * too. */
+/* Searches in a sandbox that ends a process that calls mincore. The library tries mincore in a child, and only if
+ * pagemap is refused, too. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
   drop(DROPPED, SIZE);

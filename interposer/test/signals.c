@@ -1,5 +1,5 @@
 /*
- * Interrupts the hook by a signal at any place; its handler allocates. No event of either is lost or counted twice.
+ * Interrupts the hook by a signal whose handler allocates, at any place. No event of either is lost or counted twice.
  * This is like every_instruction.c, but works on any processor: another thread sends the signals, and the handler
  * allocates if it has interrupted the library. An emulator that executes one instruction at a time delivers signals
  * between any two instructions (QEMU_SINGLESTEP).

@@ -124,7 +124,8 @@ static void *open_allocate_close(void *unused) {
   return unused;
 }
 
-/* Allocates in a library in one thread while other threads change the loader's lists. */
+/* Opens, uses and closes a library in several threads, so that the loader's lists change while a thread allocates in
+ * the library. */
 static void libraries_come_and_go(const char *path) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];

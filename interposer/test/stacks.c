@@ -1,7 +1,6 @@
 /*
- * Allocates on unusual stacks. The hook needs little room, and does not look up where the stack begins or ends. Signal
- * handlers on an alternate stack of the minimal size, threads with the smallest stack and with 64 KiB, and stacks made
- * by hand all allocate, also on the slow path, and are counted.
+ * Allocates on unusual stacks, also on the slow path: in signal handlers on an alternate stack, in threads with the
+ * smallest stack and with 64 KiB, and on a stack of 16 KiB made by hand. All allocations succeed and are counted.
  */
 #include <limits.h>
 #include <malloc.h>

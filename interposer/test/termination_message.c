@@ -1,7 +1,7 @@
 /*
- * Tests the file of the termination message: who may have it, what it contains after each kind of end of a process, and
- * what happens if another program touches it. Each case runs in children of its own, because a process that has given
- * the file up does not take it again. "killed N" kills N children in the middle of rewriting.
+ * Tests the file of the termination message: which files are taken, what the file contains after each kind of end of a
+ * process, and what happens if another program touches it. Each case runs in children of its own, because a process
+ * that has given the file up does not take it again. "killed N" kills N children in the middle of rewriting.
  */
 #include "control/termination_message.h"
 

@@ -267,7 +267,7 @@ static void check_samples(void) {
   CHECK(names_asked == 1);
 }
 
-/* With a shorter interval a sample stands for less memory, so more samples come before the look-up. */
+/* Changes the interval. A sample at a shorter interval stands for less memory, so more samples precede the look-up. */
 static void check_shorter_intervals(void) {
   static const struct { size_t interval; int before; } cases[] = {{1 << 20, 3}, {8192, 191}, {1, 254}};
   start_compilations();
@@ -292,7 +292,8 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Samples threads that are no compiler threads. Any memory may follow their structure, so it must not be read. */
+/* Samples threads that are no compiler threads. Any memory may follow the structure of such a thread, so that memory
+ * must not be read. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";

@@ -429,8 +429,8 @@ static void touch_beside_tiny_alternate_stack(long *object) {
   touch = writer;
 }
 
-/* Uses a tiny alternate stack, below which is a page without access. No access is seen if that needs more than the
- * stack has. */
+/* Uses a tiny alternate stack, below which is a page without access. The handler would need more than the stack has, so
+ * no access is seen. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(2 * PAGE);
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;

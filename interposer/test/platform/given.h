@@ -139,8 +139,8 @@ extern uintptr_t given_frame_pointer;
 
 /*
  * Calls `meanwhile`, which acts as another thread or a signal handler, at the point of this number, counted from now.
- * Points are in the middle of each addition of the processor, before each atomic load, compare-and-exchange and change
- * of bits, and in reading the thread's name. `meanwhile` has no points.
+ * Points are in the middle of each addition of platform/arch.h, before each atomic load, compare-and-exchange and
+ * change of bits, and in reading the thread's name. `meanwhile` has no points.
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 

@@ -3,9 +3,8 @@ package io.mallometer.samples.leaky;
 import java.util.function.LongSupplier;
 
 /**
- * A token bucket: says how much may be spent at a steady rate. It fills by time and holds at most
- * one second's worth, so that no burst follows a pause or an hour with the switch off. Not
- * thread-safe.
+ * A token bucket, which limits spending to a steady rate. The bucket fills over time and holds at
+ * most the inflow of one second, so that no larger burst follows a pause. Not thread-safe.
  */
 final class Allowance {
   private static final double NANOS_PER_SECOND = 1e9;

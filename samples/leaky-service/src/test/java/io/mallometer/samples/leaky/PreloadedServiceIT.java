@@ -110,7 +110,7 @@ class PreloadedServiceIT {
         .isLessThan(0.25 * lost);
   }
 
-  /** Uses each library once, because the first use allocates memory that is no leak. */
+  /** Runs with all leaks and then without, because the first use of a library allocates memory. */
   private static void warmUp() throws InterruptedException {
     if (!warm) {
       for (boolean on : new boolean[] {true, false}) {
