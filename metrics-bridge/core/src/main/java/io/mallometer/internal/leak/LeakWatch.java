@@ -234,8 +234,8 @@ public final class LeakWatch {
 
   /**
    * Evaluates if an evaluation is due, or if a search of memory has changed the sites with lost
-   * objects. An evaluation that is due waits for the next reading of the call sites, because a
-   * reading of its own would double the cost.
+   * objects. An evaluation that is due waits until there is a reading of the call sites, or one may
+   * be made within the time that readings may take.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();

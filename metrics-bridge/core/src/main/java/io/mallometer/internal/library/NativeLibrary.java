@@ -220,7 +220,8 @@ public interface NativeLibrary {
    * too long after the last line that fits. Never throws.
    *
    * @param kind the kind of the record's region
-   * @param percent for call sites the share of the limit, 0 for those of the peak; otherwise 0
+   * @param percent for call sites the exceeded percentage of the limit, or 0 for those of the peak;
+   *     for other records 0
    * @return the reason why nothing was written; empty if the record was written
    */
   String writeRecording(int kind, int percent, byte[] content);
