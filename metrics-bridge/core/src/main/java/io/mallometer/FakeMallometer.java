@@ -136,7 +136,7 @@ public final class FakeMallometer extends Mallometer {
     engine.leaks().publish(report);
   }
 
-  /** Moves {@link #clock()} forward, and runs everything that is due by then. */
+  /** Moves {@link #clock()} forward. */
   public void advance(Duration duration) {
     library.advanceClock(duration);
   }

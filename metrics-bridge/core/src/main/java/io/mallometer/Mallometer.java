@@ -491,7 +491,7 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the live bytes in the last hour of the groups of call sites with most live bytes and
-     * of those that grew most. The latest reading is at most 15 s old, or at most a minute where
+     * of those that grew most. The latest reading is at most 15 s old, or at most 30 s where
      * readings every 15 s would take more than a thousandth of the time.
      *
      * @param most the number of groups of each kind

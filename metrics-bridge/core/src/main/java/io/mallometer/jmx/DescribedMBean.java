@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An MXBean with the figures that the list of meters has for it, and with the texts of {@link
- * Description}. It knows whether it is registered, so that it unregisters no other MBean of the
- * same name.
+ * Description}. It stores whether it is registered, so that {@link Registration} unregisters no
+ * other MBean of the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
@@ -172,7 +172,10 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
             new ImmutableDescriptor(Map.of("openType", type.get())));
   }
 
-  /** Returns the type of records. Empty until the MBean is registered, when no client reads it. */
+  /**
+   * Returns the type of records. Empty before the MBean is registered, because no client reads it
+   * then.
+   */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());
     if (!registered || kind.equals(Record.class.getName())) {

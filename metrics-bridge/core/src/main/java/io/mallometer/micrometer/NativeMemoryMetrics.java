@@ -230,7 +230,10 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     }
   }
 
-  /** Returns a listener without a reference to the binding: a registry never drops a listener. */
+  /**
+   * Returns a listener that refers to the binding only weakly, because a registry never drops a
+   * listener.
+   */
   private static Consumer<io.micrometer.core.instrument.Meter> disturbing(
       WeakReference<Binding> binding) {
     return removed -> {

@@ -18,8 +18,8 @@ import java.util.Map;
  *     more bytes than a graver one has a verdict of its own. Pools of one name and library share
  *     one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
- * @param garbage what collections tell of all call sites of a name together that are no leaks, by
- *     the name; without names of which nothing is known
+ * @param garbage the garbage of all call sites of a name that are no leaks, by the name; names
+ *     without a known answer are left out
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known
  */

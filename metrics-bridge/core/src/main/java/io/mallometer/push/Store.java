@@ -134,7 +134,10 @@ final class Store {
     return connection;
   }
 
-  /** Sets a header after a check of its value, which the JDK's exception would quote. */
+  /**
+   * Sets a header. Refuses control characters itself, because the JDK's exception would quote the
+   * value.
+   */
   private static void header(HttpURLConnection connection, String name, String value, String option)
       throws IOException {
     if (value.chars().anyMatch(Character::isISOControl)) {

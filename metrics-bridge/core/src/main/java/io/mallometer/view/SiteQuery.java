@@ -34,8 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param limit the largest number of rows
  * @param from the first of two moments, in ISO 8601, or a duration before now
  * @param to the second moment, in the same form; now if omitted
- * @param at a stored moment instead of the present: {@code peak}, or {@code 85}, {@code 90} or
- *     {@code 95} for the latest moment above this percentage of the limit
+ * @param at a stored moment instead of the present: {@code peak}; {@code live-size}; or {@code 85},
+ *     {@code 90} or {@code 95} for the latest moment above this percentage of the limit
  */
 public record SiteQuery(
     @Nullable String sort,

@@ -72,7 +72,7 @@ final class AccountTable {
    */
   private static final double STEPS_ENDED = 3;
 
-  /** The smallest growth of a count that is listed. */
+  /** The smallest growth of a thread pool's number of threads that is listed. */
   private static final double LEAST_COUNT = 10;
 
   private static final double LEAST_FILE_BYTES = 1 << 20;
@@ -382,8 +382,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group with its bytes on pages in memory, because the total of an account has no others.
-   * The share of now holds for the whole window.
+   * Adds a group with only its bytes on pages in memory, because the total of an account has no
+   * other bytes. Applies the latest resident share of the group to the whole window.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -542,8 +542,9 @@ final class AccountTable {
 
   /**
    * Returns the growth in bytes per second with the sampling error. The bytes allocated and the
-   * bytes freed in the window are estimated from different samples. The freed bytes are at most the
-   * bytes at the start, or the bytes allocated.
+   * bytes freed in the window are estimated from different samples. The freed bytes are the least
+   * of three estimates: the bytes at the start of the window, all bytes that were ever freed, and
+   * the bytes freed in the window by the allocation rate.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();

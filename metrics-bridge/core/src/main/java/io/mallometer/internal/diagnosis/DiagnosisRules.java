@@ -509,8 +509,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site grows, and all growing unused sites together have enough unused bytes
-   * for the state watch.
+   * Returns whether a site grows, and all growing unused sites together have enough unused bytes,
+   * or grow fast enough, for the state watch.
    */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
@@ -530,8 +530,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the account shows the growth of a site. The verdict may rest on growth over a
-   * longer time.
+   * Returns whether the account shows the growth of a site. True if no call sites have been read.
+   * The verdict may rest on growth over a longer time.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -593,7 +593,7 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a row is of a call site of which garbage collections tell this. */
+  /** Returns whether a row is of a call site whose garbage has one of the given answers. */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
@@ -756,7 +756,8 @@ public final class DiagnosisRules {
 
   /**
    * Returns the rows whose state is watch: the intervals of their growth exclude zero, and the
-   * growth is large enough.
+   * growth is large enough. The row of stacks is judged by the number of threads instead, and that
+   * of metaspace also by the number of classes.
    */
   private List<Row> certainRows() {
     double least =
@@ -1089,7 +1090,10 @@ public final class DiagnosisRules {
                     .formatted(counted(file.name()), Sentence.bytes(file.growthBytes())));
   }
 
-  /** Returns the name of a file, or the number of the files that have a count. */
+  /**
+   * Returns the name of a file. For deleted files, which are listed together, also returns their
+   * number.
+   */
   private String counted(String files) {
     return Optional.of(files)
         .filter(Count.DELETED_FILES::equals)
@@ -1115,8 +1119,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The sentence of the diagnosis is that of the first finding with the gravest
-   * state.
+   * Adds a finding. The first finding with the gravest state determines the sentence of watch or
+   * act: the headline, or the finding's own text for {@link #LIMIT_TOPICS}. The topic limit has its
+   * own text followed by the headline.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -39,7 +39,10 @@ final class Headline {
 
   private static final double HALF = 0.5;
 
-  /** The least resident share of live bytes with which the sentence does not state it. */
+  /**
+   * The sentence states the resident part of a suspect's rate if the resident share of its live
+   * bytes is below this number.
+   */
   private static final double MOSTLY_RESIDENT = 0.75;
 
   /** The counts that do not belong to a thread pool. */
@@ -152,8 +155,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row that makes up 60 % of the growth of all rows without a maximum; empty if there
-   * is none, or if the interval of its growth includes zero.
+   * Returns the row that makes up at least 60 % of the growth of all rows without a maximum; empty
+   * if there is none, or if the interval of its growth includes zero.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -224,7 +227,10 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the rows to name, at most three: leaks, and the rows with most of the growth. */
+  /**
+   * Returns the rows to name, at most three: rows whose growth is certain, suspects, and the rows
+   * with most of the growth.
+   */
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
@@ -293,8 +299,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows without a maximum that can explain the growth: lines of the application, and
-   * measured rows and other call sites whose interval excludes zero.
+   * Returns the rows without a maximum that can explain the growth. Each has at least a tenth of
+   * the growth, and is a line of the application, a call site that is counted exactly, or a row
+   * whose growth is certain or whose interval excludes zero.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -483,7 +490,7 @@ final class Headline {
     };
   }
 
-  /** Returns what collections tell of the call sites of a name that are no leaks. */
+  /** Returns the garbage of the call sites of a name that are no leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }

@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces a longer one in two cases: its rate is above the interval of the longer
- * one, or growth is lasting in it and slows down over the longer one. Memory must grow by at least
- * 8 MiB and 1 % of the used bytes.
+ * A shorter window replaces a longer one in two cases: its interval lies above the interval of the
+ * longer one, or growth is lasting in it and slows down over the longer one. Memory must grow by at
+ * least 8 MiB and 1 % of the used bytes.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
@@ -82,8 +82,8 @@ record ProcessGrowth(
    * time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Growth before it does not count, and the figure must
-   *     exceed its maximum before it
+   * @param from the end of the start-up. Points before it do not count, except as troughs. At the
+   *     end the figure must exceed its maximum before it
    * @param fewestFalls the number of falls in ten minutes from which troughs describe the figure
    */
   static Optional<ProcessGrowth> of(

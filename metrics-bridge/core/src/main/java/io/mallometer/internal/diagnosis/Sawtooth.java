@@ -15,7 +15,7 @@ import java.util.function.ToDoubleFunction;
  * lowered to the higher neighbour, so that a single high reading is no swing.
  *
  * @param falls the number of falls in the last ten minutes
- * @param troughs the lowest point between each two rises
+ * @param troughs the lowest point between each fall and the next rise
  */
 record Sawtooth(int falls, List<HistoryPoint> troughs) {
 

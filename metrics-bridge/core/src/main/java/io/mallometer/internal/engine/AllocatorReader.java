@@ -94,8 +94,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures; if they have a new split since the last call, it
-   *     was made just now
+   * @param memory the operating system's figures; a split that the last call did not have was made
+   *     just now
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

@@ -169,7 +169,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     letGo();
   }
 
-  /** Drops the latest reading, unless it was requested within two minutes. */
+  /** Drops the latest reading, unless a caller requested call sites in the last two minutes. */
   synchronized void letGo() {
     if (!isHeld()) {
       latest = NOTHING;

@@ -58,7 +58,9 @@ final class MemoryReader implements SnapshotReader {
     }
   }
 
-  /** Shows the figures, unless a test sets its own in the library. */
+  /**
+   * Shows the figures if the source has any. A test without a source sets figures in the library.
+   */
   @Override
   public Snapshot show(Snapshot snapshot) {
     return source.present() ? snapshot.with(latest) : snapshot;

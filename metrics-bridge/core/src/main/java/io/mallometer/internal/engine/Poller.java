@@ -173,7 +173,10 @@ public final class Poller {
     return scrapes.snapshot(latest);
   }
 
-  /** Reads, publishes, and calls subscribers. Exceptions of the reading reach the caller. */
+  /**
+   * Reads the counters, publishes a snapshot, and calls the subscribers. Throws the exceptions of
+   * the reading.
+   */
   public Snapshot poll() {
     Snapshot snapshot;
     boolean incomplete;
@@ -488,8 +491,8 @@ public final class Poller {
   }
 
   /**
-   * Sleeps for one interval, or until a recording is requested, and names new methods meanwhile.
-   * Returns false when this thread must end.
+   * Sleeps for one interval, or until a reading or a recording is requested, and names new methods
+   * meanwhile. Returns false when this thread must end.
    */
   private boolean awaitNextPoll() {
     long start = System.nanoTime();

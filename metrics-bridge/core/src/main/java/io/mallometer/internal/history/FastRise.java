@@ -156,8 +156,8 @@ record FastRise(
   }
 
   /**
-   * Returns whether the rise lasted until a time of the monotonic clock, or until shortly before
-   * it.
+   * Returns whether the rise lasted until a time of the monotonic clock, or until less than 5 s
+   * before it. False if the memory was freed again.
    */
   boolean lastedUntil(long endNanos) {
     return !sites.isEmpty() && endNanos - monotonicNanos < LATEST_NANOS;

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /**
  * The figures of the call sites at one moment, kept so that a later moment can be compared with it.
- * They take 84 bytes a site, at most 168 KiB. Stacks are not kept, because a later reading has
+ * They take 76 bytes a site, at most 152 KiB. Stacks are not kept, because a later reading has
  * them, and the number of a site never changes. Of more than {@value #MOST_SITES} sites half are
  * those with most live bytes, and the rest those with most allocated bytes.
  */

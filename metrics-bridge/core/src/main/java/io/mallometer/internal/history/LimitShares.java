@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Finds when the used share of the limit exceeds a threshold. A share that swings around a
- * threshold must fall five percent below it before the threshold counts again.
+ * threshold must fall more than 5 % of the limit below it before the threshold counts again.
  */
 public final class LimitShares {
 

@@ -136,7 +136,8 @@ record RecordedLife(
   /**
    * Returns whether a file is a recording of this user; false if there is no file.
    *
-   * @throws IOException if there is something else
+   * @throws IOException if the path is something else, such as a link, another user's file or
+   *     another kind of file
    */
   static boolean isOwn(Path path) throws IOException {
     if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {

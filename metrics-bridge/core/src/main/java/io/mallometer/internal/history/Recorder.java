@@ -24,9 +24,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Java's part of the recording. Once a minute, and whenever memory exceeds 85, 90 or 95 % of the
- * limit, it passes the library a text with the parts of the memory. When it begins, it logs one
- * line about the end of the previous run.
+ * Java's part of the recording. It passes the library a text with the parts of the memory once a
+ * minute, when the known leaks change, and when memory exceeds 85, 90 or 95 % of the limit. When it
+ * begins, it logs one line about the end of the previous run.
  *
  * <p>Only the library creates and writes the file; Java reads it. Without the library in the
  * process nothing is recorded, and the state of the recording says so. The recording begins when
@@ -149,8 +149,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether a snapshot exceeds a share of the limit, so that the resident set should be
-   * divided anew before {@link #observe} records its parts.
+   * Returns whether a snapshot newly exceeds 85, 90 or 95 % of the limit, so that the resident set
+   * should be divided anew before {@link #observe} records its parts.
    */
   public synchronized boolean exceeds(Snapshot snapshot) {
     return writing && thresholds.wouldExceed(shareOfLimit(snapshot));

@@ -19,7 +19,7 @@ record Sample(
   /**
    * Counters of malloc.
    *
-   * @param allocatedBytes bytes allocated since the process started
+   * @param allocatedBytes bytes allocated since counting began
    * @param netBytes allocated less freed bytes; it may be negative after an attach
    * @param liveBytes live bytes
    * @param liveObjects live objects

@@ -85,8 +85,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the bytes that a site had allocated since the process started; 0 if it was absent,
-   * {@code NaN} if it may have been left out.
+   * Returns the bytes that a site had allocated since counting began; 0 if it was absent, {@code
+   * NaN} if it may have been left out.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
@@ -101,8 +101,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the objects that a site had allocated since the process started; 0 if it was absent,
-   * {@code NaN} if it may have been left out.
+   * Returns the objects that a site had allocated since counting began; 0 if it was absent, {@code
+   * NaN} if it may have been left out.
    */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);

@@ -147,7 +147,7 @@ public final class LeakDetector {
     return lost.advance(library, latest, collections, threads, nowNanos);
   }
 
-  /** Returns whether a verdict on any of the site's stacks says that memory is lost. */
+  /** Returns whether a verdict on the site, alone or with others, says that memory is lost. */
   public boolean isLost(LeakReport latest, int site) {
     return lost.isLost(latest, site);
   }

@@ -285,8 +285,9 @@ final class LeakTest {
 
   /**
    * Returns whether several objects outlasted the longest timeout, one of them by a margin; a
-   * single object may be an outlier. The sum t of the longer idle times excludes random use: if
-   * uses are random with a mean gap g, the probability of no use in t seconds is exp(-t / g).
+   * single object may be an outlier. The sum t of the idle times that are at least half of {@link
+   * IdleLimits#outlastedSeconds()} excludes random use: if uses are random with a mean gap g, the
+   * probability of no use in t seconds is exp(-t / g).
    */
   private boolean haveOutlasted() {
     double timeout = window.times().longestTimeoutSeconds();
@@ -396,9 +397,8 @@ final class LeakTest {
   }
 
   /**
-   * Returns how long the program usually uses an object, in seconds: the time from birth to the
-   * latest access, of which {@link LeakThresholds#USED_QUANTILE} of the idle objects stay below the
-   * result.
+   * Returns how long the program usually uses an object, in seconds: the quantile {@link
+   * LeakThresholds#USED_QUANTILE} of the times from birth to the latest access of the idle objects.
    */
   private double usualUse() {
     double[] used = new double[idleObjects.size()];

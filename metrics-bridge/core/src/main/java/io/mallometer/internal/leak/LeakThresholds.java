@@ -184,7 +184,7 @@ public final class LeakThresholds {
   /**
    * A site that replaces freed objects from before the attach does not grow. So its increase must
    * exceed the bytes of these freed objects, whose estimate is raised by this many standard errors.
-   * Chance alone exceeds them in 1 of 30,000 evaluations.
+   * By chance alone, the freed bytes exceed this bound in 1 of 30,000 evaluations.
    */
   static final double REPLACED_ERRORS = 4;
 
@@ -208,7 +208,7 @@ public final class LeakThresholds {
   /** The least sum of the idle times of unused objects, in seconds, divided by the time scale. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
-  /** The least unused share of the objects that are old enough. */
+  /** The least share of idle objects among the objects that are old enough to be idle. */
   static final double UNUSED_SHARE = 0.5;
 
   /** The fewest idle objects of a call site that stays unused. */

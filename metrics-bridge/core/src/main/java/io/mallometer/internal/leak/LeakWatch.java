@@ -168,8 +168,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Clears the published reason why nothing was counted, until the first evaluation publishes
-   * verdicts.
+   * Clears the published reason why nothing was counted, if no evaluation has published verdicts
+   * yet.
    */
   public synchronized void resume() {
     if (options.get(Setting.LEAK_ENABLED) && !everEvaluated) {
@@ -192,7 +192,7 @@ public final class LeakWatch {
     return latest;
   }
 
-  /** Returns whether two searches of the process's memory found no address of a site's objects. */
+  /** Returns whether a verdict of the latest report says that the site loses memory. */
   public synchronized boolean isLost(int site) {
     return detector != null && detector.isLost(latest, site);
   }
@@ -233,9 +233,9 @@ public final class LeakWatch {
   }
 
   /**
-   * Evaluates if an evaluation is due, or if a search of memory found lost objects. An evaluation
-   * that is due waits for the next reading of the call sites, because a reading of its own would
-   * double the cost.
+   * Evaluates if an evaluation is due, or if a search of memory has changed the sites with lost
+   * objects. An evaluation that is due waits until there is a reading of the call sites, or one may
+   * be made within the time that readings may take.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();

@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * Finds the call sites that lose memory: no address of most of their sampled objects exists in the
  * process, so no code can use or free them.
  *
- * <p>Garbage in the Java heap may contain addresses of lost objects. So a search follows a garbage
- * collection, and the objects that were allocated before the collection are judged separately from
- * younger ones. If the previous search found too few objects from before a collection, the next
- * collection is followed by a search. Otherwise a search follows only a collection that freed
- * memory of the old generation, or a growth of the unused bytes. All searches stay within a budget
- * of CPU time.
+ * <p>Garbage in the Java heap may contain addresses of lost objects. So the objects that were
+ * allocated before the latest collection are judged separately from younger ones. A search begins
+ * when a site becomes unused, and after an hour without a search. While memory is unused, a search
+ * also follows a collection, under one of three conditions: the previous search found too few
+ * objects from before a collection, memory of the old generation was freed, or the unused bytes
+ * have grown by a quarter. All searches but the hourly ones stay within a budget of CPU time.
  *
  * <p>If a search finds no address of most objects of a call site, a second one must agree. A single
  * search may miss an address that the program moves while the search reads.
@@ -126,7 +126,7 @@ final class LostMemory {
     return found.get(site);
   }
 
-  /** Returns whether a verdict on any of the site's stacks says that memory is lost. */
+  /** Returns whether a verdict on the site, alone or with others, says that memory is lost. */
   boolean isLost(LeakReport latest, int site) {
     return latest.sites().stream()
         .filter(verdict -> verdict.grounds().evidence() == LeakEvidence.LOST)
@@ -325,8 +325,8 @@ final class LostMemory {
   // ---- The result in words
 
   /**
-   * Sets the result. Until the whole heap has been collected, an address that a search found may
-   * lie in garbage.
+   * Describes the result in words. Until the whole heap has been collected, an address that a
+   * search found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -536,8 +536,8 @@ final class LostMemory {
     }
 
     /**
-     * Returns whether enough objects are lost: more than could have their addresses in the
-     * registers of threads that were not read.
+     * Returns whether enough objects were searched for, at least half of them are lost, and more
+     * are lost than the registers of the unread threads could point to.
      */
     boolean proves(int unreadThreads) {
       return searched >= LeakThresholds.FEWEST_SEARCHED

@@ -22,8 +22,9 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
   /**
    * Returns the lost objects of a site. A search misses some lost objects, most often young ones,
    * because garbage and unused memory contain their addresses. So all idle objects count as lost.
-   * Of the objects that are too young to be idle, the share that two searches found counts as lost.
-   * The result has no idle time, because it includes young objects.
+   * Of the objects that are too young to be idle, the share of lost objects among the samples
+   * counts as lost. The result is at least this share of all objects. It has no idle time, because
+   * it includes young objects.
    *
    * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle

@@ -51,8 +51,9 @@ record ObservationWindow(
   }
 
   /**
-   * Returns whether an object was idle for longer than any timeout. The probability that void time
-   * hid its uses must be at most {@link LeakThresholds#HIDDEN_PROBABILITY}.
+   * Returns whether an object was idle for longer than the longest timeout, by a margin. The
+   * probability that void time hid its uses must be at most {@link
+   * LeakThresholds#HIDDEN_PROBABILITY}.
    */
   boolean hasOutlasted(SampledObject object) {
     return idleSeconds(object) >= times.outlastedSeconds()

@@ -243,7 +243,8 @@ final class RecentGrowth {
   }
 
   /**
-   * Returns whether there are enough samples, with some in each quarter of the window and no burst.
+   * Returns whether there are enough samples and they are spread over the window: each quarter has
+   * a sample, at most one quarter has a single sample, and none has a burst.
    */
   private static boolean isEven(long[] quarters) {
     long born = sum(quarters);

@@ -168,7 +168,10 @@ public final class Sentence {
         + " or more";
   }
 
-  /** Returns the innermost Java method, followed by the name of the site if the two differ. */
+  /**
+   * Returns the innermost Java method and the name of the site, such as {@code render from write}.
+   * Returns only the name if the method has this name, or if there is no Java method.
+   */
   static String siteText(String name, List<StackFrame> frames) {
     String site = HumanText.shortName(name);
     for (StackFrame frame : frames) {
@@ -198,7 +201,7 @@ public final class Sentence {
     return bytesPerSecond * MINUTE >= 1 << 20 ? MINUTE : HOUR;
   }
 
-  /** Returns a number with two digits, the precision of estimates. */
+  /** Returns a number, rounded to two significant digits, which is the precision of estimates. */
   static String count(double objects) {
     double scale = objects < 100 ? 1 : Math.pow(10, Math.floor(Math.log10(objects)) - 1);
     StringBuilder digits = new StringBuilder(whole(Math.round(objects / scale) * scale));
@@ -227,7 +230,10 @@ public final class Sentence {
     return seconds < 2 * DAY ? whole(seconds / HOUR) + " h" : whole(seconds / DAY) + " days";
   }
 
-  /** A Formatter would load the data of locales, thousands of objects that stay live. */
+  /**
+   * Returns a rounded number. Avoids Formatter, which would load the data of locales: thousands of
+   * objects that stay live.
+   */
   private static String whole(double value) {
     return Double.isNaN(value) ? "NaN" : Long.toString(Math.round(value));
   }

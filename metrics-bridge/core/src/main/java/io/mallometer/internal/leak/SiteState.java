@@ -10,7 +10,8 @@ import java.time.Instant;
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
  * @param agreements the number of latest evaluations in a row that had the verdict {@code next};
- *     for a leak, that spoke against the leak, whatever their verdict
+ *     for a leak, that spoke against the leak, whatever their verdict; 0 if the latest one
+ *     confirmed the verdict
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  *     assessment
  */
@@ -48,7 +49,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return isLeak() && latest.known() != null && shown.known() == null && shown.lost() == null;
   }
 
-  /** Returns whether earlier searches proved that objects are lost, and the latest one did not. */
+  /** Returns whether the shown assessment has a proof of lost objects, and the new one has none. */
   private boolean isUnproven(Assessment latest) {
     return shown.lost() != null && latest.lost() == null;
   }
@@ -78,7 +79,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
         : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
-  /** Returns this verdict, confirmed by an assessment. */
+  /** Returns a state with this verdict that shows the assessment and counts no other evaluation. */
   SiteState confirmedBy(Assessment latest) {
     return agreements == 0 && shown == latest
         ? this

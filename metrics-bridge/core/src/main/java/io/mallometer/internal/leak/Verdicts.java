@@ -390,9 +390,10 @@ final class Verdicts {
   }
 
   /**
-   * Returns the stacks that have suspected objects, or all stacks if no suspected object is
-   * observed. A suspected object of a leak has outlasted the longest timeout. Unused memory
-   * includes growing stacks, because unused and growing stacks are reported as one suspect.
+   * Returns the stacks that have suspected objects, the most suspected bytes first. If no suspected
+   * object is observed, returns all stacks, the most live bytes first. A suspected object of a leak
+   * has outlasted the longest timeout. Unused memory includes growing stacks, because unused and
+   * growing stacks are reported as one suspect.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -464,8 +465,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns whether a stack that loses memory is part of a suspect. It may lose too little by
-   * itself; the stacks of its name together must lose enough.
+   * Returns whether the stacks of the site's name were a suspect together after the previous
+   * evaluation, and lose enough memory together. Each of them may lose too little alone.
    */
   private boolean isPartOfSuspect(CallSite site) {
     @Nullable SiteState together = before.names().get(name(site));
@@ -560,8 +561,8 @@ final class Verdicts {
   }
 
   /**
-   * Updates the known leaks by the assessment of each stack by itself, including the healthy stacks
-   * of the report.
+   * Updates the known leaks by the state of each stack in {@link #toRemember} and of each healthy
+   * stack of the report. Each of these states is that of the stack alone.
    */
   void remember(Predicate<String> acknowledged) {
     toRemember.addAll(healthy);
@@ -650,8 +651,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns what collections tell of each name. Its samples are those of all stacks, so there are
-   * enough for an answer earlier than for one stack; healthy stacks have a verdict each or none.
+   * Returns the garbage of each name, from the samples of all its stacks that are no leaks.
+   * Together these stacks have enough samples for an answer earlier than each has alone.
    */
   Map<String, Garbage> garbageByName() {
     Map<String, Garbage> known = new HashMap<>();

@@ -97,7 +97,7 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest part of the time between two moments that may be void. */
+  /** Returns the largest share (0 to 1) of the time between two moments that may be void. */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

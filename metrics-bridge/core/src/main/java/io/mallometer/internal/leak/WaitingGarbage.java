@@ -46,7 +46,11 @@ final class WaitingGarbage {
   /** The distance of an upper bound from the estimate, in standard errors. */
   private static final double ERRORS = 1.96;
 
-  /** The most live bytes, as a multiple of those that one of the last collections met. */
+  /**
+   * The most live bytes of a site that waits for an old collection, as a multiple of the bytes that
+   * the last two old collections met (the larger number). For a young collection, the most live
+   * samples as a multiple of the samples that one collection frees.
+   */
   private static final double MOST_SINCE = 2;
 
   /**
@@ -89,16 +93,17 @@ final class WaitingGarbage {
   /**
    * The figures when a site was first seen with cleaned samples.
    *
-   * @param old the number of old collections that had begun, without the latest ones whose freed
-   *     samples of the site are known
+   * @param old the number of old collections that had begun, minus those that {@link #knownAlready}
+   *     counts
    * @param collections the number of all collections
-   * @param afterFirstYoung the number of samples that were freed after one young collection
+   * @param afterFirstYoung the number of samples that cleaners freed when exactly one collection, a
+   *     young one, had met them
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns how many samples each collection since then freed on average, of those that no
-     * earlier collection had met.
+     * Returns the mean number of samples for each collection since then that cleaners freed when
+     * exactly one collection, a young one, had met them.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -300,7 +305,10 @@ final class WaitingGarbage {
           && mostLeft(leftByBoth.count, met - leftByBoth.count) <= MOST_LEFT_BY_BOTH;
     }
 
-    /** Returns whether the samples {@code held} stand for at most a tenth of {@code most} bytes. */
+    /**
+     * Returns whether the upper bound of the bytes of {@code held} is at most a tenth of {@code
+     * most} bytes.
+     */
     private boolean areFew(Live held, double most) {
       return all.count > 0 && held.mostBytes(all.bytes / all.count) <= MOST_LEFT * most;
     }
@@ -351,8 +359,8 @@ final class WaitingGarbage {
 
     /**
      * Returns the length of the time in which the garbage arose that the two collections freed, in
-     * seconds. The time begins at the collection before them, or at the first reading if there was
-     * none.
+     * seconds. The time begins at the collection before them, or at the first reading if that
+     * collection is unknown.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);

@@ -43,7 +43,7 @@ public class AbsentLibrary implements NativeLibrary {
     this(status, allocator, false);
   }
 
-  /** Creates an absent library beside an unknown allocator. */
+  /** Creates an absent library in a process whose allocator is unknown. */
   public AbsentLibrary(Status status) {
     this(status, SelfReport.UNKNOWN, false);
   }

@@ -20,7 +20,7 @@ public record MappedRange(long start, long end, List<StackFrame> frames, String 
 
   /** The part of the process that mapped a range. */
   public enum Owner {
-    /** The JVM, or code in it. */
+    /** The program: the JVM, or code that the JVM runs. */
     PROGRAM,
     ALLOCATOR,
     /** The native library, for its own tables. */

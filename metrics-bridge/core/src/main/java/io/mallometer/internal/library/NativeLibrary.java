@@ -45,8 +45,8 @@ public interface NativeLibrary {
   Status detach();
 
   /**
-   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll; it
-   * does something at most every 5 s. Never throws.
+   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll;
+   * new libraries are looked for at most every 5 s. Never throws.
    */
   void stayAttached();
 
@@ -193,8 +193,8 @@ public interface NativeLibrary {
 
   /**
    * Starts or stops counting allocations by the sizes that the allocator hands out. A call with
-   * false undoes one call with true. While it counts, all events take the hook's longer path. Never
-   * throws.
+   * false undoes one call with true. While sizes are counted, each allocation and free takes the
+   * hook's slow path. Never throws.
    *
    * @return the reason if that is not possible; otherwise empty
    */
@@ -220,7 +220,8 @@ public interface NativeLibrary {
    * too long after the last line that fits. Never throws.
    *
    * @param kind the kind of the record's region
-   * @param percent for call sites the share of the limit, 0 for those of the peak; otherwise 0
+   * @param percent for call sites the exceeded percentage of the limit, or 0 for those of the peak;
+   *     for other records 0
    * @return the reason why nothing was written; empty if the record was written
    */
   String writeRecording(int kind, int percent, byte[] content);

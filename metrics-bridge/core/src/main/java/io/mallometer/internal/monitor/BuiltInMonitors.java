@@ -401,8 +401,9 @@ public final class BuiltInMonitors {
   // ---- A row at each poll
 
   /**
-   * Writes rows. The file is opened for each row, so that it can be moved away, and is not open in
-   * a checkpoint. A file that has grown to {@value #MOST_BYTES} bytes becomes FILE.1.
+   * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
+   * can be moved away, and is not open in a checkpoint. A file that has grown to {@value
+   * #MOST_BYTES} bytes becomes FILE.1.
    */
   private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;

@@ -239,7 +239,10 @@ public final class OwnerSearches {
           remarks);
     }
 
-    /** Walks. Returns false if the walk failed; the reason is in {@link #now}. */
+    /**
+     * Does a step that walks over the heap. Returns false if the walk failed; {@link #now} has the
+     * reason.
+     */
     private boolean walk(Step step, boolean severalClasses) {
       PauseEstimate before = conditions.estimate(1);
       now = search.step(step);

@@ -4,8 +4,9 @@ package io.mallometer.internal.owner;
  * An estimate of how long a walk over the Java heap stops the program. Only one thread of the JVM
  * runs during the walk, so the estimate is the CPU time of the walk, times the slowdown by other
  * processes and a quota. The rates are the highest that were measured on JDK 17 and 25, with
- * objects of 42 bytes, under G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s.
- * Smaller objects take longer. The duration of the latest walk corrects the next estimate.
+ * objects of 42 bytes, under G1, Serial and ZGC; the parallel collector of JDK 25 took up to 1.7 s
+ * for each GiB. Smaller objects take longer. The duration of the latest walk corrects the next
+ * estimate.
  *
  * @param heapBytes used bytes of the heap
  * @param marks whether the collector is ZGC or Shenandoah, which read each reference with a barrier

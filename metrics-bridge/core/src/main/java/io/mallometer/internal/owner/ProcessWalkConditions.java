@@ -9,7 +9,10 @@ import java.util.function.Supplier;
 /** The heap, the processors and the limit of this process. */
 public final class ProcessWalkConditions implements OwnerSearches.WalkConditions {
 
-  /** The longest age of a measured share of a processor. All walks of one search fit into it. */
+  /**
+   * The longest age of a measured share of a processor. All walks of one search usually take less
+   * time.
+   */
   private static final long SLOWDOWN_VALID_NANOS = 10_000_000_000L;
 
   private final Supplier<Limit> limit;

@@ -39,7 +39,11 @@ final class RetentionPathFinder {
     NONE
   }
 
-  /** A search over references of these strengths, and the holding that a path over them means. */
+  /**
+   * A search over references of these strengths, and the holding that a path over them means. A
+   * search with {@code wantsAllKnown} is left out if an earlier search met an object with unknown
+   * referrers.
+   */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
 
   private static final List<Attempt> ATTEMPTS =

@@ -83,7 +83,10 @@ final class PoolText {
     return grouped(number) + " " + thing + (number == 1 ? "" : "s");
   }
 
-  /** Returns a number of three digits, such as {@code 2,050}, grouped by commas. */
+  /**
+   * Returns a number, rounded to three significant digits and grouped by commas, such as {@code
+   * 2,050}.
+   */
   static String grouped(double number) {
     double unit = number < 1000 ? 1 : Math.pow(10, Math.floor(Math.log10(number)) - 2);
     StringBuilder digits = new StringBuilder(HumanText.number(Math.rint(number / unit) * unit));

@@ -81,7 +81,10 @@ final class BudgetTable {
         verdict(total, held(resident), limit.bytes(), memory.machineBytes()));
   }
 
-  /** Returns the live bytes of malloc, which may include a leak. */
+  /**
+   * Returns the live bytes of malloc, or all its resident bytes if nothing is counted. They may
+   * include a leak.
+   */
   private static long held(ResidentMemory resident) {
     return resident.of(ResidentPart.MALLOC_LIVE).orElse(0L)
         + resident.of(ResidentPart.MALLOC).orElse(0L);

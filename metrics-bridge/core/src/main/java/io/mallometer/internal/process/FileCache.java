@@ -21,9 +21,9 @@ import java.util.regex.Pattern;
  * cachestat for open files and mincore for mapped ones. If the kernel answers neither, uses the
  * resident pages of the file's mappings. Opens no file, and never waits for a disk or a network.
  *
- * <p>A reading takes 20 ms of CPU time: at most half of it for the descriptors of open files, one
- * after another, and the rest for mapped files. The next reading, a minute later, continues where
- * this one ended.
+ * <p>A reading takes at most 20 ms of CPU time: at most half of it for the descriptors of open
+ * files, one after another, and the rest for mapped files. The next reading, a minute later,
+ * continues where this one ended.
  */
 public final class FileCache {
 

@@ -70,8 +70,8 @@ public final class LoaderStatistics {
   private long latestAt;
 
   /**
-   * The time of the last reading in seconds. {@link #readClasses} is the number of classes at that
-   * reading. Both are 0 before the first reading.
+   * The duration of the last reading in seconds. {@link #readClasses} is the number of classes at
+   * that reading. Both are 0 before the first reading.
    */
   private double readSeconds;
 
@@ -179,8 +179,8 @@ public final class LoaderStatistics {
   }
 
   /**
-   * Returns the line of code for whose classes most memory is allocated: at the highest rate, or if
-   * rates are unknown, the most bytes in total.
+   * Returns the line of code that defines or changes classes and allocates most memory for them: at
+   * the highest rate, or if rates are unknown, the most bytes in total. Empty if no line does.
    */
   static String definer(List<CallSite> sites) {
     Map<String, double[]> lines = new LinkedHashMap<>();

@@ -36,7 +36,10 @@ public interface MemorySource {
   ProcessMemory read(
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);
 
-  /** Makes the next {@link #read} read all figures anew, unless this was requested just before. */
+  /**
+   * Makes the next {@link #read} read all figures anew. A source may ignore a request that follows
+   * others too soon.
+   */
   default void renew() {}
 
   /**

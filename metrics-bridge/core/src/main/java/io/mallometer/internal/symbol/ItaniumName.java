@@ -204,7 +204,10 @@ final class ItaniumName extends MangledName {
     return text;
   }
 
-  /** Reads an entity that the compiler makes: thunks are functions, all others are data. */
+  /**
+   * Reads an entity that the compiler makes: a thunk, data such as a vtable, or a function for a
+   * thread-local variable.
+   */
   private String special(boolean within) {
     at++;
     char kind = next();

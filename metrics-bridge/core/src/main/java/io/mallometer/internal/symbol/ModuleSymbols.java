@@ -117,7 +117,7 @@ final class ModuleSymbols {
 
   private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
-    // The path of an executable may only be known from its file.
+    // The loader knows no path of the executable, so the path of its file takes its place.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {

@@ -37,7 +37,7 @@ final class OwnImages implements ModuleImages {
     return mapping.isEmpty() ? Optional.empty() : Optional.of(MAPPED_FILES + "/" + mapping);
   }
 
-  /** Returns the path of the executable, which is shown as its name. */
+  /** Returns the path of the executable, by which its module is named. */
   private static String executable() {
     try {
       return Files.readSymbolicLink(Path.of(EXECUTABLE)).toString();

@@ -79,7 +79,10 @@ public final class HumanText {
     return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100)) + " %";
   }
 
-  /** Returns a number rounded half up. The first use of the JDK's formats takes a JVM 20 ms. */
+  /**
+   * Returns a number rounded half up. Usual numbers need no format of the JDK, whose first use
+   * takes a JVM 20 ms.
+   */
   private static String whole(double number) {
     return number >= 0 && number < LARGEST_WHOLE
         ? Long.toString(Math.round(number))

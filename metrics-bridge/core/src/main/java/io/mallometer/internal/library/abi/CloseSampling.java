@@ -51,7 +51,10 @@ final class CloseSampling {
     return begun > 0;
   }
 
-  /** Returns whether close sampling changes the interval; false if nothing is sampled. */
+  /**
+   * Returns whether close sampling changes the interval. False if nothing is sampled, or the
+   * interval is at most 2 bytes already.
+   */
   private boolean isChanged() {
     return before.intervalBytes() > CLOSE_BYTES;
   }

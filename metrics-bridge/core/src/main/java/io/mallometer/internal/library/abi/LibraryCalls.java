@@ -33,7 +33,7 @@ final class LibraryCalls {
         : ByJna.call(number, a, b, c, d, e);
   }
 
-  /** Returns the address of one of the library's functions that it can call back. */
+  /** Returns the address of a function of the library, which the library can call as a callback. */
   static long address(String name) {
     return ADDRESSES[LibraryFunctions.NAMES.indexOf(name)];
   }

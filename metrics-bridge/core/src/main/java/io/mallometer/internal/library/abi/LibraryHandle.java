@@ -66,7 +66,7 @@ public final class LibraryHandle {
   }
 
   /**
-   * Opens the library, which changes nothing yet.
+   * Opens the library. Nothing is counted until the library is attached.
    *
    * @return the dynamic loader's error; empty if the library is open
    */
@@ -105,7 +105,10 @@ public final class LibraryHandle {
     return property() != null;
   }
 
-  /** Returns the path; null if a security manager forbids reading it, which the status mentions. */
+  /**
+   * Returns the path of the library that was attached in this JVM. Returns null if there is none,
+   * or if a security manager forbids reading the property.
+   */
   private static @Nullable String property() {
     try {
       return System.getProperty(PROPERTY);

@@ -103,7 +103,10 @@ final class LibraryMonitors {
     return reason(registered, "8 monitors are registered: unregister one", status);
   }
 
-  /** Unregisters. Tries again if a callback of another thread has not returned within a second. */
+  /**
+   * Unregisters the monitor. Tries up to twice more if a callback of another thread has not
+   * returned within a second.
+   */
   private void unregister() {
     int result = LibraryFunctions.mallometer_monitor_unregister(number);
     for (int again = 0; again < 2 && result == Errno.EBUSY; again++) {

@@ -128,8 +128,8 @@ final class LibraryScopes {
   }
 
   /**
-   * Returns the retained memory by site. Copies the figures before it names the sites, because
-   * naming allocates memory.
+   * Returns the retained memory by site. Reads the scope's objects before it names the sites,
+   * because naming allocates memory.
    */
   private List<RetainedSite> retained(int number) {
     Map<Integer, Estimate> bySite =

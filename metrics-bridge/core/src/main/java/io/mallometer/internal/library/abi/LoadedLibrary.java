@@ -41,7 +41,7 @@ import java.util.function.LongToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the library that is in this process.
+ * Calls the library that is in this process and converts its structs to records.
  *
  * <p>The structs are in direct buffers that are allocated once. A reading allocates no native
  * memory, so it does not count itself; on the heap it allocates only the record that it returns.
@@ -115,8 +115,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private long sinceNanos = -1;
 
   /**
-   * The latest huge requests, as of the time at which the process had made {@link #knownHuge} of
-   * them.
+   * The latest huge requests, read when the process had made {@link #knownHuge} huge requests in
+   * total.
    */
   private List<HugeAllocation> hugeAllocations = List.of();
 
@@ -164,7 +164,8 @@ public final class LoadedLibrary implements NativeLibrary {
   }
 
   /**
-   * Repeats a call while another thread or class loader attaches or detaches, or a thread forks.
+   * Repeats a call for up to 1 s while the library is busy. The library is busy, for example, while
+   * another thread or class loader attaches or detaches, or a thread forks.
    */
   private static int untilNotBusy(IntSupplier act) {
     long began = System.nanoTime();

@@ -36,8 +36,8 @@ final class ObservedUse {
   private static final int OLD_COLLECTIONS = 3;
 
   /**
-   * The most readings of the samples. They are repeated if a collection of the old generation began
-   * meanwhile, because it frees samples.
+   * The most readings of the samples in one call. A reading is repeated if a collection of the old
+   * generation began meanwhile, because cleaners then free samples.
    */
   private static final int READINGS = 3;
 
@@ -79,8 +79,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // Under a time scale the epochs are so short that clearing accessed bits takes more than a
-    // thousandth of them.
+    // An epoch lasts at least this many times as long as clearing the accessed bits takes. A time
+    // scale makes epochs shorter, so it reduces this multiple in the same ratio.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
@@ -95,7 +95,8 @@ final class ObservedUse {
   /**
    * Reads the live samples and the evidence of their sites.
    *
-   * @param counters reads the exact counters, in microseconds; called before the objects are read
+   * @param counters reads the exact counters, which takes microseconds; called before the objects
+   *     are read
    */
   synchronized Evidence read(Supplier<Evidence.Counted> counters) {
     start.askAgainIfDue();

@@ -157,7 +157,8 @@ final class RecordedCallSites {
   private int attached = Errno.EBUSY;
 
   /**
-   * Lets stacks have Java frames, and requests names of new methods, up to a bound. Must be called
+   * Lets stacks have Java frames, and requests the names of at most {@link #METHODS_AT_ONCE} new
+   * methods. Until all sites have had names, each fifth call also names some sites. Must be called
    * by a thread of the JVM.
    */
   synchronized void nameMethods() {

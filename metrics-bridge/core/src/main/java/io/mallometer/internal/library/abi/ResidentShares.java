@@ -85,8 +85,9 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the addresses and indices of samples, ascending. The samples in slots come first in the
-   * array, so the array is read in bit-reversed order, which mixes them with the others.
+   * Returns the samples to visit, ascending by address. Each element has the address of a sample in
+   * its upper bits and the index of the sample in its lower bits. The samples in slots come first
+   * in the array, so the array is read in bit-reversed order, which mixes them with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);

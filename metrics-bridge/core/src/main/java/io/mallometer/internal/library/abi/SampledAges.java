@@ -75,7 +75,10 @@ final class SampledAges {
         : CallSite.Ages.UNKNOWN;
   }
 
-  /** Records that {@code passed} of a site's {@code total} live bytes are at most that old. */
+  /**
+   * Records that {@code passed} of a site's {@code total} live bytes are at most {@code age}
+   * seconds old.
+   */
   private void pass(int site, double passed, double total, double age) {
     if (passed >= 0.5 * total && Double.isNaN(median[site])) {
       median[site] = age;

@@ -23,9 +23,9 @@ final class Structs {
   private Structs() {}
 
   /**
-   * Returns what a function makes of zeroed memory, which it must not use afterwards. A direct
-   * buffer of the JDK would not do: once the application has used up the JVM's direct memory, each
-   * further buffer makes the JVM run full collections.
+   * Calls a function with zeroed memory, frees the memory, and returns the result of the function.
+   * A direct buffer of the JDK would not do: once the application has used up the JVM's direct
+   * memory, each further buffer makes the JVM run full collections.
    */
   static <T> T with(int bytes, Function<ByteBuffer, T> use) {
     ByteBuffer memory = mallocked(Math.max(1, bytes));

@@ -147,7 +147,10 @@ public final class BundledLibrary {
     }
   }
 
-  /** Creates a directory that only this user can enter, or checks that it is one. */
+  /**
+   * Creates a directory that only this user can enter. An existing directory must belong to this
+   * user, and gets mode 0700.
+   */
   private static void makePrivate(Path directory) throws IOException {
     try {
       Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
