@@ -118,8 +118,8 @@ final class CountingNotice {
   }
 
   /**
-   * Returns the line if the setting prevents the attach. It advises a preload only if the status
-   * does.
+   * Returns the line for a setting that prevents the attach. The line advises a preload only if the
+   * status does.
    */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");

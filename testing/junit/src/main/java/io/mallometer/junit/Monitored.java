@@ -247,7 +247,7 @@ final class Monitored {
             .filter(counts -> wanted.sizes());
     whole.ifPresent(NativeScope::close);
     stopWatching();
-    // The last requests are delivered before the listener is removed.
+    // The close delivers the last requests before it removes the listener.
     subscriptions.forEach(Mallometer.Subscription::close);
     if (exceeded() && !sawExceeded) {
       holders = holders();

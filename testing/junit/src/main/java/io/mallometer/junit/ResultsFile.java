@@ -102,7 +102,10 @@ final class ResultsFile {
         .orElse(Instant.MIN);
   }
 
-  /** Returns the nearest JVM of the process and its ancestors: Surefire uses a shell in between. */
+  /**
+   * Returns the nearest JVM among the process and its ancestors. Surefire's JVM is the child of a
+   * shell.
+   */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =
         process.info().command().filter(path -> Path.of(path).endsWith("java")).isPresent();

@@ -286,9 +286,10 @@ final class AttachedJvm implements Source {
 
   /**
    * Asks the agent with which the JVM was started, through the agent's socket. Returns false if
-   * there is no such agent, if the socket belongs to another user than the process, or if another
-   * process listens: containers that share /tmp may have processes of the same id. The socket is
-   * used because JDK 21 and newer print a warning if the agent is loaded once more.
+   * there is no such agent, if the directory of the socket belongs to another user than the
+   * process, or if another process listens: containers that share /tmp may have processes of the
+   * same id. The socket is used because JDK 21 and newer print a warning if the agent is loaded
+   * once more.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -368,8 +369,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Waits up to 1 s for the process to end, because the connection to a process that ends breaks
-   * some time before the process is gone. Returns whether the process ended.
+   * Returns whether the process ended. After an IOException this waits for the end, up to 1 s: when
+   * a process ends, its connection breaks first, and the process is gone some time later.
    */
   private boolean ends(Throwable e) {
     try {
@@ -389,8 +390,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The request to close the agent's facade failed. The agent closes the facade itself when no
-      // question comes for a while.
+      // The request to close the agent's facade failed. The agent closes the facade itself two
+      // minutes after the last question.
       asked = false;
     }
     cleanUp();

@@ -39,7 +39,10 @@ final class TopScreen {
   private static final String RESIDENT = "resident";
   private static final String MALLOC = "malloc";
 
-  /** The width, in columns, below which only two figures fit. */
+  /**
+   * The width of the screen, in columns, below which a table has two figures for each row instead
+   * of four.
+   */
   private static final int NARROW = 80;
 
   private static final int LOW = 18;
@@ -196,7 +199,7 @@ final class TopScreen {
     return ofProcess.perMinute(figure, GrowthRates.SHORTEST);
   }
 
-  /** Returns as many lines as fit, none longer than the width. */
+  /** Returns the lines of the screen: {@code height} lines of {@code width} characters. */
   List<String> lines(int width, int height, Sort sort) {
     List<String> lines = new ArrayList<>();
     if (diagnosis.at("sentence").present()) {

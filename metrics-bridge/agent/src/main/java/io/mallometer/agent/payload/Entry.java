@@ -161,7 +161,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     return Mallometer.open(options);
   }
 
-  /** Opens the bridge with the options of the facade that is open already. */
+  /**
+   * Opens the bridge with the options of a facade that is already open, or else with the default
+   * options.
+   */
   static Mallometer open() {
     allowNativeAccess();
     return Mallometer.open();

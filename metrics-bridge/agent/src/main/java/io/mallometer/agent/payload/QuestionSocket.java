@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
  * identity of the process that it asks ({@link ProcessStart#identity}) and the directory that
- * contains its question. It reads a newline when the answer lies in the same directory. A process
- * with another identity closes the connection: JVMs of one user in containers that share /tmp may
- * have the same process id. The first of these JVMs owns the socket, and commands load the agent
- * into the others.
+ * contains its question. The command then reads a newline, which says that the answer lies in the
+ * same directory. A process with another identity closes the connection: JVMs of one user in
+ * containers that share /tmp may have the same process id. The first of these JVMs owns the socket,
+ * and commands load the agent into the others.
  */
 final class QuestionSocket {
 

@@ -221,7 +221,10 @@ public final class Thresholds {
     return changed;
   }
 
-  /** Copies the parts of a metric that an update does not change. */
+  /**
+   * Copies the tolerance of a measured metric, or the whole of a metric that is neither measured
+   * nor selected: an update keeps both.
+   */
   private static void keep(
       Key key, JsonObject before, Selection selection, SortedMap<String, JsonObject> metrics) {
     JsonObject after = metrics.get(key.metric());

@@ -263,7 +263,7 @@ final class Connection {
   }
 
   /**
-   * Waits until the client has taken most of the pieces.
+   * Waits until at most 64 KiB of the answer are unsent.
    *
    * @throws IOException if the connection was closed
    */
