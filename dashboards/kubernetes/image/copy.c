@@ -1,10 +1,10 @@
 // The only program of the image: copies mallometer's files into a directory of the application. It is linked statically,
 // so that the image needs nothing else.
 //
-//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the
-//                                recording that every user may write to
-//   cp [-r] SOURCE... TARGET     files and directories, links followed; other init containers call this (that of the
-//                                OpenTelemetry Operator)
+//   mallometer-copy DIRECTORY    copies the library for this machine's processor and the agent, and makes a directory
+//                                for the recording, to which every user may write
+//   cp [-r] SOURCE... TARGET     copies files and directories, following links; other init containers call this (that
+//                                of the OpenTelemetry Operator)
 //
 // It runs in an init container, whose failure keeps the application from starting. So it always ends with 0 and reports
 // failures on standard error: the application then starts without mallometer. Each file is written under another name

@@ -48,7 +48,7 @@ class AttachTest {
     assertThat(application.lines("beans have waited")).hasSize(1);
   }
 
-  /** Checks that only one of the two contexts logs the line. */
+  /** Checks that the library was attached, and that only one of the two contexts logged this. */
   private static void assertAttached(ChildProcess application) {
     assertThat(application.exitCode()).as(application.output()).isZero();
     assertThat(application.lines(NOTICE))
