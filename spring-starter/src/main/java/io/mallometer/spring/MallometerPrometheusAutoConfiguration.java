@@ -88,8 +88,8 @@ public final class MallometerPrometheusAutoConfiguration {
     }
 
     /**
-     * Registers the histogram at this time, when all registries have their filters, and after each
-     * poll.
+     * Registers the histogram in the registries, which have their filters by now. Searches for new
+     * registries after each poll.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {

@@ -38,8 +38,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs commands on a JVM that was not prepared for them. One application serves all tests; the last
- * test ends it. Tests tagged any-jdk do not depend on the JDK; bin/test runs them on one.
+ * Runs commands on JVMs that were not prepared for them. Most tests share one application, which
+ * the last test ends. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them on one
+ * JDK only.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("process")

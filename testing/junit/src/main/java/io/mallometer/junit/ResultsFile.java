@@ -40,7 +40,7 @@ final class ResultsFile {
   }
 
   /**
-   * Stores the figures of a test in the file, in place of its earlier ones.
+   * Stores the figures of a test in the file, in place of the test's earlier figures.
    *
    * @param id the unique id of the test
    * @param name the name of the test in the file

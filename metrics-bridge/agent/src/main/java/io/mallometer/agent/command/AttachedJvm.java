@@ -31,9 +31,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A JVM that the command loads the agent into. The agent reads the question from a private
- * directory and writes the answer there. Calls that may block run on a thread of their own, which
- * is abandoned after the time limit, because the JVM may hang.
+ * A JVM that the command asks through the socket of the JVM's agent, or else by loading the agent
+ * into the JVM. The agent reads the question from a private directory and writes the answer there.
+ * Calls that may block run on a thread of their own, which is abandoned after the time limit,
+ * because the JVM may hang.
  */
 final class AttachedJvm implements Source {
 

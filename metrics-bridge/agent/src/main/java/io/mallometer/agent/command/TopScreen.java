@@ -127,7 +127,10 @@ final class TopScreen {
     }
   }
 
-  /** Adds the growth that the process observed in the last minutes, if it was observed. */
+  /**
+   * Adds the live bytes that the process itself recorded in the last minutes, if it was observed.
+   * Growth is then known at once.
+   */
   private void remember(Source source) throws IOException {
     Json trends;
     try {
@@ -141,7 +144,7 @@ final class TopScreen {
 
   /**
    * Adds the earlier live bytes of the libraries or call sites in the trends. The trends contain
-   * those with the most live bytes or growth.
+   * only those libraries and call sites that have the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();

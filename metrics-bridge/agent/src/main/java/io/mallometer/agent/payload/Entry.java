@@ -35,7 +35,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
-  /** Whether {@link #accept} was called. A JVM runs one agent only. */
+  /** Whether {@link #accept} has started the agent. A JVM runs one agent only. */
   private static volatile boolean started;
 
   /** The options given to {@link #accept}, secrets included. */

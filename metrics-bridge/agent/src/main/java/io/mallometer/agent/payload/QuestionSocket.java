@@ -45,7 +45,10 @@ final class QuestionSocket {
   private static final int FAILED = 500;
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
-  /** The time limit for the line after a command has connected. Other commands wait meanwhile. */
+  /**
+   * The time limit for the line that a command sends after it has connected. Other commands wait
+   * meanwhile.
+   */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
   private static final long BETWEEN_READS_NANOS = 2_000_000;
@@ -177,7 +180,7 @@ final class QuestionSocket {
         }
       } catch (IOException | RuntimeException | Error e) {
         // The command has ended, or no file descriptor or heap is left. The loop continues, so that
-        // the next command is answered. It ends if the listening socket was closed.
+        // the next command is answered. The loop ends if the listening socket was closed.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }
