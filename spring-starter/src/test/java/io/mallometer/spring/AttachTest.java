@@ -21,7 +21,10 @@ class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** The least live bytes of the Deflaters of {@link AttachedApplication}, which take 53 MB. */
+  /**
+   * A lower bound of the live bytes of the Deflaters of {@link AttachedApplication}, which take 53
+   * MB.
+   */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;

@@ -78,8 +78,8 @@ class OtlpTest {
               .flatMap(resource -> resource.getScopeMetricsList().stream())
               .flatMap(scope -> scope.getMetricsList().stream())
               .collect(Collectors.toMap(Metric::getName, Function.identity()));
-      // From the second collection on, the exporter adds metrics of its own. The push that this
-      // test got may be the second one.
+      // The exporter adds metrics of its own from its second collection on. The push that this test
+      // got may be the second one.
       assertThat(metrics.keySet())
           .allMatch(name -> name.matches("(native|cgroup|mallometer|otel\\.sdk)\\..*"));
       assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");

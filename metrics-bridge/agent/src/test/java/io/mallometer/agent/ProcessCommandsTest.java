@@ -171,7 +171,7 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // At first the agent loads classes, whose allocations use up most of the sampler's rate. So the
+    // The agent first loads classes, whose allocations use up most of the sampler's rate. So the
     // command is repeated until the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {

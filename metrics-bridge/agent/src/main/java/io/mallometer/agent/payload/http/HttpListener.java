@@ -171,7 +171,7 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // At most two intervals are charged to the clients, because this thread may have been late or
+      // Clients are charged for at most two intervals, because this thread may have been late or
       // asleep for the rest of the time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
