@@ -271,7 +271,8 @@ final class Monitored {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        wasInterrupted = true; // the test may interrupt this; the watcher's result is still needed
+        // The test may interrupt this thread. The result of the watcher thread is still needed.
+        wasInterrupted = true;
       }
     }
     if (wasInterrupted) {

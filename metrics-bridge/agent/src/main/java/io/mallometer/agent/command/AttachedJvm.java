@@ -67,8 +67,8 @@ final class AttachedJvm implements Source {
   private static final int LONGER = 4;
 
   /**
-   * The directory in which the JDK creates its request and the JVM its socket, whatever
-   * java.io.tmpdir is.
+   * The directory in which the JVM creates its socket, whatever java.io.tmpdir is. The JDK creates
+   * its request there if it cannot do so in the JVM's working directory.
    */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
