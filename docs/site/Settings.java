@@ -14,7 +14,7 @@ import java.util.Map;
  *
  * <pre>
  * java Settings.java                 prints all settings, for docs/site/reference.py
- * java Settings.java MORE FILE       writes Spring Boot's metadata of the properties to FILE, with those in MORE
+ * java Settings.java MORE FILE       writes Spring Boot's metadata of the properties to FILE, with the properties in MORE
  * </pre>
  */
 final class Settings {

@@ -15,7 +15,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksIterator;
 
-/** Fills a store with records of a KiB that cannot be compressed, reads all of it, and keeps it open until standard input ends. */
+/**
+ * Fills a store with incompressible records of 1 KiB, reads all records, and keeps the store open
+ * until standard input ends.
+ */
 public final class Stores {
 
   private static final int RECORD = 1024;

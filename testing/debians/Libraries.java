@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lets two libraries allocate native memory, keeps it, and ends when its input ends. */
+/** Lets two libraries allocate native memory, keeps that memory, and ends when the input ends. */
 public final class Libraries {
 
   private static final List<Object> KEPT = new ArrayList<>();

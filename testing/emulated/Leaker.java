@@ -9,9 +9,10 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Leaks every fourth deflater that forget() creates, 1 MB a second, until mallometer gives it the verdict leak; use()
- * ends all its deflaters. Ends with 1 if the verdict takes longer than the seconds in the first argument, or if use()
- * is called a leak. The second argument is the time scale, like --time-scale of bin/demo.
+ * Leaks every fourth deflater that forget() creates, 1 MB a second, until mallometer gives forget()
+ * the verdict leak; use() ends all its deflaters. Exits with 1 if the verdict takes longer than the
+ * seconds in the first argument, or if mallometer reports use() as a leak. The second argument is
+ * the time scale, like --time-scale of bin/demo.
  */
 public final class Leaker {
 

@@ -1,14 +1,14 @@
 // The only program of the image: copies mallometer's files into a directory of the application. It is linked statically,
 // so that the image needs nothing else.
 //
-//   mallometer-copy DIRECTORY    the library for this machine's processor and the agent, and a directory for the
-//                                recording that every user may write to
-//   cp [-r] SOURCE... TARGET     files and directories, links followed; other init containers call this (that of the
-//                                OpenTelemetry Operator)
+//   mallometer-copy DIRECTORY    copies the library for this machine's processor and the agent, and makes a directory
+//                                for the recording, to which every user may write
+//   cp [-r] SOURCE... TARGET     copies files and directories, following links; other init containers call this (that
+//                                of the OpenTelemetry Operator)
 //
-// It runs in an init container, whose failure keeps the application from starting. So it always ends with 0 and reports
-// failures on standard error: the application then starts without mallometer. Each file is written under another name
-// and renamed, so that a file with the final name is complete.
+// The program runs in an init container, whose failure keeps the application from starting. So the program always ends
+// with 0 and reports failures on standard error: the application then starts without mallometer. Each file is written
+// under another name and renamed, so that a file with the final name is complete.
 
 #include <dirent.h>
 #include <errno.h>
@@ -151,7 +151,7 @@ static void bring(const char *directory) {
   if (here == NULL) return;
   if (!joined(here, "libmallometer.so", library)) return;
   bool copied = joined(FILES, library, from) && joined(directory, "libmallometer.so", to) && copy_file(from, to);
-  // The agent attaches a library of its own if this one is missing.
+  // The agent is copied even if the library was not: the agent can attach a library of its own.
   copied = joined(FILES, "mallometer-agent.jar", from) && joined(directory, "mallometer-agent.jar", to) &&
            copy_file(from, to) && copied;
   // The recording's directory is open to every user; chmod is needed because the umask reduces mkdir's mode.

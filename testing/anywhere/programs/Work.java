@@ -21,8 +21,8 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Java frames are known only for allocations while the bridge runs, so this thread goes on
-    // allocating until the bridge has started.
+    // Java frames are known only for allocations while the bridge runs. So a thread goes on
+    // allocating for 4 s, in which the bridge starts.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();

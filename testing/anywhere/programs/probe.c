@@ -1,6 +1,6 @@
 /*
- * Reports to the runner that a process counts. This library is preloaded after mallometer. When the process ends, it
- * writes the program's name and its number of allocations to the file descriptor in ANYWHERE_PROBE.
+ * Reports to the runner that a process counts. This library is preloaded after mallometer. When the process ends, this
+ * library writes the program's name and number of allocations to the file descriptor in ANYWHERE_PROBE.
  */
 #include <errno.h>
 #include <stdio.h>

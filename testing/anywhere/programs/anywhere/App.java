@@ -17,8 +17,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * A Spring Boot application for Spring Boot 2.7 and newer, without code for mallometer. After the line "observe" on its
- * input it prints mallometer's MBeans, which the runner takes from its output.
+ * A Spring Boot application for Spring Boot 2.7 and newer, without code for mallometer. After the
+ * line "observe" on its input it allocates native memory and prints mallometer's MBeans, which the
+ * runner takes from its output.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

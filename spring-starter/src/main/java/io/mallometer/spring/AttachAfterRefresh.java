@@ -12,7 +12,7 @@ import org.springframework.core.env.Environment;
 
 /**
  * Attaches the library, when the context is refreshed, to a process that was started without it. A
- * thread of its own does this, because it takes up to 0.5 s.
+ * thread of its own does this, because an attach takes up to 0.5 s.
  */
 final class AttachAfterRefresh
     implements ApplicationListener<ContextRefreshedEvent>, AutoCloseable {
@@ -45,7 +45,10 @@ final class AttachAfterRefresh
     return AttachSetting.of(environment).mode() == AttachMode.EARLY;
   }
 
-  /** Attaches. Ignores events of child contexts, such as that of a management port. */
+  /**
+   * Starts the attach, or logs that the library counts already or why no attach is made. Ignores
+   * events of child contexts, such as that of a management port.
+   */
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
     if (event.getApplicationContext() != context) {
@@ -67,8 +70,9 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Starts the thread. Its context class loader is that of the starter: the thread may outlive the
-   * application context, whose class loader it would inherit.
+   * Starts the thread; returns false if no thread can be started. The context class loader of the
+   * thread is that of the starter, because the thread may outlive the application context, whose
+   * class loader it would inherit.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);
@@ -90,7 +94,8 @@ final class AttachAfterRefresh
   }
 
   /**
-   * Attaches and logs the result, unless the library counts already. Contexts do so one at a time.
+   * Attaches and logs the result, unless the library counts already. Several contexts attach one at
+   * a time.
    *
    * @param page the address of the page for the log; empty without one
    */

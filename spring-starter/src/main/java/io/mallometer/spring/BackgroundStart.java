@@ -46,7 +46,10 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /** Stays silent on a failure: the application's own beans fail in the same way and report it. */
+  /**
+   * Starts the thread if mallometer is enabled. Stays silent on a failure: the application's own
+   * beans fail in the same way and report it.
+   */
   private void begin(Environment environment) {
     boolean early;
     try {
@@ -86,7 +89,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     }
   }
 
-  /** Waits for the attach, because Spring creates the beans next. */
+  /** Waits up to 1 s for the attach, because Spring creates the beans next. */
   private void await() {
     try {
       attached.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS);

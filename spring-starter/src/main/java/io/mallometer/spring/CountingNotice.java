@@ -16,8 +16,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Logs one line about counting: since when native memory is counted, the address of the page and
- * the gaps in the figures; or why it is not counted and the remedy. Each process logs it once,
- * however many contexts it has.
+ * the gaps in the figures; or why it is not counted and the remedy. Each process logs the line
+ * once, however many contexts the process has.
  */
 final class CountingNotice {
 
@@ -118,8 +118,8 @@ final class CountingNotice {
   }
 
   /**
-   * Returns the line if the setting prevents the attach. It advises a preload only if the status
-   * does.
+   * Returns the line for a setting that prevents the attach. The line advises a preload only if the
+   * status does.
    */
   static String off(Status status, AttachSetting setting) {
     int preload = status.remedy().indexOf("LD_PRELOAD=");

@@ -22,10 +22,10 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.util.UriUtils;
 
 /**
- * The servlet request that the calling thread answers. The Actuator does not pass it to an
- * endpoint, but Spring MVC and Jersey bind it to the thread. Spring WebFlux does not: {@link
- * ReactiveEndpointFilter} replaces this class there. Spring Security is optional, so its types are
- * known by name only.
+ * The servlet request that the calling thread answers. The Actuator does not pass the request to an
+ * endpoint. Spring MVC binds the request to the thread; with Jersey, a {@code RequestContextFilter}
+ * does. Spring WebFlux does not: {@link ReactiveEndpointFilter} replaces this class there. Spring
+ * Security is optional, so its types are known by name only.
  */
 final class CurrentRequest {
 

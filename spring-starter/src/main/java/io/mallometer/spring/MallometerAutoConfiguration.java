@@ -187,7 +187,10 @@ public final class MallometerAutoConfiguration {
     return push;
   }
 
-  /** Adds the TLS context. If Spring reloads the bundle, the next push uses the new one. */
+  /**
+   * Adds the TLS context of the SSL bundle that the settings name, if any. If Spring reloads the
+   * bundle, the next push uses the new context.
+   */
   private static PushOptions secured(
       PushOptions store, MallometerOptions options, ObjectProvider<SslBundles> bundles) {
     Optional<String> name = options.find(Setting.PUSH_SSL_BUNDLE);

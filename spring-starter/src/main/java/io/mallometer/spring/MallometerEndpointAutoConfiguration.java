@@ -142,9 +142,9 @@ public final class MallometerEndpointAutoConfiguration {
   }
 
   /**
-   * Answers a request for a change with the property that allows it, if the endpoint is read-only.
-   * Spring Boot would answer 405 without a text. {@link ReactiveEndpointFilter} does this for
-   * Spring WebFlux. Runs after Spring Security's filter.
+   * Refuses requests for changes if the endpoint is read-only. The answer names the property that
+   * allows changes; without this filter Spring Boot would answer 405 without a text. {@link
+   * ReactiveEndpointFilter} does this for Spring WebFlux. Runs after Spring Security's filter.
    */
   static final class RefusedChanges extends OncePerRequestFilter {
 

@@ -71,7 +71,10 @@ public final class MallometerPrometheusAutoConfiguration {
     private final NativeMemoryMetrics metrics;
     private final ListableBeanFactory beans;
 
-    /** The histograms by registry; empty if refused or denied by a filter. Guarded by this. */
+    /**
+     * The histograms by registry; empty if a filter denies the histogram or its registration
+     * failed. Guarded by this.
+     */
     private final Map<PrometheusMeterRegistry, Optional<RequestSizeHistogram>> histograms =
         new HashMap<>();
 
@@ -84,7 +87,10 @@ public final class MallometerPrometheusAutoConfiguration {
       this.beans = beans;
     }
 
-    /** Begins to register, when all registries have their filters. */
+    /**
+     * Registers the histogram in the registries, which have their filters by now. Searches for new
+     * registries after each poll.
+     */
     @Override
     public synchronized void afterSingletonsInstantiated() {
       ownRegistries = List.copyOf(beans.getBeansOfType(MeterRegistry.class).values());

@@ -132,8 +132,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * Returns the body of an answer. Its types make Spring Boot write it with the Actuator's own JSON
-   * mapper, not with one that the application customized.
+   * Returns the body of an answer. A map becomes an {@code OperationResponseBody}, which Spring
+   * Boot writes with the Actuator's own JSON mapper, not with one that the application customized.
    */
   static Object body(View view) {
     return view.tree() instanceof Map<?, ?> map ? OperationResponseBody.of(map) : view.tree();

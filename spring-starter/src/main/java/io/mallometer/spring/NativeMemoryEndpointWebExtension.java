@@ -176,8 +176,8 @@ public final class NativeMemoryEndpointWebExtension {
   }
 
   /**
-   * Searches with the query's {@code links}. A parameter of the operation would make Spring Boot
-   * refuse every POST whose body is not JSON.
+   * Searches for owners with the query's parameter {@code links}. A parameter of the operation
+   * would make Spring Boot refuse every POST whose body is not JSON.
    */
   private Answer.Told owners(String name) {
     ViewRequest asked = ViewRequest.of(name);

@@ -103,7 +103,7 @@ final class NativeScopeMeters {
   private volatile @Nullable Meters rest;
 
   /**
-   * Creates the meters. Those of a scope are created at its first call.
+   * Creates no meter yet: the meters of a scope are registered at its first call.
    *
    * @param most the largest number of scopes with series of their own
    */

@@ -105,7 +105,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
 
     /**
-     * Ends all open pieces, in any thread, and adds the call to the meters. Ignores later pieces.
+     * Ends the open pieces of all threads and adds the call to the meters. Later pieces are
+     * ignored.
      */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;

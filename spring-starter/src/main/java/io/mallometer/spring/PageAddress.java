@@ -22,7 +22,9 @@ interface PageAddress {
    */
   String find();
 
-  /** Returns the finder for the Actuator endpoint, on its own port or the application's. */
+  /**
+   * Returns the finder for the Actuator endpoint, on the management port or the application's port.
+   */
   static PageAddress ofEndpoint(
       ObjectProvider<PathMappedEndpoints> paths, Environment environment) {
     return () -> {

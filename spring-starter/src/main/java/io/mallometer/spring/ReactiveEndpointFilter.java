@@ -153,8 +153,8 @@ final class ReactiveEndpointFilter implements WebFilter {
   }
 
   /**
-   * Answers after the request was read to its end. If it is answered earlier, Reactor Netty may
-   * never read the rest, nor the next request on the connection.
+   * Answers after the request was read to its end. After an earlier answer, Reactor Netty may read
+   * neither the rest of the request nor the next request on the connection.
    */
   private static Mono<Void> refuse(ServerWebExchange exchange, Told refusal) {
     ServerHttpResponse response = exchange.getResponse();

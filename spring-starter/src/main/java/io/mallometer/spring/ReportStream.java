@@ -56,7 +56,7 @@ final class ReportStream extends PipedInputStream {
     return complete(super.read(bytes, offset, length));
   }
 
-  /** Throws at the end of an incomplete report, so that it does not look complete. */
+  /** Throws at the end of an incomplete report, so that the report does not look complete. */
   private int complete(int read) throws IOException {
     if (read < 0 && failure != null) {
       throw new IOException("the report could not be written", failure);

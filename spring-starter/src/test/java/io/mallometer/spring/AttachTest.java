@@ -21,7 +21,10 @@ class AttachTest {
 
   private static final String NOTICE = "Native memory is ";
 
-  /** The least live bytes of the Deflaters of {@link AttachedApplication}, which take 53 MB. */
+  /**
+   * A lower bound of the live bytes of the Deflaters of {@link AttachedApplication}, which take 53
+   * MB.
+   */
   private static final double KEPT = 50e6;
 
   @TempDir Path directory;
@@ -48,7 +51,7 @@ class AttachTest {
     assertThat(application.lines("beans have waited")).hasSize(1);
   }
 
-  /** Checks that only one of the two contexts logs the line. */
+  /** Checks that the library was attached, and that only one of the two contexts logged this. */
   private static void assertAttached(ChildProcess application) {
     assertThat(application.exitCode()).as(application.output()).isZero();
     assertThat(application.lines(NOTICE))

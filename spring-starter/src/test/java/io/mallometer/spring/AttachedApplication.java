@@ -16,8 +16,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
 /**
- * A program with two applications, the first of which keeps native memory in a bean. Prints its
- * scrape, and again after it has allocated the same amount once more.
+ * A program with two applications, the first of which keeps native memory in a bean. Prints the
+ * scrape of the first application, and again after the same amount was allocated once more.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -32,7 +32,7 @@ public class AttachedApplication {
 
   private static long contextPrepared;
 
-  /** Allocates after the attach, for which it waits as long as necessary. */
+  /** Allocates after an early attach: waits up to 60 s for the thread that attaches early. */
   @Bean
   String keeper() throws InterruptedException {
     awaitEndOf(BackgroundStart.THREAD);

@@ -39,8 +39,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * Opens and closes contexts: alone, in parallel, nested and again. While a context is open, each
- * MBean exists once, and each meter once in each registry. After the last context has closed, none
- * is left.
+ * MBean exists once, and each meter once in each registry. After the last context has closed, no
+ * MBean and no meter is left.
  */
 @Tag("context")
 @Tag("any-jdk")

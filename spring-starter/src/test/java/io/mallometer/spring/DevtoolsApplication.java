@@ -8,9 +8,9 @@ import org.springframework.boot.devtools.restart.Restarter;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application that requests a restart by the development tools. They load its class again in a
- * new class loader, because the class is in a directory and not in a jar. After the second start
- * the application prints its scrape and ends.
+ * An application that requests a restart by the development tools. The tools load the application's
+ * class again in a new class loader, because the class is in a directory and not in a jar. After
+ * the second start the application prints its scrape and ends.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The Actuator endpoint, with fields translated to the names of the other faces. */
+/**
+ * Tests what the Actuator endpoint shows. Translates its fields to the names of Prometheus' series.
+ */
 class EndpointContractTest extends FaceContract {
 
   @Override

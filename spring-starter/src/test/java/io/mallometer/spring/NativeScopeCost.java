@@ -28,7 +28,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
  *
  * <p>The last line simulates reading the thread's counters directly from memory: two counters at
  * the beginning and two at the end, in a buffer for each thread. The library does not offer this.
- * It is the lower bound of the cost of a request.
+ * The figure is a lower bound of the cost of a request.
  */
 final class NativeScopeCost {
 

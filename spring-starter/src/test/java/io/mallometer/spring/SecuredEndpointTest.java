@@ -121,7 +121,9 @@ class SecuredEndpointTest {
     }
   }
 
-  /** Returns the token like the page: from its content, or from a header if it is not there. */
+  /**
+   * Returns the token from where the page takes it: from its meta elements, or else from headers.
+   */
   private static Page.Token token(HttpResponse<String> page) {
     Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
     Map<String, String> contents =

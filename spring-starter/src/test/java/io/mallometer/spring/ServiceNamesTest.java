@@ -221,7 +221,8 @@ class ServiceNamesTest {
   }
 
   /**
-   * Compares the URLs that Spring has mapped, with the names of views and the values of parameters.
+   * Compares the URLs that Spring has mapped, the views and the parameters with the file of public
+   * names.
    */
   @Test
   void addresses() {

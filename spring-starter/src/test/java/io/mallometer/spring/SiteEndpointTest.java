@@ -189,8 +189,8 @@ class SiteEndpointTest {
   }
 
   /**
-   * Spring Security adds a parameter to the address that was requested before a form login. It must
-   * not be refused.
+   * Spring Security adds a parameter to the address that was requested before a form login. The
+   * request with this parameter must not be refused.
    */
   @Test
   void theMarkOfSpringSecurityIsNoParameter() {

@@ -108,7 +108,7 @@ class TwoWebApplicationsTest {
         .size();
   }
 
-  /** An application in a class loader that shares only the JDK with this test. */
+  /** An application in a class loader that shares only the JDK and the server with this test. */
   private record Isolated(URLClassLoader loader, AutoCloseable application)
       implements AutoCloseable {
 

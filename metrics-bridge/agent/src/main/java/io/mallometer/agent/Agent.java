@@ -166,7 +166,10 @@ final class Agent {
     return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
-  /** Prints a line in ASCII, because the locale of a container is often limited to it. */
+  /**
+   * Prints a line on standard error, with "+/-" for the plus-minus sign, because the locale of a
+   * container is often limited to ASCII.
+   */
   static void say(String line) {
     STANDARD_ERROR.println("mallometer: " + line.replace('\n', ' ').replace("\u00b1", "+/-"));
   }

@@ -24,7 +24,9 @@ public final class Main {
     System.exit(Agent.run(Arrays.asList(arguments)));
   }
 
-  /** Returns the feature version of this JVM. {@code Runtime.version()} is missing in Java 8. */
+  /**
+   * Returns the feature version of this JVM, without {@code Runtime.version()}, which Java 8 lacks.
+   */
   static int javaVersion() {
     return featureVersion(System.getProperty("java.specification.version", ""));
   }

@@ -79,7 +79,10 @@ final class NestedJar {
         + half(position + ENTRY_COMMENT);
   }
 
-  /** Returns 16 bits. A ByteBuffer would be slow until the JVM has compiled its methods. */
+  /**
+   * Returns the little-endian 16-bit number at a position. A ByteBuffer would be slow until the JVM
+   * has compiled its methods.
+   */
   private int half(int position) {
     return jar[position] & 0xff | (jar[position + 1] & 0xff) << 8;
   }

@@ -26,8 +26,8 @@ final class Payload {
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
   /**
-   * A class that is loaded when the first facade is opened, so it shows which class loaders have
-   * opened one.
+   * A class that is loaded when the first {@code Mallometer} facade is opened. A class loader that
+   * has loaded this class has opened a facade.
    */
   private static final String OPENED = "io.mallometer.Mallometer$Shared";
 

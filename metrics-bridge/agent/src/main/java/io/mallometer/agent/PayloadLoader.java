@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Loads classes and resources from nested jars that are held in memory (1 to 2 MB).
  *
- * <p>Inside an application its parent is the platform class loader. Neither the agent nor the
- * application sees the other's classes, so each may use its own version of JNA and of Prometheus'
- * client. JNA cannot be relocated instead: its native part finds its classes by name.
+ * <p>Inside an application the parent of this class loader is the platform class loader. Neither
+ * the payload nor the application sees the other's classes, so each may use its own version of JNA
+ * and of Prometheus' client. JNA cannot be relocated instead: its native part finds its classes by
+ * name.
  */
 final class PayloadLoader extends ClassLoader {
 

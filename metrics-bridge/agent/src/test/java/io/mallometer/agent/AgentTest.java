@@ -439,7 +439,7 @@ class AgentTest {
     return jdks;
   }
 
-  /** Returns a JVM with only the application on its class path. */
+  /** Returns a JVM under the agent, with only the application on its class path. */
   private ChildJvm application(String options) {
     return new ChildJvm()
         .environment("XDG_CACHE_HOME", cache.toString())

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class CommandLineTest {
 
-  /** Options that shorten a command, whose JVM lives for half a second. */
+  /** JVM options that make a command faster. The JVM of a command lives for half a second. */
   static final List<String> QUICK =
       List.of(
           "-Xmx64m",

@@ -8,7 +8,7 @@ public final class HasItsOwnErrors {
 
   private HasItsOwnErrors() {}
 
-  /** Prints what the agent has written to the new stream within 1 s. */
+  /** Prints what the agent wrote to the new stream until 1 s after the agent had started. */
   public static void main(String[] arguments) throws InterruptedException {
     ByteArrayOutputStream errors = new ByteArrayOutputStream();
     System.setErr(new PrintStream(errors, true));

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that the entry points can be loaded by every JVM. */
+/** Tests that JVMs from Java 8 on can load the entry points. */
 class MainTest {
 
   private static final int JAVA_8 = 52;

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class OtlpTest {
 
-  /** An option that makes the exporter start at once. */
+  /**
+   * A system property of the JVM's own JMX server. With it the agent uses JMX and starts the
+   * exporter at once.
+   */
   private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
 
   private final BlockingQueue<ExportMetricsServiceRequest> pushes = new LinkedBlockingQueue<>();
@@ -75,7 +78,8 @@ class OtlpTest {
               .flatMap(resource -> resource.getScopeMetricsList().stream())
               .flatMap(scope -> scope.getMetricsList().stream())
               .collect(Collectors.toMap(Metric::getName, Function.identity()));
-      // The exporter adds its own metrics from its second collection on, which may arrive first.
+      // The exporter adds metrics of its own from its second collection on. The push that this test
+      // got may be the second one.
       assertThat(metrics.keySet())
           .allMatch(name -> name.matches("(native|cgroup|mallometer|otel\\.sdk)\\..*"));
       assertThat(metrics.get("native.malloc.live").getUnit()).isEqualTo("By");

@@ -38,8 +38,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs commands on a JVM that was not prepared for them. One application serves all tests; the last
- * test ends it. Tests tagged any-jdk do not depend on the JDK; bin/test runs them on one.
+ * Runs commands on JVMs that were not prepared for them. Most tests share one application, which
+ * the last test ends. Tests tagged any-jdk do not depend on the JDK, so bin/test runs them on one
+ * JDK only.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("process")
@@ -122,7 +123,7 @@ class ProcessCommandsTest {
     Path after = directory.resolve("after.json");
     assertThat(call("report", pid(), "--format", "json", "-o", before.toString()).exitCode())
         .isZero();
-    // Sites are read again only if the latest reading is 1 s old.
+    // Sites are read again only if the latest reading is at least 1 s old.
     Thread.sleep(1_100);
     assertThat(call("report", pid(), "--format", "json", "-o", after.toString()).exitCode())
         .isZero();
@@ -170,7 +171,8 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // The attach loads classes, which use up most of the sampler's rate for a while.
+    // The agent first loads classes, whose allocations use up most of the sampler's rate. So the
+    // command is repeated until the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
       leaks = call("leaks", pid(), "--all", "--duration", "3s");
@@ -416,7 +418,7 @@ class ProcessCommandsTest {
         .formatted(JAVA, temporary, JAR, words, ended);
   }
 
-  /** Interrupts the screen by Ctrl-C and checks that no files are left. */
+  /** Interrupts the command by Ctrl-C. Checks that it exits with 130 and leaves no files. */
   private static void interrupt(String socket, Path ended) throws Exception {
     tmux(socket, "send-keys", "C-c");
     ChildJvm.await(() -> Files.exists(ended) && Files.size(ended) > 0);
@@ -882,7 +884,9 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The JDK repeats the signal until a JVM listens. This JVM prints a thread dump for each one. */
+  /**
+   * The JDK repeats the signal until a JVM listens. This JVM prints a thread dump for each signal.
+   */
   @Test
   @Tag("any-jdk")
   @Order(17)
@@ -949,7 +953,9 @@ class ProcessCommandsTest {
     void of(Process process) throws Exception;
   }
 
-  /** Runs a program that prints "runs", with its output in the log. */
+  /**
+   * Starts a program with its output in the log, uses it after it has printed "runs", and kills it.
+   */
   private static void withCommand(List<String> command, Path log, Use use) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());

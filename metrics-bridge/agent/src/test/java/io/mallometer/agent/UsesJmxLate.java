@@ -26,7 +26,7 @@ public final class UsesJmxLate {
 
   private UsesJmxLate() {}
 
-  /** Uses JMX. */
+  /** Waits for the reading, and then uses JMX. */
   public static void main(String[] arguments) throws Exception {
     Path loaded = Path.of(arguments[0]);
     for (int i = 0; i < 600 && !Files.readString(loaded).contains(LOADED); i++) {

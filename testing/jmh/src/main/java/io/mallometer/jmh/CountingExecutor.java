@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs the threads of a benchmark and measures each iteration in a scope. The scope excludes
- * allocations of other threads, such as HotSpot's compilers, so that the same code gives the same
- * counts.
+ * Runs the threads of a benchmark. A task is one thread's part of an iteration, and is measured in
+ * a scope of that thread. The scope excludes allocations of other threads, such as HotSpot's
+ * compilers, so that the same code gives the same counts.
  *
  * <p>JMH creates it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
  * NativeMemoryProfiler} adds. Thread-safe.

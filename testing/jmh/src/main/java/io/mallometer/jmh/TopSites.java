@@ -34,13 +34,15 @@ final class TopSites {
     }
   }
 
-  /** Adds an iteration with its operations; returns whether it was the last. */
+  /**
+   * Adds the operations of an iteration; returns whether the iteration was the last of {@code all}.
+   */
   boolean isLast(long more, int all) {
     operations += more;
     return ++iterations == all;
   }
 
-  /** Returns the call sites as text. */
+  /** Returns the call sites that allocated most since the constructor, as text. */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();

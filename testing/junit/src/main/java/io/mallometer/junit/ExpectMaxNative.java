@@ -33,7 +33,7 @@ public @interface ExpectMaxNative {
   /** The value of a limit that is not given. */
   long NONE = -1;
 
-  /** The most successful calls of malloc and its relatives. */
+  /** Limits the successful calls of malloc and its relatives. */
   long calls() default NONE;
 
   /** The most bytes that these calls may request. */

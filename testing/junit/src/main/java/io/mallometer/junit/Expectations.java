@@ -193,7 +193,7 @@ record Expectations(
     return allocations > 0 && allocations >= series.runs() / EVERY;
   }
 
-  /** Returns the growth in both series, with the figures of the second. */
+  /** Returns the growth, in the second series, of the sites that grow in both series. */
   private static Map<String, Growth> growing(
       Series first, Series again, ExpectNoNativeGrowth noGrowth, boolean withoutFalls) {
     Map<String, Growth> growing = again.growing(noGrowth.perIteration(), withoutFalls);
@@ -203,8 +203,9 @@ record Expectations(
 
   /**
    * Fails if memory keeps growing. If {@code butForFalls}, growth was found only without the runs
-   * after which less memory was live. Such growth counts only if a garbage collection frees that
-   * memory. Otherwise the memory belongs to a pool that is emptied now and then.
+   * after which less memory was live. Such growth counts only if a garbage collection frees at
+   * least the bytes that one run adds. Otherwise the memory belongs to a pool that is emptied now
+   * and then.
    */
   private static void failIfLasting(
       Map<String, Growth> growing,
@@ -227,7 +228,10 @@ record Expectations(
     return Series.of(watch, body, noGrowth.iterations(), noGrowth.collectGarbage());
   }
 
-  /** Runs until the bytes that runs keep are steady; returns the number of runs. */
+  /**
+   * Runs at least {@code least} times, and then until the bytes that runs keep are steady, at most
+   * {@link #MOST_WARMUPS} times as often. Returns the number of runs.
+   */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
     int runs = 0;

@@ -27,12 +27,18 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
     return after.allocatedSince(before);
   }
 
-  /** Returns the bytes left: the increases of call sites, without the decreases of others. */
+  /**
+   * Returns the bytes left: the increases of call sites, without the decreases of others; without
+   * call sites the increase of the process.
+   */
   double left() {
     return after.sites().isEmpty() ? after.liveBytes() - before.liveBytes() : Kept.bytes(kept());
   }
 
-  /** Returns how much of the bytes left a garbage collection frees; {@code NaN} if none ran. */
+  /**
+   * Collects garbage until all bytes left are freed, at most three times. Returns the bytes that
+   * were freed; {@code NaN} if the live bytes are unknown.
+   */
   double collect() {
     double freed = Double.NaN;
     double left = left();

@@ -39,8 +39,8 @@ public @interface MonitorNative {
   long NONE = -1;
 
   /**
-   * Reports the first 64 requests for more bytes than this, with their stacks. With {@link Of#TEST}
-   * these are requests of the test's thread, in which HotSpot also loads classes.
+   * Reports requests for more bytes than this, up to 64 between two polls, ten with stacks. With
+   * {@link Of#TEST} these are requests of the test's thread, in which HotSpot also loads classes.
    */
   long threshold() default NONE;
 

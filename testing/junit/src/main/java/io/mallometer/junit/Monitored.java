@@ -28,8 +28,8 @@ import org.opentest4j.AssertionFailedError;
 
 /**
  * The monitors of one test, from its beginning to {@link #end()}. The library counts and stores
- * requests. A thread of this class checks the live bytes of the process and writes rows, if the
- * annotation asks for that.
+ * requests. A thread of this class checks the live bytes of the process and writes the rows of the
+ * CSV file, if the annotation asks for that.
  */
 final class Monitored {
 
@@ -69,7 +69,7 @@ final class Monitored {
    * @param of the threads to monitor; differs from the annotation if tests run in parallel
    * @param test the class of the test: a stack that contains it belongs to the test
    * @param look the watch of call sites for monitors that report stacks; closed by this object
-   * @param rows the file for rows; empty for none
+   * @param rows the CSV file; empty for none
    * @throws IllegalStateException with the reason, if monitoring is impossible
    */
   Monitored(
@@ -247,7 +247,7 @@ final class Monitored {
             .filter(counts -> wanted.sizes());
     whole.ifPresent(NativeScope::close);
     stopWatching();
-    // The last requests are delivered before the listener is removed.
+    // The close delivers the last requests before it removes the listener.
     subscriptions.forEach(Mallometer.Subscription::close);
     if (exceeded() && !sawExceeded) {
       holders = holders();
@@ -271,7 +271,8 @@ final class Monitored {
       try {
         thread.join();
       } catch (InterruptedException e) {
-        wasInterrupted = true; // the test may interrupt this; the watcher's result is still needed
+        // The test may interrupt this thread. The result of the watcher thread is still needed.
+        wasInterrupted = true;
       }
     }
     if (wasInterrupted) {

@@ -106,7 +106,10 @@ public final class NativeMemoryExtension
     }
   }
 
-  /** Monitors a test. If the test throws, the exception precedes the findings of the monitors. */
+  /**
+   * Monitors a test. If the test throws, its exception is what fails the test; the findings of the
+   * monitors are only reported.
+   */
   private static void monitored(MonitorNative wanted, Body test, ExtensionContext context)
       throws Throwable {
     boolean alone = alone(context);
@@ -304,7 +307,7 @@ public final class NativeMemoryExtension
             NativeMemory.class);
   }
 
-  /** Ends the open phase. */
+  /** Ends the open phase, and publishes all phases of the test as report entries. */
   @Override
   public void afterEach(ExtensionContext context) {
     @Nullable NativeMemory memory =

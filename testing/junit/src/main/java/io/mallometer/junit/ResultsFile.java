@@ -40,7 +40,7 @@ final class ResultsFile {
   }
 
   /**
-   * Stores the figures of a test in the file, in place of its earlier ones.
+   * Stores the figures of a test in the file, in place of the test's earlier figures.
    *
    * @param id the unique id of the test
    * @param name the name of the test in the file
@@ -102,7 +102,10 @@ final class ResultsFile {
         .orElse(Instant.MIN);
   }
 
-  /** Returns the nearest JVM of the process and its ancestors: Surefire uses a shell in between. */
+  /**
+   * Returns the nearest JVM among the process and its ancestors. Surefire's JVM is the child of a
+   * shell.
+   */
   private static Optional<ProcessHandle> nearestJvm(ProcessHandle process) {
     boolean isJvm =
         process.info().command().filter(path -> Path.of(path).endsWith("java")).isPresent();

@@ -27,7 +27,7 @@ final class Series {
     process = new double[iterations + 1];
   }
 
-  /** Returns whether the memory of the whole process grows. */
+  /** Returns whether the memory of the whole process grows by more than the allowed bytes a run. */
   boolean processGrows(double allowed) {
     return Growth.of(process, allowed).found();
   }

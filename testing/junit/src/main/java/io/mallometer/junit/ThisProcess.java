@@ -70,7 +70,7 @@ class ThisProcess {
    *
    * @param of the threads whose memory is monitored
    * @param test the class of the test: a stack that contains it belongs to the test
-   * @param rows the file for rows, if the annotation asks for them
+   * @param rows the CSV file, if the annotation asks for rows
    */
   Monitored monitor(MonitorNative wanted, Of of, Class<?> test, Optional<Path> rows) {
     boolean looks =

@@ -16,8 +16,9 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 
 /**
- * Ten clean tests and ten that leak, two of each kind, for {@code bin/soak junit}. A run leaks 1
- * KiB by malloc or in a direct buffer, or an Inflater, or a zstd context.
+ * Ten tests that are clean and ten that leak, for {@code bin/soak junit}. Two tests have each kind
+ * of leak: 1 KiB of malloc, the same in another thread, 1 KiB in a direct buffer, an Inflater, and
+ * a zstd context.
  */
 public class Invocations {
 

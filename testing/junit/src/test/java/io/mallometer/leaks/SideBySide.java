@@ -36,7 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /** Another test leaks during each of these runs, unless it has ended. */
+    /** The test leaks() leaks during each of these runs, until all its runs have ended. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {

@@ -31,9 +31,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A JVM that the command loads the agent into. The agent reads the question from a private
- * directory and writes the answer there. Calls that may block run on a thread of their own, which
- * is abandoned after the time limit, because the JVM may hang.
+ * A JVM that the command asks through the socket of the JVM's agent, or else by loading the agent
+ * into the JVM. The agent reads the question from a private directory and writes the answer there.
+ * Calls that may block run on a thread of their own, which is abandoned after the time limit,
+ * because the JVM may hang.
  */
 final class AttachedJvm implements Source {
 
@@ -66,8 +67,8 @@ final class AttachedJvm implements Source {
   private static final int LONGER = 4;
 
   /**
-   * The directory in which the JDK creates its request and the JVM its socket, whatever
-   * java.io.tmpdir is.
+   * The directory in which the JVM creates its socket, whatever java.io.tmpdir is. The JDK creates
+   * its request there if it cannot do so in the JVM's working directory.
    */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
@@ -286,9 +287,10 @@ final class AttachedJvm implements Source {
 
   /**
    * Asks the agent with which the JVM was started, through the agent's socket. Returns false if
-   * there is no such agent, if the socket belongs to another user than the process, or if another
-   * process listens: containers that share /tmp may have processes of the same id. The socket is
-   * used because JDK 21 and newer print a warning if the agent is loaded once more.
+   * there is no such agent, if the directory of the socket belongs to another user than the
+   * process, or if another process listens: containers that share /tmp may have processes of the
+   * same id. The socket is used because JDK 21 and newer print a warning if the agent is loaded
+   * once more.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -368,8 +370,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Waits up to 1 s for the process to end, because the connection to a process that ends breaks
-   * some time before the process is gone. Returns whether the process ended.
+   * Returns whether the process ended. After an IOException this waits for the end, up to 1 s: when
+   * a process ends, its connection breaks first, and the process is gone some time later.
    */
   private boolean ends(Throwable e) {
     try {
@@ -389,8 +391,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The request to close the agent's facade failed. The agent closes the facade itself when no
-      // question comes for a while.
+      // The request to close the agent's facade failed. The agent closes the facade itself two
+      // minutes after the last question.
       asked = false;
     }
     cleanUp();

@@ -362,7 +362,8 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   /**
-   * Reads a file with one call, because the kernel returns some settings only to the first read.
+   * Reads up to 4 KiB of a file. The first read requests all of it, because for some settings the
+   * kernel returns nothing to later reads.
    */
   private static String text(String file) {
     try (InputStream in = Files.newInputStream(Path.of(file))) {

@@ -24,7 +24,9 @@ final class ExitCode {
   /** The code that a shell reports for a program that Ctrl-C ended. */
   static final int INTERRUPTED = 130;
 
-  /** The code that a shell reports for a program whose reader ended (SIGPIPE). */
+  /**
+   * The code that a shell reports for a program that SIGPIPE ended: the reader of its output ended.
+   */
   static final int CLOSED_PIPE = 141;
 
   private ExitCode() {}

@@ -45,8 +45,8 @@ final class ForwardingSocket implements Closeable {
   }
 
   /**
-   * Opens a socket at {@code file} that forwards to {@code other} until it is closed. If {@code
-   * other} exists already, {@code file} exists when the method returns.
+   * Opens a socket at {@code file} that forwards to {@code other} until the socket is closed. If
+   * {@code other} exists already, {@code file} exists when the method returns.
    *
    * @throws IOException if another process listens at {@code file} already, or the socket cannot be
    *     created

@@ -17,7 +17,10 @@ final class GrowthRates {
 
   static final Duration SHORTEST = Duration.ofMinutes(1);
 
-  /** The shortest time for a figure whose 95 % interval is wider than half of its value. */
+  /**
+   * The shortest time between two readings of a figure whose 95 % interval is wider than half of
+   * its value.
+   */
   static final Duration SHORTEST_OF_FEW_SAMPLES = Duration.ofMinutes(5);
 
   private static final Duration KEPT = Duration.ofMinutes(10);
@@ -51,9 +54,11 @@ final class GrowthRates {
   }
 
   /**
-   * Returns the growth of a figure per minute since the latest reading that is old enough.
+   * Returns the growth of a figure per minute, up to the latest reading. The growth begins at the
+   * newest reading that is at least {@code shortest} older than the latest one.
    *
-   * @return {@code NaN} if no reading is old enough
+   * @return {@code NaN} if no reading is old enough, or the figure is unknown in one of the two
+   *     readings
    */
   double perMinute(String name, Duration shortest) {
     if (readings.isEmpty()) {

@@ -18,8 +18,9 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent's server, or the Actuator endpoint {@code nativememory}. An address without a path may
- * belong to either, so the endpoint is also searched below {@code /actuator}.
+ * An agent's server, or the Actuator endpoint {@code nativememory}. An address that does not end in
+ * {@code /nativememory} may belong to either, so the endpoint is also searched below {@code
+ * /actuator}.
  */
 final class HttpSource implements Source {
 

@@ -24,14 +24,16 @@ record JvmProcess(long pid, Path proc) {
 
   private static final int ROOT = 0;
 
-  /** The bit of SIGQUIT, the signal that makes a JVM listen. */
+  /**
+   * The bit of SIGQUIT in the kernel's masks of signals. SIGQUIT makes a JVM listen for an attach.
+   */
   private static final int QUIT_BIT = 2;
 
   static JvmProcess of(long pid) {
     return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
   }
 
-  /** Returns all JVMs whose mappings this user may read, except this process. */
+  /** Returns all JVMs whose mappings this user may read, without this process. */
   static List<JvmProcess> all() throws IOException {
     List<JvmProcess> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
@@ -184,7 +186,7 @@ record JvmProcess(long pid, Path proc) {
         .findFirst();
   }
 
-  /** Returns why the process's environment forbids to attach the library; empty if it does not. */
+  /** Returns why the process's environment forbids attaching the library; empty if it does not. */
   Optional<String> attachingForbidden() {
     return variable(AttachVariable.NAME).flatMap(AttachVariable::objection);
   }

@@ -76,7 +76,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Fails if the JVM is not counted, because an empty list would look like a process without leaks.
+   * Returns the view {@code nativememory}. Fails if the JVM is not counted, because an empty list
+   * would look like a process without leaks.
    */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
@@ -114,7 +115,10 @@ final class LeaksCommand implements Callable<Integer> {
         + " -javaagent:mallometer-agent.jar or the starter to observe it from the start.";
   }
 
-  /** Asks every 30 s, because the JVM stops observing after two minutes without a question. */
+  /**
+   * Sends a question every 30 s until the span has passed, because the JVM stops observing two
+   * minutes after the last question.
+   */
   private static void watch(Source source, Duration span) throws Exception {
     long end = System.nanoTime() + span.toNanos();
     Progress progress = Progress.begin("watching " + source.name(), span);

@@ -7,16 +7,18 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Runs a program with the library preloaded. The program has this process's streams, ends if this
- * process is told to end, and gives this process its exit code.
+ * Runs a program with the library preloaded. The program uses the standard streams of this process.
+ * If this process gets SIGTERM or SIGINT, the program is ended, too. This process exits with the
+ * program's exit code.
  */
 final class PreloadedProgram {
 
   private PreloadedProgram() {}
 
   /**
-   * Runs a program until it ends. It inherits standard input and outputs. If this process gets
-   * SIGTERM or SIGINT, it ends the program and exits with the program's code.
+   * Runs a program until it ends. The program inherits standard input, output and error. If this
+   * process gets SIGTERM or SIGINT, a shutdown hook ends the program and exits with the program's
+   * code.
    *
    * @param variables the variables to set in its environment
    * @return the program's exit code
@@ -40,8 +42,8 @@ final class PreloadedProgram {
   }
 
   /**
-   * The shutdown hook: runs when this process is told to end, and also after the program has ended
-   * or failed to start.
+   * Runs as a shutdown hook: when this process gets SIGTERM or SIGINT, and also after the program
+   * has ended or failed to start. Ends the program if it runs.
    */
   private static void end(CompletableFuture<Process> starting) {
     try {

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Shows on a terminal that a command works, and removes the line at its end. Prints nothing if
- * standard error is not a terminal. A thread of its own draws.
+ * Prints a line on standard error while a command works, and removes the line afterwards. Prints
+ * nothing if this process has no console. A thread of its own draws the line.
  */
 final class Progress {
 

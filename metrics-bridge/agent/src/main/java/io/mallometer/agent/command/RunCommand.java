@@ -111,8 +111,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Passes the monitors on to the program. The library reports a wrong size itself when the program
-   * starts.
+   * Adds the variables that start the monitors in the program. The library itself reports a wrong
+   * size of a threshold when the program starts.
    */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();

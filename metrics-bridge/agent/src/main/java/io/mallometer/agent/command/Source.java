@@ -64,7 +64,10 @@ interface Source extends AutoCloseable {
     return new Failure(code, reason);
   }
 
-  /** Returns the reason in a refusal: a field of JSON, or the first line of a text. */
+  /**
+   * Returns the reason in a refusal: fields of JSON, or the first line of a text; {@code otherwise}
+   * if the body has neither.
+   */
   static String reason(String body, String otherwise) {
     String text = body.strip();
     try {

@@ -70,7 +70,8 @@ final class Target {
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}
-   * @return a sentence; empty if the JVM is counted, or its own remedy is not an attach
+   * @return a sentence; empty if the JVM is counted, its own remedy is not an attach, or the user
+   *     named an address
    */
   static String offer(String target, Json root) {
     return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")

@@ -61,8 +61,9 @@ final class Text {
   }
 
   /**
-   * Returns the frames of a stack from the innermost one to the one that names the call site, but
-   * at least the given number of frames.
+   * Returns the frames of a stack from the innermost one to the one that names the call site. If no
+   * frame does, the last frame is the first one of the application. At least the given number of
+   * frames is returned if the stack has so many.
    *
    * @param frames the frames, innermost first
    * @param name the name of the call site

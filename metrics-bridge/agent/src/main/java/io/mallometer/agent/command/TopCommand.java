@@ -154,8 +154,8 @@ final class TopCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the screen's size. Returns the previous size if the size cannot be read: Ctrl-C also
-   * ends the program stty, which JLine runs to read it.
+   * Returns the screen's size, or the previous size if the size cannot be read: Ctrl-C also ends
+   * the program stty, which JLine runs to read the size.
    */
   private Size size(Terminal screen) {
     try {

@@ -39,7 +39,10 @@ final class TopScreen {
   private static final String RESIDENT = "resident";
   private static final String MALLOC = "malloc";
 
-  /** The width, in columns, below which only two figures fit. */
+  /**
+   * The width of the screen, in columns, below which a table has two figures for each row instead
+   * of four.
+   */
   private static final int NARROW = 80;
 
   private static final int LOW = 18;
@@ -124,7 +127,10 @@ final class TopScreen {
     }
   }
 
-  /** Adds the growth that the process observed in the last minutes, if it was observed. */
+  /**
+   * Adds the live bytes that the process itself recorded in the last minutes, if it was observed.
+   * Growth is then known at once.
+   */
   private void remember(Source source) throws IOException {
     Json trends;
     try {
@@ -138,7 +144,7 @@ final class TopScreen {
 
   /**
    * Adds the earlier live bytes of the libraries or call sites in the trends. The trends contain
-   * those with the most live bytes or growth.
+   * only those libraries and call sites that have the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
@@ -196,7 +202,7 @@ final class TopScreen {
     return ofProcess.perMinute(figure, GrowthRates.SHORTEST);
   }
 
-  /** Returns as many lines as fit, none longer than the width. */
+  /** Returns the lines of the screen: {@code height} lines of {@code width} characters. */
   List<String> lines(int width, int height, Sort sort) {
     List<String> lines = new ArrayList<>();
     if (diagnosis.at("sentence").present()) {

@@ -375,8 +375,8 @@ final class AgentServer implements AutoCloseable {
   }
 
   /**
-   * Changes something, such as by a trim, if an option of the agent allows it and no page of
-   * another site sent the request.
+   * Makes a change, such as a trim, if an option of the agent allows it, the request has the header
+   * {@value #OWN_HEADER}, and no page of another site sent the request.
    */
   private static void change(
       Exchange exchange, boolean allowed, String what, Setting<?> option, Supplier<Told> change)

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 final class ApplicationBridge {
 
   /**
-   * The age of the latest reading above which the facade is considered stopped. An open facade
-   * polls at least every minute.
+   * The age of the latest reading above which the application's facade is considered stopped. By
+   * default an open facade polls every 5 s.
    */
   private static final Duration FRESH = Duration.ofMinutes(2);
 

@@ -20,11 +20,12 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers GET ({@link ApplicationBridge}). Otherwise the first question
- * opens a facade. The facade polls every second, or at the pace of an agent or attach that is
- * polling already. The poller's thread closes the facade two minutes after the last question. An
- * attach opens a second facade, which polls at the usual pace until a detach or the end of the JVM,
- * because names of Java frames and evidence of leaks have to be collected also between questions.
+ * the starter's, that bridge answers GET ({@link ApplicationBridge}). A facade answers the other
+ * questions, the first of which opens it. The facade polls every second, or at the pace of an agent
+ * or attach that is polling already. The poller's thread closes the facade two minutes after the
+ * last question. An attach opens a second facade, which polls at the usual pace until a detach or
+ * the end of the JVM, because names of Java frames and evidence of leaks have to be collected also
+ * between questions.
  */
 final class CommandLineSession {
 
@@ -75,7 +76,7 @@ final class CommandLineSession {
 
   /**
    * Returns the application's bridge; empty if an agent or attach of this class loader polls
-   * already.
+   * already, or if the application has no bridge that polls.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());

@@ -9,11 +9,12 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 
 /**
- * States whether and how a JVM counts, for the line at its start and for the command line.
+ * States whether and how a JVM counts native memory, for the line that the agent prints at its
+ * start and for the command line.
  *
- * @param active whether it counts
- * @param sentence how it counts, or why it does not and the remedy
- * @param mode how the library came in; {@code none} if nothing is counted
+ * @param active whether the JVM counts
+ * @param sentence how the JVM counts, or why it does not and the remedy
+ * @param mode how the library came into the process; {@code none} if nothing is counted
  */
 public record Counting(boolean active, String sentence, String mode) implements View {
 

@@ -35,7 +35,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    */
   private static final String LIBRARY_PATH = "mallometer.jna.searchpath";
 
-  /** Whether {@link #accept} was called. A JVM runs one agent only. */
+  /** Whether {@link #accept} has started the agent. A JVM runs one agent only. */
   private static volatile boolean started;
 
   /** The options given to {@link #accept}, secrets included. */
@@ -52,12 +52,14 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Starts polling, registers the MBeans and the events of Flight Recorder, and serves if a port is
-   * given. All of this lasts for the life of the JVM. Returns when everything is registered.
-   * Without a use of JMX the method never returns.
+   * Starts polling, attaches the library if it does not count yet and the options allow it, serves
+   * and pushes as the options request, and registers the MBeans and the events of Flight Recorder.
+   * All of this lasts for the life of the JVM. Returns when everything is registered. Without a use
+   * of JMX the method never returns.
    *
    * @param given the options by name and the key {@code agent version}
-   * @param said receives one line that states the result, and one for each setting without effect
+   * @param said receives one line that states the result, one for each setting without effect, and
+   *     one for each later failure
    */
   @Override
   public void accept(Map<String, String> given, Consumer<String> said) {
@@ -138,8 +140,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Pushes metrics for the life of the JVM. A checkpoint does not close the sockets of the
-   * exporter.
+   * Returns an action that starts to push metrics, for the life of the JVM. A checkpoint does not
+   * close the sockets of the exporter.
    */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
@@ -161,7 +163,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     return Mallometer.open(options);
   }
 
-  /** Opens the bridge with the options of the facade that is open already. */
+  /**
+   * Opens the bridge with the options of a facade that is already open, or else with the default
+   * options.
+   */
   static Mallometer open() {
     allowNativeAccess();
     return Mallometer.open();

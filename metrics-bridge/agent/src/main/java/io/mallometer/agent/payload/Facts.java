@@ -12,7 +12,7 @@ import java.util.List;
  * @param version the version of Java
  * @param home the directory of the JDK
  * @param arguments the JVM's options
- * @param uptimeSeconds the time since its start
+ * @param uptimeSeconds the time since the start of the JVM
  * @param observed whether an agent, an attach or the application itself polls the library between
  *     questions of the command line
  */

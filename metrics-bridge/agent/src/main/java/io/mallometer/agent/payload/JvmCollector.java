@@ -24,7 +24,10 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final String THREADS = "jvm_threads_live_threads";
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
-  /** Reads the value of each metric from a pool's usage; -1 for a maximum that is undefined. */
+  /**
+   * The function that reads each metric from a pool's usage. It returns -1 for a maximum that is
+   * undefined.
+   */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
       Map.of(
           "jvm_memory_used_bytes", MemoryUsage::getUsed,

@@ -14,8 +14,8 @@ final class NativeAccess {
   private NativeAccess() {}
 
   /**
-   * Gives the right. Does nothing unless the payload is a named module. The parts of the JDK that
-   * this needs are then open to it.
+   * Gives the right if the payload is a named module and the JDK would print a warning. The agent
+   * has opened to this module the packages of the JDK that this method needs.
    */
   static void allow() {
     Module own = NativeAccess.class.getModule();

@@ -30,8 +30,8 @@ final class Password {
   private final byte[] expected;
 
   /**
-   * The password that was last admitted. Comparing with it spares frequent scrapes the slow hash
-   * algorithms.
+   * The password, once a client has sent it. Comparing with this text spares frequent scrapes the
+   * slow hash algorithms.
    */
   private volatile Optional<String> known = Optional.empty();
 
@@ -50,8 +50,8 @@ final class Password {
   }
 
   /**
-   * Returns whether the header {@code Authorization} is the one that was last admitted. Computes no
-   * hash.
+   * Returns whether the header {@code Authorization} contains the user name and a password that was
+   * found right before. Computes no hash.
    */
   boolean knows(String authorization) {
     return credentials(authorization)

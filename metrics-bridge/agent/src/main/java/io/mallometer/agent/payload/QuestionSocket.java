@@ -29,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The socket lies in a directory that only this user can enter. A command writes one line: the
  * identity of the process that it asks ({@link ProcessStart#identity}) and the directory that
- * contains its question. It reads a newline when the answer lies in the same directory. A process
- * with another identity closes the connection: JVMs of one user in containers that share /tmp may
- * have the same process id. The first of these JVMs owns the socket, and commands load the agent
- * into the others.
+ * contains its question. The command then reads a newline, which says that the answer lies in the
+ * same directory. A process with another identity closes the connection: JVMs of one user in
+ * containers that share /tmp may have the same process id. The first of these JVMs owns the socket,
+ * and commands load the agent into the others.
  */
 final class QuestionSocket {
 
@@ -45,7 +45,10 @@ final class QuestionSocket {
   private static final int FAILED = 500;
   private static final long BETWEEN_FAILURES_NANOS = 50_000_000;
 
-  /** The time limit for the line after a command has connected. Other commands wait meanwhile. */
+  /**
+   * The time limit for the line that a command sends after it has connected. Other commands wait
+   * meanwhile.
+   */
   private static final long LONGEST_QUESTION_NANOS = 3_000_000_000L;
 
   private static final long BETWEEN_READS_NANOS = 2_000_000;
@@ -177,7 +180,7 @@ final class QuestionSocket {
         }
       } catch (IOException | RuntimeException | Error e) {
         // The command has ended, or no file descriptor or heap is left. The loop continues, so that
-        // the next command is answered. It ends if the listening socket was closed.
+        // the next command is answered. The loop ends if the listening socket was closed.
         if (opened.isOpen()) {
           LockSupport.parkNanos(BETWEEN_FAILURES_NANOS);
         }

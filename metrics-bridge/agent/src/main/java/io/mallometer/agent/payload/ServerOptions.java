@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param host the address to listen on; the loopback address by default
  * @param port the port to listen on; 0 for any free one
- * @param trimming whether a POST may trim
+ * @param trimming whether clients may trim, and acknowledge call sites
  * @param searching whether a POST may search the Java heap for owners
  * @param login the login that clients need; empty for none
  * @param certificate the certificate for HTTPS; empty for plain HTTP

@@ -33,8 +33,8 @@ class GateOptionsTest {
   }
 
   /**
-   * A failure of the comparison must not mark a commit as bad. A JVM that ends with an uncaught
-   * exception exits with 1, which marks a bad commit in a bisection.
+   * A failure of the comparison must not mark a commit as bad. An uncaught exception makes the JVM
+   * exit with 1, by which git bisect would mark the commit as bad.
    */
   @Test
   void aFailureOfTheComparisonBlamesNoCommit() throws IOException {

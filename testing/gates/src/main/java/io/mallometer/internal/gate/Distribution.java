@@ -45,7 +45,7 @@ public record Distribution(SortedMap<Percentile, Double> values) {
     return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
   }
 
-  /** Returns the difference that a figure may have by chance; 0 if the quartiles are unknown. */
+  /** Returns the noise band; 0 if the quartiles are unknown. */
   double noise() {
     Double low = values.get(Percentile.P25);
     Double high = values.get(Percentile.P75);

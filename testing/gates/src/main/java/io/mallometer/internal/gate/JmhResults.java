@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
  * The results that JMH writes with {@code -rf json}. Each iteration of each fork is a sample. The
  * name of a benchmark ends with its parameters, as in {@code io.example.Codec.deflate[level=9]},
  * and with the mode if the benchmark ran in several. The benchmark's own score is the metric {@code
- * score}. It is left out in the mode {@code sample}, for which JMH writes only a histogram. Textual
- * results are left out too.
+ * score}. The score is left out in the mode {@code sample}, for which JMH writes only a histogram.
+ * Textual results are left out too.
  */
 final class JmhResults {
 

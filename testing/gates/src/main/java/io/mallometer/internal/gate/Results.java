@@ -143,7 +143,10 @@ public final class Results {
     }
   }
 
-  /** Returns the expected figures if these results are the baseline. */
+  /**
+   * Returns the unit and the distribution of each metric. Those of a baseline are the expected
+   * figures of a comparison.
+   */
   public SortedMap<Key, Expected> expected() {
     SortedMap<Key, Expected> expected = new TreeMap<>();
     samples.forEach(

@@ -43,7 +43,7 @@ import java.util.zip.CRC32;
  * </pre>
  *
  * <p>A tolerance is a preset or {@code {"relative": 0.1, "absolute": 64, "percentiles": ["p50"]}}.
- * An update keeps it. Percentiles that are missing are not judged.
+ * An update keeps the tolerance. Percentiles that are missing are not judged.
  */
 public final class Thresholds {
 
@@ -185,8 +185,8 @@ public final class Thresholds {
 
   /**
    * Writes results as the expected figures. Files of tests without results stay, and so do the
-   * tolerances of metrics with results. Removes the metrics of a measured test for which it has no
-   * results.
+   * tolerances of metrics with results. Removes those metrics of a measured test for which there
+   * are no results.
    *
    * @param selection the selection of the results; thresholds outside of it stay
    * @return the files whose content changed
@@ -221,7 +221,10 @@ public final class Thresholds {
     return changed;
   }
 
-  /** Copies the parts of a metric that an update does not change. */
+  /**
+   * Copies the tolerance of a measured metric, or the whole of a metric that is neither measured
+   * nor selected: an update keeps both.
+   */
   private static void keep(
       Key key, JsonObject before, Selection selection, SortedMap<String, JsonObject> metrics) {
     JsonObject after = metrics.get(key.metric());

@@ -112,7 +112,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
     return percentiles;
   }
 
-  /** Returns the allowed difference. */
+  /** Returns the allowed difference from an expected figure, in the unit of the metric. */
   double of(double expected) {
     return Math.max(relative * Math.abs(expected), absolute);
   }

@@ -108,7 +108,7 @@ class ComparisonTest {
     assertThat(compare("B", median, noisy, List.of(59)).outcome()).isEqualTo(Outcome.BETTER);
   }
 
-  /** A leak grows with each iteration, so its own spread is large. */
+  /** A leak grows with each iteration, so the spread of the measured figures is large. */
   @Test
   void theSpreadOfTheNewRunExcusesNothing() throws IOException {
     assertThat(

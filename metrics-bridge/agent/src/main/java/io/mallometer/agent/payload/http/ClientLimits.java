@@ -6,8 +6,8 @@ import java.time.Duration;
  * The limits for clients.
  *
  * @param patience the longest time for a request from its first byte, the TLS handshake included;
- *     for a request to wait for a thread; and for a client to take less of an answer than {@code
- *     bytesPerSecond}
+ *     for a request to wait for a thread; and by which a client may fall behind {@code
+ *     bytesPerSecond} while it takes an answer
  * @param idle the longest time without a request on a connection
  * @param bytesPerSecond the rate at which a client has to take an answer
  * @param connections the largest number of connections; a further one ends the connection that has

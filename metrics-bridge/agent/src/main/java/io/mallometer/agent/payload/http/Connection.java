@@ -129,7 +129,10 @@ final class Connection {
     since = System.nanoTime();
   }
 
-  /** Answers the next request if its head is complete. */
+  /**
+   * Passes the next request to the handler if its head is complete. Refuses a head that is too
+   * large.
+   */
   private void next() {
     dropEmptyLines();
     int end = endOfHead();
@@ -143,7 +146,10 @@ final class Connection {
     }
   }
 
-  /** Returns the index of the empty line that ends the head; -1 if the head is incomplete. */
+  /**
+   * Returns the length of the head without the empty line that ends it; -1 if the head is
+   * incomplete.
+   */
   private int endOfHead() {
     for (; looked + END_OF_HEAD.length <= headLength; looked++) {
       if (Arrays.equals(
@@ -263,7 +269,7 @@ final class Connection {
   }
 
   /**
-   * Waits until the client has taken most of the pieces.
+   * Waits until at most 64 KiB of the answer are unsent.
    *
    * @throws IOException if the connection was closed
    */

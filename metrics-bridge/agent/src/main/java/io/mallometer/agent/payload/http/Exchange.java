@@ -142,7 +142,10 @@ public final class Exchange {
     return head.append(NEWLINE).toString().getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** Sends content in pieces, each after the client has taken most of the previous ones. */
+  /**
+   * Sends content in pieces of 16 KiB. A piece is added when at most 64 KiB of the answer are
+   * unsent.
+   */
   private final class Pieces extends OutputStream {
 
     private final boolean chunks;

@@ -37,7 +37,10 @@ public final class HttpListener implements AutoCloseable {
 
   private static final int WAITING_IN_KERNEL = 1_024;
 
-  /** The socket buffers of a connection, in bytes: the kernel charges them to the container. */
+  /**
+   * The size of each of a connection's two socket buffers, in bytes. The kernel charges the buffers
+   * to the container.
+   */
   private static final int KERNEL_BYTES = 64 * 1024;
 
   private static final long CHECK_MILLIS = 200;
@@ -168,7 +171,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // The time in which this thread was late or slept is not charged to the clients.
+      // Clients are charged for at most two intervals, because this thread may have been late or
+      // asleep for the rest of the time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.
@@ -199,7 +203,9 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Closes a connection that fails, without affecting others. */
+  /**
+   * Continues with a connection, and closes it if that fails. Other connections are not affected.
+   */
   private void guarded(Connection connection) {
     try {
       connection.proceed();
@@ -230,7 +236,7 @@ public final class HttpListener implements AutoCloseable {
 
   /**
    * Closes the connection that has kept the server waiting for the longest time. Returns false if
-   * none keeps it waiting.
+   * no connection keeps the server waiting.
    */
   private boolean closeWhoWaitedLongest() {
     long now = System.nanoTime();

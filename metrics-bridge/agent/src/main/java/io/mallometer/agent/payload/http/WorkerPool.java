@@ -56,7 +56,10 @@ public final class WorkerPool implements AutoCloseable {
         });
   }
 
-  /** Creates a thread that inherits nothing from the thread that happens to create it. */
+  /**
+   * Creates a thread that inherits neither thread-locals nor the context class loader of the thread
+   * that happens to create it.
+   */
   static Thread daemon(String name, Runnable work) {
     Thread thread = new Thread(null, work, name, 0, false);
     thread.setDaemon(true);
