@@ -20,7 +20,7 @@ public final class ForeignCalls {
 
   private static final int BYTES = 4_096;
 
-  /** {@code long malloc(long)} */
+  /** The C function {@code malloc}, which takes and returns a long. */
   private static final MethodHandle MALLOC = function("malloc", 1);
 
   private static final class Allocator {

@@ -184,9 +184,11 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack is that of a thread of the JVM: native from end to end, or with at
-   * least five frames and a native outermost one. If the table of sites is crowded, only the
-   * innermost frames are kept. The JVM has at most three functions between Java and malloc.
+   * Returns whether a stack is that of a thread of the JVM: its outermost frame is in the C
+   * library, or it has five frames or more and the outermost one is native. A stack of a Java
+   * thread may also have a native outermost frame, because only the innermost frames are kept if
+   * the table of sites is crowded. Such a stack is shorter, because the JVM has at most three
+   * functions between Java and malloc.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

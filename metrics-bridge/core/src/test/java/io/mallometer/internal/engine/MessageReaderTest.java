@@ -36,7 +36,9 @@ class MessageReaderTest {
               + " 223 MiB on http-8; Cart.zip had grown",
           "");
 
-  /** A library that records its calls, and answers only while it counts. */
+  /**
+   * A library that records its calls. It begins and reports a message only while {@link #counts}.
+   */
   private final class Library extends SilentLibrary {
 
     Library() {

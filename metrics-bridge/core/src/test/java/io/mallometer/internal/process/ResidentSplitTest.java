@@ -519,7 +519,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** With glibc 2.41 and newer, a huge page can make a heap two mappings. */
+  /** With glibc 2.41 and newer, a huge page can split a heap into two mappings. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;
