@@ -52,7 +52,10 @@ public final class RealLibraries {
     T run() throws Throwable;
   }
 
-  /** The ways: the library that calls malloc, and the method of the application. */
+  /**
+   * The ways to allocate, each with the library that calls malloc and the method of the
+   * application.
+   */
   enum Kind {
     SQLITE("libsqlitejdbc.so", "sqliteTable", RealLibraries::sqliteTable),
     ZSTD("libzstd-jni.so", "zstdContexts", RealLibraries::zstdContexts),

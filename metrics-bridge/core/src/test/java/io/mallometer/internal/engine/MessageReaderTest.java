@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests when the library begins and ends a termination message, and the sentence in it. */
+/** Tests when a termination message begins and ends, and the sentence in it. */
 @Tag("any-jdk")
 class MessageReaderTest {
 

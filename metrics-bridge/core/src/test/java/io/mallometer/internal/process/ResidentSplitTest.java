@@ -290,7 +290,10 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
   }
 
-  /** The JVM's tables may be as large as this memory, but the program mapped it. */
+  /**
+   * The program mapped parts of this memory, so these parts are not presumed to be the JVM's
+   * tables.
+   */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
     List<Mapping> unknown =
