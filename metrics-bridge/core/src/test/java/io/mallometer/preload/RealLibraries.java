@@ -104,9 +104,10 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way and prints, for each, the estimated live bytes that were added:
-   * the bytes of its library, those named after the application's method, their samples and their
-   * standard deviation. Then prints the sites that have other names.
+   * Allocates memory in each way. Prints for each way the estimated live bytes that were added at
+   * the sites of its library, the part named after the application's method, the number of samples,
+   * and the standard deviation of the named part. Also prints the five largest sites with other
+   * names.
    */
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
