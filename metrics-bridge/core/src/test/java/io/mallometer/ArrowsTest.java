@@ -74,7 +74,9 @@ class ArrowsTest {
   private static final String ROW = "a row of a table that a face shows, with a column for each";
   private static final String COUNTS = "counts that are read at one moment and shown side by side";
 
-  /** The constructors with more than eight parameters, each with the reason. */
+  /**
+   * The classes that may have a constructor with more than eight parameters, each with the reason.
+   */
   private static final Map<String, String> READ_IN_ONE_BREATH =
       Map.ofEntries(
           Map.entry("Account$Row", ROW),
@@ -158,8 +160,8 @@ class ArrowsTest {
   }
 
   /**
-   * A constructor with more parameters takes records that group them, unless {@link
-   * #READ_IN_ONE_BREATH} has a reason.
+   * Instead of more than eight parameters, a constructor takes records that group them, unless
+   * {@link #READ_IN_ONE_BREATH} states a reason.
    */
   @ArchTest
   static void noConstructorHasMoreThanEightParameters(JavaClasses all) {
@@ -174,7 +176,7 @@ class ArrowsTest {
   }
 
   /**
-   * The simple names of types are unique in each published module, so that a reader knows a type
+   * No two source files of the published modules have the same name, so that a reader knows a type
    * without its package.
    */
   @ArchTest
@@ -193,7 +195,10 @@ class ArrowsTest {
     assertThat(names).hasSizeGreaterThan(all.size() / 10).doesNotHaveDuplicates();
   }
 
-  /** Packages outside of {@code internal} contain only types that an application may use. */
+  /**
+   * Limits the number of public top-level types outside of {@code internal}. Applications may use
+   * all of these types.
+   */
   @ArchTest
   static void theApiGrowsOnlyOnPurpose(JavaClasses all) {
     assertThat(
@@ -254,7 +259,10 @@ class ArrowsTest {
           .dependOnClassesThat()
           .resideInAPackage("jdk.jfr..");
 
-  /** No class may depend on the module jdk.management, because a runtime may lack it. */
+  /**
+   * Only {@code DiagnosticCommands} may depend on the module jdk.management, because a runtime may
+   * lack this module.
+   */
   @ArchTest
   static final ArchRule theJvmsOwnManagementIsAskedInOnePlace =
       noClasses()

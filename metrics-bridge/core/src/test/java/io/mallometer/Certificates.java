@@ -42,7 +42,7 @@ public final class Certificates {
     assertThat(keytool.waitFor()).as(said).isZero();
   }
 
-  /** Returns the context of a server with the keys of a store. */
+  /** Returns the TLS context of a server with the keys of a store. */
   public static SSLContext serving(Path store) throws Exception {
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(open(store), "changeit".toCharArray());
@@ -51,7 +51,7 @@ public final class Certificates {
     return context;
   }
 
-  /** Writes a certificate of a store as PEM in the store's directory. */
+  /** Writes a certificate of a store as a PEM file in the store's directory. Returns the file. */
   public static Path pem(Path store, String alias) throws Exception {
     String certificate =
         Base64.getMimeEncoder().encodeToString(open(store).getCertificate(alias).getEncoded());
@@ -60,7 +60,7 @@ public final class Certificates {
         "-----BEGIN CERTIFICATE-----\n" + certificate + "\n-----END CERTIFICATE-----\n");
   }
 
-  /** Returns the context of a client that trusts one certificate of a store. */
+  /** Returns the TLS context of a client that trusts only one certificate of a store. */
   public static SSLContext trusting(Path store, String alias) throws Exception {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);

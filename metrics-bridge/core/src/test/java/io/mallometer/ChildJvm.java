@@ -36,7 +36,10 @@ public final class ChildJvm {
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private String classPath = System.getProperty("java.class.path");
 
-  /** Creates a JVM like this one, without preload and with attach allowed. */
+  /**
+   * Prepares a program with this JVM's JDK and class path. The program does not inherit {@code
+   * LD_PRELOAD} and {@code MALLOMETER_ATTACH}.
+   */
   public ChildJvm() {
     process.environment().remove("LD_PRELOAD");
     process.environment().remove("MALLOMETER_ATTACH");
@@ -83,8 +86,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Runs a shell script as root, in a mount namespace of its own, before the JVM. The shell becomes
-   * the JVM: {@code $$} is its process id.
+   * Runs a shell script in a new mount namespace before the JVM, which needs root. The shell then
+   * becomes the JVM, so {@code $$} in the script is the JVM's process id.
    */
   public ChildJvm mounting(String script) {
     prefix.addAll(List.of("unshare", "-m", "sh", "-ec", script + "; exec \"$@\"", "sh"));
@@ -212,7 +215,7 @@ public final class ChildJvm {
     }
   }
 
-  /** Returns the homes of the JDKs of the feature releases from one up to another. */
+  /** Returns one home for each JDK feature release from the first to the last, both included. */
   public static List<Path> jdksBetween(int first, int last) {
     List<Path> later = jdksSince(last + 1);
     return jdksSince(first).stream().filter(home -> !later.contains(home)).toList();
@@ -220,8 +223,9 @@ public final class ChildJvm {
 
   /**
    * Returns the homes of the JDKs for tests of each JDK in which it does not matter whether the
-   * library is preloaded or attached: older JDKs have it preloaded, newer ones attached. With
-   * {@code -Dsoak.all=true}, and where all are older or all newer, both ways have all JDKs.
+   * library is preloaded or attached: JDKs before release {@link #FIRST_ATTACHED} have it
+   * preloaded, and the others have it attached. With {@code -Dsoak.all=true}, or if all JDKs would
+   * be in the same group, each JDK is tested in both ways.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);
@@ -256,7 +260,10 @@ public final class ChildJvm {
     }
   }
 
-  /** Reads the release in a JDK's file "release", with a line such as JAVA_VERSION="17.0.15". */
+  /**
+   * Returns the feature release from a line such as JAVA_VERSION="17.0.15" in a JDK's file
+   * "release"; 0 if there is none.
+   */
   private static int feature(Path home) {
     try (Stream<String> lines = Files.lines(home.resolve("release"))) {
       return lines

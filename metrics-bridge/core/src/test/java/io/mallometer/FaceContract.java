@@ -574,7 +574,7 @@ public abstract class FaceContract {
             new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
-  /** Returns a self-report with these samples. */
+  /** Returns a self-report with these figures of the sampler. */
   public static SelfReport selfReport(SelfReport.Sampling sampling) {
     return new SelfReport(
         "1.2.3",
@@ -592,7 +592,7 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns memory with parts of every kind, whose figures all differ. memory.high is unknown. */
+  /** Returns memory with a resident set, a cgroup and a budget. memory.high is unknown. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
@@ -671,7 +671,7 @@ public abstract class FaceContract {
         "60 kB of the resident set are in transparent huge pages.");
   }
 
-  /** Returns the statistics of an allocator, with figures that all differ. */
+  /** Returns the statistics of an allocator, in which all totals differ. */
   public static AllocatorStatistics allocator(double trimmableBytes) {
     return new AllocatorStatistics(
         Instant.parse("2026-01-01T00:00:00Z"),
@@ -692,7 +692,10 @@ public abstract class FaceContract {
         0.001);
   }
 
-  /** Returns a pool with a suspect that holds these bytes, and figures that all differ. */
+  /**
+   * Returns one pool with one suspect. The suspect's buffers hold these bytes, and its oldest
+   * tracked buffer has been held for these seconds.
+   */
   public static PoolReport pools(double heldBytes, double risingSeconds) {
     PoolReport.BufferSite site =
         new PoolReport.BufferSite(
@@ -821,7 +824,10 @@ public abstract class FaceContract {
     return all;
   }
 
-  /** Returns buckets with their upper bounds and cumulative counts. */
+  /**
+   * Returns the histogram of request sizes: the buckets with cumulative counts, the count and the
+   * sum.
+   */
   private static List<Published> histogram() {
     double[][] cumulative = {
       {16, 3},

@@ -10,7 +10,10 @@ import io.mallometer.internal.library.OwnerSearch;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A search that finds a live thread as the owner of nine of ten samples, with one remark. */
+/**
+ * A search that finds a live thread as the owner of nine of ten samples. It had no room for three
+ * further samples.
+ */
 final class OwnersByHand implements OwnerSearch {
 
   private static final int SAMPLES = 10;

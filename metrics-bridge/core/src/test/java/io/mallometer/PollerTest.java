@@ -86,8 +86,8 @@ class PollerTest {
   }
 
   /**
-   * The log names calls only if they are missed later. An attach that misses calls from its
-   * beginning returns a status that says so.
+   * The log names missed calls only if the attach missed none at its beginning. Otherwise the
+   * status that the attach returned has named them.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
@@ -573,7 +573,7 @@ class PollerTest {
         .toList();
   }
 
-  /** Counts readings, and fails on demand. */
+  /** A library that counts its readings, and fails at a reading if {@link #failure} is set. */
   private static final class Readings extends SilentLibrary {
     final AtomicInteger readings = new AtomicInteger();
     private final Semaphore awaited = new Semaphore(0);

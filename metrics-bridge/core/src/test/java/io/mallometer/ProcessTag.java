@@ -51,7 +51,9 @@ public final class ProcessTag {
     return missing;
   }
 
-  /** Reads mallometer's classes, without those of libraries, which would take ten times as long. */
+  /**
+   * Reads mallometer's test classes only. The classes of libraries would take ten times as long.
+   */
   private static JavaClasses tests(ArchConfiguration configuration) {
     configuration.setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()

@@ -172,7 +172,10 @@ public final class PublicNames {
     }
   }
 
-  /** Finds the file above the current directory, which is that of any module. */
+  /**
+   * Finds the file in the current directory or a parent of it. A test runs in the directory of its
+   * module.
+   */
   private static Path file() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve(FILE))) {

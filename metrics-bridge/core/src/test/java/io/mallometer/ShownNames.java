@@ -109,7 +109,7 @@ public final class ShownNames {
     Set<String> names = new TreeSet<>();
     for (String view : views(refusal(ask, parse, "none"))) {
       String answer = ask.apply("/" + view);
-      // The names in a DHAT report are Valgrind's.
+      // Leaves out the DHAT report, because its names are Valgrind's.
       if (!view.equals("dhat") && (answer.startsWith("{") || answer.startsWith("["))) {
         addAnswer(names, view, parse.apply(answer));
       }

@@ -77,7 +77,7 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns the verdict, changed to one that has not grown since a moment. */
+  /** Returns this verdict, changed to one whose site has not grown since {@link #TIME}. */
   public static SiteVerdict stopped(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),

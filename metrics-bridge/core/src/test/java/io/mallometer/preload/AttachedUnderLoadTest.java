@@ -31,8 +31,8 @@ class AttachedUnderLoadTest {
   private static final int SOAK_SECONDS = Integer.getInteger("soak.seconds", 0);
 
   /**
-   * The seconds after which the library has compared its bytes with glibc's once. It does so every
-   * 5 s.
+   * The seconds after which the library has compared its bytes with glibc's once. The library
+   * compares them every 5 s.
    */
   private static final int FIRST_COMPARISON_SECONDS = 6;
 

@@ -112,8 +112,8 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // The bound does not hold if each allocation is a sample, because the JVM's own stacks then
-      // fill the table of sites at its start.
+      // This is not so if each allocation is a sample, because the JVM's own stacks then fill the
+      // table of sites at its start.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);

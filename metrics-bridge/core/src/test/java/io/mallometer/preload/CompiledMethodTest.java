@@ -116,8 +116,9 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method until the compiler has taken 30 MB for it. Prints the most live bytes of each
-   * compilation.
+   * Runs the method until the diagnosis has a finding on the compiler, for 90 s at most, and for 15
+   * s at most after the compiler has taken 30 MB. Prints the finding, and the most live bytes of
+   * each compilation.
    */
   static final class Compiles {
 

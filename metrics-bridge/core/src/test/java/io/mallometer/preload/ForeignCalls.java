@@ -10,9 +10,9 @@ import java.util.Optional;
 
 /**
  * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
- * the call, in layers like those of a library. Prints for each call site its name, its live bytes
- * and its innermost frames of this program. Looks the interface up by name, because the program is
- * compiled for an older JDK.
+ * the call, in layers like those of a library. Prints for each call site with frames of this
+ * program its name, its live bytes, its innermost frame, and its innermost frames of this program.
+ * Looks the interface up by name, because the program is compiled for an older JDK.
  *
  * <p>Argument: the seconds to run.
  */
@@ -20,7 +20,7 @@ public final class ForeignCalls {
 
   private static final int BYTES = 4_096;
 
-  /** {@code long malloc(long)} */
+  /** The C function {@code malloc}, which takes and returns a long. */
   private static final MethodHandle MALLOC = function("malloc", 1);
 
   private static final class Allocator {
@@ -58,7 +58,7 @@ public final class ForeignCalls {
 
   private ForeignCalls() {}
 
-  /** Prints a line for each site. */
+  /** Runs the program, and prints a line for each site. */
   public static void main(String[] arguments) throws InterruptedException {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();

@@ -28,10 +28,10 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Adds memory in 200 steps under a stated limit of 1 GiB, and prints the diagnosis. A step advances
  * the clock of the diagnosis by a second and waits for a poll, which is due every 30 ms. So 2 MiB
- * in each step are 120 MiB/min, however busy the machine is. The first argument is the kind of
- * memory: {@code touched} or {@code untouched} objects of malloc, {@code mapped} for memory that is
- * mapped by a foreign function and touched, or {@code file} for pages of the file that the second
- * argument names.
+ * in each step are 120 MiB/min, however busy the machine is. A step of untouched memory has 64 MiB.
+ * The first argument is the kind of memory: {@code touched} or {@code untouched} objects of malloc,
+ * {@code mapped} for memory that is mapped by a foreign function and touched, or {@code file} for
+ * pages of the file that the second argument names.
  */
 public final class GrowsTowardALimit {
 
@@ -88,7 +88,7 @@ public final class GrowsTowardALimit {
         .forEach(sentence -> System.out.println("site=" + sentence));
   }
 
-  /** Waits for a poll that begins after the second has passed. */
+  /** Advances the clock by a second, and waits for a poll that begins afterwards. */
   private static void passSecond(SteppedClock clock, Poller poller) throws InterruptedException {
     clock.passSecond();
     while (poller.latest().time().isBefore(clock.instant())) {

@@ -69,8 +69,9 @@ class LosesMemoryTest {
   }
 
   /**
-   * The only difference between the objects of {@code keep} and the lost ones is that their
-   * addresses are in memory. The second run loses no memory, so both methods look the same.
+   * The objects of {@code keep} differ from the lost ones only in that the program keeps their
+   * addresses. The second run loses no memory, so the methods {@code lose} and {@code keep} look
+   * the same.
    */
   @Test
   @Tag("any-jdk")

@@ -35,7 +35,7 @@ final class NativeLoad {
     }
   }
 
-  /** Makes tens of thousands of allocations by eight libraries and the JVM. */
+  /** Makes tens of thousands of allocations by several libraries and the JVM. */
   void runOnce() throws Exception {
     sqlite();
     rocksdb();

@@ -52,7 +52,10 @@ public final class RealLibraries {
     T run() throws Throwable;
   }
 
-  /** The ways: the library that calls malloc, and the method of the application. */
+  /**
+   * The ways to allocate, each with the library that calls malloc and the method of the
+   * application.
+   */
   enum Kind {
     SQLITE("libsqlitejdbc.so", "sqliteTable", RealLibraries::sqliteTable),
     ZSTD("libzstd-jni.so", "zstdContexts", RealLibraries::zstdContexts),
@@ -101,9 +104,10 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way and prints, for each, the estimated live bytes that were added:
-   * the bytes of its library, those named after the application's method, their samples and their
-   * standard deviation. Then prints the sites that have other names.
+   * Allocates memory in each way. Prints for each way the estimated live bytes that were added at
+   * the sites of its library, the part named after the application's method, the number of samples,
+   * and the standard deviation of the named part. Also prints the five largest sites with other
+   * names.
    */
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
@@ -184,9 +188,11 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack is that of a thread of the JVM: native from end to end, or with at
-   * least five frames and a native outermost one. If the table of sites is crowded, only the
-   * innermost frames are kept. The JVM has at most three functions between Java and malloc.
+   * Returns whether a stack is that of a thread of the JVM: its outermost frame is in the C
+   * library, or it has five frames or more and the outermost one is native. A stack of a Java
+   * thread may also have a native outermost frame, because only the innermost frames are kept if
+   * the table of sites is crowded. Such a stack is shorter, because the JVM has at most three
+   * functions between Java and malloc.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

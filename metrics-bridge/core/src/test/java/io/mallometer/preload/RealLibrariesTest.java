@@ -41,8 +41,8 @@ class RealLibrariesTest {
   @TempDir private Path directory;
 
   /**
-   * The figures of a kind: the estimated live bytes, those with the right name, their samples, and
-   * the standard deviation of the named bytes.
+   * The figures of a kind: the estimated live bytes, those with the right name, the number of
+   * samples, and the standard deviation of the bytes with the right name.
    */
   private record Seen(double bytes, double named, long samples, double deviation) {
     static Seen of(MatchResult line) {

@@ -235,7 +235,7 @@ public final class SitesUnderStress {
 
   // ---- Classes
 
-  /** Loads one class itself and delegates all others. */
+  /** A class loader that defines one class itself and delegates all others. */
   private static final class Forgotten extends ClassLoader {
     Forgotten() {
       super(SitesUnderStress.class.getClassLoader());

@@ -20,9 +20,11 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Drops some direct buffers, and keeps others: in a list, behind soft references, and every second
- * one of a method. Collects again and again until {@code drop} waits for a collection. Prints all
- * verdicts and answers that each method had, and the reason if collections are not counted.
+ * Allocates direct buffers in four methods: {@code drop} keeps none, {@code keep} keeps all, {@code
+ * remember} keeps soft references to them, and {@code halve} keeps every second one. Collects
+ * garbage until the verdict on {@code drop} is that it waits for a collection, at most {@link
+ * #COLLECTIONS} times. Prints all verdicts and answers that each method had, and the reason if
+ * collections are not counted.
  */
 public final class WaitsForACollection {
 

@@ -455,7 +455,9 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** The container is read-only, and its /tmp is mounted noexec. */
+  /**
+   * All directories to which the library could be unpacked are mounted noexec, or are read-only.
+   */
   @Test
   void nothingCanBeUnpackedToAttach() throws Exception {
     assumeTrue(ChildJvm.canMount(), "mounting needs root");

@@ -366,7 +366,7 @@ class ProfilePushTest {
     return store;
   }
 
-  /** Starts a push in which each reading is later and larger than the previous one. */
+  /** Makes a call site grow, and then starts a push. */
   private ProfilePush push(URI url, Map<String, String> given) {
     grow();
     ProfilePush push = ProfilePush.start(mallometer, options(url, given));
@@ -383,7 +383,10 @@ class ProfilePushTest {
             List.of(SitesByHand.site(1, "a.B.growing", "liba.so", 1_000 * second))));
   }
 
-  /** Waits for a push, and lets the facade's time pass meanwhile. */
+  /**
+   * Returns the next pushed profile. Until it comes, the facade's time passes and a call site
+   * grows.
+   */
   private Pushed next(ProfileStore store) {
     try {
       while (store.waiting() == 0) {

@@ -328,8 +328,8 @@ class FlameGraphReportTest {
   }
 
   /**
-   * Returns the colour of a box (orange, blue or pink) near its lower edge, where the box has no
-   * text.
+   * Returns the colour (orange, blue, pink or grey) of a box near its lower edge, where the box has
+   * no text.
    */
   private static String colour(double share, int row) throws Exception {
     browser.moveTo(0, 0);

@@ -48,7 +48,10 @@ class ListedNamesTest {
     PublicNames.check("keys in JSON", names);
   }
 
-  /** Adds the keys of a record. A type with a name of its own is listed only under that name. */
+  /**
+   * Adds the keys of a record. In the overview, the answer of another view is listed only by the
+   * name of that view.
+   */
   private static void addKeys(Set<String> names, String asked, Class<?> kind) {
     for (Component component : Component.of(kind)) {
       addKey(

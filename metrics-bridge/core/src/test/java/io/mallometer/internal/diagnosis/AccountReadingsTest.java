@@ -40,7 +40,10 @@ class AccountReadingsTest {
     assertThat(attached.self.mode()).isEqualTo(SelfReport.ATTACHED);
   }
 
-  /** All pages of a file may be cached since an earlier run, while its mapped pages grow. */
+  /**
+   * All pages of a mapped file may be cached since an earlier run, so only its mapped pages show
+   * growth.
+   */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {
     long mib = 1 << 20;

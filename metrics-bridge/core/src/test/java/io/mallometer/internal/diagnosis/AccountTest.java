@@ -298,7 +298,10 @@ class AccountTest {
     assertThat(threads.diagnosis().sentence()).doesNotContain("ended");
   }
 
-  /** The JDK's thread for delays starts them. A line that starts fewer is not their starter. */
+  /**
+   * The JDK starts nearly all of the threads. The application's line that starts a few threads is
+   * not named as the cause.
+   */
   @Test
   void threadsThatTheJdkStartsAreNamedByTheirPool() {
     Situation threads = new Situation(TEN_MINUTES, second -> 150 + second / 4.0);
@@ -513,7 +516,7 @@ class AccountTest {
     assertThat(diagnosis.account().orElseThrow().total().growthBytes()).isZero();
   }
 
-  /** An index is read again every 4 s, and the mappings of its deleted files of 784 KiB stay. */
+  /** Every 4 s the program deletes a file of which 784 KiB stay mapped. */
   @Test
   void pagesOfDeletedFilesAreCountedTogether() {
     Situation index = new Situation(Duration.ofMinutes(9), second -> 200 + 3 * second / 60.0);
@@ -682,7 +685,7 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /** The account is too short to explain the growth, which two unused sites cause. */
+  /** The account is too short to explain the growth, which two suspects cause. */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
@@ -745,7 +748,7 @@ class AccountTest {
   }
 
   /**
-   * The limit leaves 1 GiB for memory other than the heap, which takes 400 MiB and does not grow.
+   * Beside the largest heap, the limit leaves 1 GiB. Other memory takes 400 MiB and does not grow.
    */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
@@ -803,7 +806,7 @@ class AccountTest {
 
   /**
    * Memory rises by 70 MiB, falls, and rises again by up to 102 MiB. Without the verdict that
-   * cleaners free a part of the memory, some of these situations have a forecast.
+   * memory waits for a garbage collection, some of these situations have a forecast.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -876,7 +879,9 @@ class AccountTest {
     assertThat(garbageOf(packs)).isCloseTo(43 * MIB / 60, within(0.02 * MIB));
   }
 
-  /** No verdict is on its stacks, and collections become rarer as the heap grows. */
+  /**
+   * The report has no verdict on the site, and says only that young collections free its memory.
+   */
   @Test
   void growthThatYoungCollectionsFreeAsksForNoStateAndIsListed() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 3 * second / 60.0);
@@ -903,7 +908,7 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
-  /** The heap has room, and inflaters that nobody closes pile up. */
+  /** The heap has room, so no collection comes, and unclosed inflaters pile up. */
   @Test
   void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);

@@ -411,8 +411,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The process grows by 100 MiB from 12:20 to 12:21, and this memory may be unused. The test can
-   * exclude further growth only ten minutes later.
+   * The process grows by 100 MiB from 12:20 to 12:21. At 12:24 this memory is too young to be
+   * called used or unused; at 12:31 it is old enough.
    */
   @Test
   void memoryThatIsTooYoungToBeJudgedIsNotHealthy() {
@@ -989,7 +989,10 @@ class DiagnosisTest {
     assertThat(stands.update(early, 3 * SECOND).state()).isEqualTo(State.TOO_EARLY);
   }
 
-  /** The stated limit and the cgroup's limit alternate as the nearer one, and neither changes. */
+  /**
+   * The cgroup's limit and the stated limit alternate as the nearer one. The held state ends at
+   * once only if a limit changes or goes.
+   */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {
     HeldDiagnosis stands = new HeldDiagnosis(START);

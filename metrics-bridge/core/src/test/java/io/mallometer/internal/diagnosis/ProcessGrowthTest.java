@@ -97,7 +97,10 @@ class ProcessGrowthTest {
         });
   }
 
-  /** Returns the slope of a process whose memory has given shares of 200 MiB from minute 2 on. */
+  /**
+   * Returns the growth, in bytes per second, of a process whose memory has given shares of 200 MiB
+   * from minute 2 on; NaN if the growth does not last.
+   */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();
     history.add(point(START, shares[0]));

@@ -23,7 +23,7 @@ import java.util.Set;
  * Reads the inputs of real processes that the class {@code Inputs} in {@code
  * benchmarks/diagnosis/Situation.java} wrote. A Java
  * record is a JSON object with a member for each component. An absent value is read as empty, zero,
- * or NaN for a double.
+ * NaN for a double, or null for a record or a time.
  */
 final class RecordedInput {
 
@@ -89,11 +89,12 @@ final class RecordedInput {
     if (kind.isRecord()) {
       return record(json, kind);
     }
-    // The rules do not read the distribution of sizes.
+    // A value of another type is null, such as the distribution of sizes, which the rules do not
+    // read.
     return kind == String.class ? json.asText() : null;
   }
 
-  /** Returns the pages of files of a recording that has them by the name of the file alone. */
+  /** Reads pages of files from JSON that has only the bytes by the name of the file. */
   private static AccountReading.PagesOfFiles onlyFiles(JsonNode json) {
     Map<String, Long> files = new LinkedHashMap<>();
     json.properties().forEach(file -> files.put(file.getKey(), file.getValue().asLong()));

@@ -103,10 +103,10 @@ class Situation {
   final Map<String, Site> sites = new LinkedHashMap<>();
   final Map<String, LongToDoubleFunction> files = new HashMap<>();
 
-  /** Returns the mapped files of a second, by path. */
+  /** Returns the bytes of each mapped file at a second, by path. */
   LongFunction<Map<String, Long>> mappedFiles = second -> Map.of();
 
-  /** The memory that each method maps; {@code NaN} while it is unknown. */
+  /** The MiB that each method has mapped, by second; {@code NaN} while unknown. */
   final Map<String, LongToDoubleFunction> mapped = new LinkedHashMap<>();
 
   Situation(Duration age, LongToDoubleFunction used) {

@@ -97,7 +97,10 @@ class WarmUpTest {
     }
   }
 
-  /** Returns the share of processes that are healthy by their minute 10. */
+  /**
+   * Returns the share of processes that are healthy by minute 10. Their memory is a function of the
+   * minute, in MiB, with noise of the given standard deviation in MiB.
+   */
   private static double healthy(double noise, DoubleUnaryOperator bytes) {
     Random random = new Random(7);
     int healthy = 0;

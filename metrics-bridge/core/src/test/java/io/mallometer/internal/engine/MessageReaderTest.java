@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests when the library begins and ends a termination message, and the sentence in it. */
+/** Tests when a termination message begins and ends, and the sentence in it. */
 @Tag("any-jdk")
 class MessageReaderTest {
 
@@ -36,7 +36,9 @@ class MessageReaderTest {
               + " 223 MiB on http-8; Cart.zip had grown",
           "");
 
-  /** A library that records its calls, and answers only while it counts. */
+  /**
+   * A library that records its calls. It begins and reports a message only while {@link #counts}.
+   */
   private final class Library extends SilentLibrary {
 
     Library() {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ResidentReaderTest {
 
-  /** Counts readings. A test can let them fail. */
+  /** A source of memory that counts its readings. A test can make them fail. */
   private static final class CountedMemory implements MemorySource {
     private int readings;
     private boolean fails;
@@ -147,7 +147,7 @@ class ResidentReaderTest {
     assertThat(Thread.interrupted()).isTrue();
   }
 
-  /** Begins a request, and returns when it waits. */
+  /** Begins a request on a new thread, and returns when that thread waits for the answer. */
   private CompletableFuture<ResidentStacks> request() throws InterruptedException {
     CompletableFuture<ResidentStacks> answer = new CompletableFuture<>();
     Thread thread = new Thread(() -> answer.complete(reader.read()));

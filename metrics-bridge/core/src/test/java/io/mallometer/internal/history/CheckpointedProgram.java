@@ -42,7 +42,10 @@ public final class CheckpointedProgram {
     Thread.sleep(1_500);
   }
 
-  /** Waits up to 30 s for a poll, which takes more than a second on a busy machine. */
+  /**
+   * Returns whether a poll came after a moment. Waits for one up to 30 s, because a poll takes more
+   * than a second on a busy machine.
+   */
   private static boolean polledAfter(Mallometer mallometer, Instant moment) throws Exception {
     Instant deadline = moment.plusSeconds(30);
     while (!mallometer.snapshot().time().isAfter(moment) && Instant.now().isBefore(deadline)) {

@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Writes a fast rise by 595 MB up to the limit, with two call sites of the same code. Each site
-   * has allocated a third of the given bytes.
+   * Writes a fast rise from 400 to 995 MB under a limit of 1,000 MB, with two call sites of the
+   * same code. Each site has grown by a third of the given bytes.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);

@@ -192,7 +192,8 @@ class RecorderTest {
   }
 
   /**
-   * A line is cut as a whole, because a number without its last digits would be a different number.
+   * A line that does not fit is left out as a whole, because a number without its last digits would
+   * be a different number.
    */
   @Test
   void namesThatDoNotFitAreLeftOutWhole() throws Exception {
@@ -361,7 +362,10 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEqualTo(KNOWN.subList(1, 2));
   }
 
-  /** Another class loader continues the file, after a web application was redeployed. */
+  /**
+   * The second recorder writes to the same file, like one of another class loader after a web
+   * application was redeployed.
+   */
   @Test
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
     leaks = KNOWN;
@@ -424,7 +428,7 @@ class RecorderTest {
     assertThat(recorder.takeKnownLeaks()).isEmpty();
   }
 
-  /** Ends this run; the next run is another process. */
+  /** Ends this run, and prepares the next run as another process would. */
   private void endRun() {
     recorder.close();
     library = new Library();

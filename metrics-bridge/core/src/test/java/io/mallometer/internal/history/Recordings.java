@@ -93,7 +93,7 @@ public final class Recordings {
     bytes.putLong(at + 24, region.intervalNanos());
   }
 
-  /** Writes a sample into a ring. */
+  /** Writes a sample into ring 0, 1 or 2, which has a sample every 1, 10 or 60 s. */
   static void sample(RecordingFile file, int ring, double second, ByteBuffer sample)
       throws IOException {
     long nanos = (long) (second * SECOND);

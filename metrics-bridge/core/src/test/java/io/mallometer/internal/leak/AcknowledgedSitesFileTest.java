@@ -15,7 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that acknowledgements outlive the process, and that an invalid file only loses them. */
+/**
+ * Tests that acknowledgements outlive the process. With an invalid file they are lost, but nothing
+ * fails.
+ */
 class AcknowledgedSitesFileTest {
 
   @TempDir private Path directory;

@@ -58,7 +58,7 @@ public final class EvidenceTrace {
 
   private EvidenceTrace() {}
 
-  /** Begins a file, which must not exist. */
+  /** Begins a file. Overwrites a file that exists. */
   public static Recorder record(Path file) throws IOException {
     return new Recorder(
         new BufferedWriter(

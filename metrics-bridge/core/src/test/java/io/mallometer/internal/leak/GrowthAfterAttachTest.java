@@ -31,8 +31,8 @@ class GrowthAfterAttachTest {
   private final Random random = new Random(1);
 
   /**
-   * A site that allocates at a steady rate. Its objects have the same lifetime, or random lifetimes
-   * with this mean.
+   * A site that allocates at a steady rate. Each object lives for {@link #lifeSeconds}, or for a
+   * random time with this mean.
    */
   private final class Site {
     final int number;

@@ -219,7 +219,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** The site has lost 24 MiB and uses 8 MiB. */
+  /** The site has lost 24 MiB. The addresses of its other 8 MiB exist. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -791,8 +791,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two stacks leak together; at minute 50 one of them has leaked enough by itself. Two caches with
-   * the same name are filled from minute 33 on, so none of their objects is idle for 30 minutes.
+   * Two stacks leak together, until the objects of the second are freed at minute 41.5. At minute
+   * 50 the first stack has leaked enough by itself. Two caches with the same name are filled from
+   * minute 33 on, so none of their objects is idle for 30 minutes.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -826,7 +827,10 @@ class LeakDetectorTest {
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
-  /** The third stack has more idle bytes, but they are younger than the longest timeout. */
+  /**
+   * Two other stacks of the name have unused objects, too, but these are younger than the longest
+   * timeout.
+   */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -846,7 +850,10 @@ class LeakDetectorTest {
     assertThat(leak.suspected().objects().value()).isEqualTo(8);
   }
 
-  /** The objects that outlasted the timeout, three of each stack, have less than 1 MiB. */
+  /**
+   * The objects that outlasted the longest timeout are in the first two stacks, and take less than
+   * 1 MiB.
+   */
   @Test
   void whatOutlastedTheLongestTimeoutNeedsAMebibyte() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -1143,7 +1150,7 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // The site would be a pool with one object in the last third, if it had not been a leak.
+    // With only one object in the last third, the site would be unused if it had not been a leak.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1206,7 +1213,7 @@ class LeakDetectorTest {
         .containsOnly(Instant.EPOCH.plusSeconds(35 * 60));
   }
 
-  /** A healthy site shows only its latest assessment. */
+  /** A healthy site shows its latest assessment, even one that is for the verdict leak. */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {
     site(1, "Cart.zip");
@@ -1429,7 +1436,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The program uses all objects once, as it does at a timeout. */
+  /** From minute 8 on, the program uses all objects every 15 s. */
   @Test
   void aLeakByAnEarlierRunThatIsUsedIsGivenUpAndForgotten() {
     site(1, "Cart.zip");

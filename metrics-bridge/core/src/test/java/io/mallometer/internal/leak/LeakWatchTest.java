@@ -222,7 +222,7 @@ class LeakWatchTest {
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
     // An object was allocated every 20 s for 31 minutes. All objects but those of the last two
-    // minutes are idle, because the void time was ten minutes before.
+    // minutes are idle, because the void time ended eleven minutes ago.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }

@@ -84,8 +84,8 @@ class RecordedKernelsTest {
   }
 
   /**
-   * Collects the leaking kernels that have a call site with the mildest verdict or a graver one,
-   * and all other sites with such a verdict.
+   * Collects the leaking kernels that have a call site with the verdict {@code mildest} or a graver
+   * one, and all other sites with such a verdict.
    */
   private static final class Found {
     final Set<String> leaking = new TreeSet<>();

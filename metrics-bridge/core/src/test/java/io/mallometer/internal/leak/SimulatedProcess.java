@@ -33,9 +33,9 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The number of samples of a site that the library puts into slots in an epoch. {@link
-   * #LIVE_IN_SLOTS} is the number of live samples in slots that the library aims at for a site
-   * (leak/placement.h).
+   * The least number of samples of a site that the library aims to put into slots in an epoch
+   * (leak/placement.h). {@link #LIVE_IN_SLOTS} is the number of live samples of a site in slots at
+   * which the library aims.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 

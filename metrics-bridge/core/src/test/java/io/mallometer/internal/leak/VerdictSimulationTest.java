@@ -92,8 +92,8 @@ class VerdictSimulationTest {
     }
 
     /**
-     * Simulates names with two kinds of sites. One site allocates once and keeps all objects; the
-     * objects of the other look like leaks for some minutes.
+     * Simulates names with two kinds of sites. One site of a name is of a kind of {@link
+     * SimulatedKinds#MADE_ONCE}; the objects of the other look like leaks for some minutes.
      */
     void liveWithTwoKindsOfEachName() {
       for (SimulatedKind once : SimulatedKinds.MADE_ONCE) {

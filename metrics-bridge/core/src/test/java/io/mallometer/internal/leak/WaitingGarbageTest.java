@@ -519,7 +519,9 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isEqualTo(GarbageAnswer.NOT_TOLD);
   }
 
-  /** The stacks of a name have too few samples each, and the smaller one no verdict. */
+  /**
+   * Each stack of the name has too few samples by itself, and the second stack has no live memory.
+   */
   @Test
   void aReportHasTheAnswerForAllStacksOfAName() {
     LeakDetector detector = new LeakDetector(MallometerOptions.defaults());
@@ -582,7 +584,10 @@ class WaitingGarbageTest {
     assertThat(waits()).isFalse();
   }
 
-  /** Cleaners are recognized by what they free, and known to the JDK before. */
+  /**
+   * The library recognizes a cleaner when it frees a sample. Before that, only the stack of the
+   * site tells that a cleaner of the JDK frees the objects.
+   */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {
     program.cleaned = 0;

@@ -20,7 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tests a threshold whose library watches requests. */
+/** Tests a threshold monitor with a library that watches requests. */
 class BuiltInMonitorsTest {
 
   private static final MonitorOptions OPTIONS = MonitorOptions.threshold(1_000);

@@ -169,7 +169,10 @@ class FileCacheTest {
     assertThat(read.gaps()).isEqualTo("a security manager hides open files");
   }
 
-  /** For a file that the process may not write, the kernel reports all pages as cached. */
+  /**
+   * For a file that the process may not write, the kernel reports all pages as cached. The library
+   * then returns -EPERM, which is -1.
+   */
   @Test
   void whereTheKernelHidesAMappedFileItsResidentPagesAreReadAndThatIsTold() {
     kernel.mapped = -1;

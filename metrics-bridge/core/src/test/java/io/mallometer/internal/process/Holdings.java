@@ -90,7 +90,10 @@ final class Holdings {
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
   }
 
-  /** Prints the JVM's own figures of the memory: {@code code: used=1000000 committed=2000000}. */
+  /**
+   * Prints the JVM's own figures of some memory pools together: {@code code: used=1000000
+   * committed=2000000}.
+   */
   private static void printPools(String name, Predicate<String> pool) {
     List<MemoryUsage> usages =
         ManagementFactory.getMemoryPoolMXBeans().stream()

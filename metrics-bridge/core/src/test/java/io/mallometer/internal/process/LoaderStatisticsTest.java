@@ -296,7 +296,9 @@ class LoaderStatisticsTest {
           .sum();
     }
 
-    /** Returns the code of the class with a number of five digits in its name. */
+    /**
+     * Returns the code of the class, with a number of five digits in place of "Small" in its name.
+     */
     private static byte[] renamed(byte[] code, int number) {
       String text = new String(code, StandardCharsets.ISO_8859_1);
       return text.replace(

@@ -63,7 +63,7 @@ final class MemoryByHand implements AddressSpace {
     return Optional.of(found);
   }
 
-  /** Returns that all pages are resident. */
+  /** Returns the set of all pages, because all are resident. */
   @Override
   public Optional<BitSet> residentPages(long start, long end) {
     BitSet all = new BitSet();

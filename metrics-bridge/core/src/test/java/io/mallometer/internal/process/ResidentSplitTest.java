@@ -290,7 +290,10 @@ class ResidentSplitTest {
         .containsEntry(ResidentPart.UNEXPLAINED, 46 * MIB);
   }
 
-  /** The JVM's tables may be as large as this memory, but the program mapped it. */
+  /**
+   * The program mapped parts of this memory, so these parts are not presumed to be the JVM's
+   * tables.
+   */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
     List<Mapping> unknown =
@@ -519,7 +522,7 @@ class ResidentSplitTest {
         .isZero();
   }
 
-  /** With glibc 2.41 and newer, a huge page can make a heap two mappings. */
+  /** With glibc 2.41 and newer, a huge page can split a heap into two mappings. */
   @Test
   void aHeapOfAnArenaIsKnownByItsHeader() {
     long heap = 0x7f0014000000L;

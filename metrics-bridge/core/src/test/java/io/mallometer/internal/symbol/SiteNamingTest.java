@@ -29,8 +29,8 @@ class SiteNamingTest {
   }
 
   /**
-   * The line of the application may be ten frames away from the allocation, for example below a
-   * driver.
+   * Ten frames, such as those of a driver, may lie between the application's line and the
+   * allocation.
    */
   @Test
   void theFirstFrameOfNoLibraryNamesTheSiteWhateverItsDepth() {
@@ -50,7 +50,10 @@ class SiteNamingTest {
         .isEqualTo("io.x.A.a");
   }
 
-  /** Spring starts below main while no code of the application runs. */
+  /**
+   * The application's main method calls Spring, and no other code of the application runs
+   * meanwhile.
+   */
   @Test
   void whatAFrameworkAllocatesBelowMainIsStartUp() {
     assertThat(

@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. With an interval of 524,288
-   * bytes, a quarter of the objects of this size become samples.
+   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. At the present interval of
+   * 524,288 bytes, a quarter of the objects of this size become samples.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {

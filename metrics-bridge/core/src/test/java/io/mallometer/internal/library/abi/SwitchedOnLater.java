@@ -4,7 +4,7 @@ import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.model.State;
 import io.mallometer.model.Status;
 
-/** Reads the library in a process that was started with {@code MALLOMETER_ENABLED=false}. */
+/** Opens the library in a process that was started with {@code MALLOMETER_ENABLED=false}. */
 public final class SwitchedOnLater {
 
   private SwitchedOnLater() {}
