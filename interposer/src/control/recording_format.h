@@ -186,7 +186,7 @@ struct recording_grown {
 struct recording_burst {
   /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* Charged bytes at the time of the record without the rise, and with it; without a limit those of the process. */
+  /* Charged bytes without the rise, and with it; without a limit the process's resident bytes without files. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

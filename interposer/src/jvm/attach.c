@@ -84,9 +84,9 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * The most methods of new classes that get ids; methods of later classes have no names. Up to JDK 25 the JVM keeps an
- * id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the time would
- * grow without a limit.
+ * The most methods of new classes that get ids, up to JDK 25; methods of later classes then have no names. These JVMs
+ * keep an id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the
+ * time would grow without a limit.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
