@@ -68,7 +68,7 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* The first thread, for which musl's function would make system calls; and that function, for the other threads. */
+/* musl's functions that find a thread's stack, and the first thread, for which they would make system calls. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);
