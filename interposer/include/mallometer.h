@@ -834,8 +834,8 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
 /*
  * Counts the JVM's garbage collections, and copies what cleaners freed; returns the number of rows. Threads are
  * recognized as cleaners while this function sees them wait, so call it every few seconds; with a capacity of 0 it
- * looks at none. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: there are no
- * counts; `reason` says why.
+ * looks at none. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: no call sites, or
+ * no counts (`reason`).
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);

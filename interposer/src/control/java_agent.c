@@ -54,7 +54,7 @@ static bool cannot_instrument(void) {
   return true;
 }
 
-/* Returns whether the options contain this one, alone or with an argument. */
+/* Returns whether `options` contain `option`, alone or with an argument. */
 static bool contains_option(const char *options, const char *option) {
   size_t length = strlen(option);
   for (const char *at = options; at && (at = strstr(at, option)); at += length) {

@@ -165,7 +165,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Returns false if the file is gone. */
+/* Takes new names from the Java thread and records them. Sets `are_new` to whether there were any. Returns false if the
+ * file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -218,7 +219,7 @@ static bool is_grave(const struct recording_burst *burst, const struct memory_re
          (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
-/* Returns false if the file is gone. */
+/* Records a rise. Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();

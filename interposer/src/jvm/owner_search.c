@@ -324,7 +324,7 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that all threads are one way to hold blocks. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* The names also hold for the other holders with the same field, usually most of them. */
+    /* Most other holders have the same field, so they get the names, too. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;

@@ -47,7 +47,8 @@ void memory_unmap(void *memory, size_t bytes);
 /*
  * The ranges of the library's own memory, by number. Numbers below MOST_PRIVATE_RANGES are for memory that contains no
  * data of the program: that of memory_reserve(), and ranges that are added. Numbers from there to MOST_OWN_RANGES - 1
- * are for the memory of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
+ * are for the memory of memory_map(). Further ranges of either kind are not recorded. memory_own_range() returns false
+ * if the number has no range. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u
