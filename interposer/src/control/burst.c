@@ -27,7 +27,7 @@
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The oldest baseline, so that slow growth does not add up to a rise. */
+/* The age at which a baseline is renewed even if memory is not quiet, so that slow growth does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
 /* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)

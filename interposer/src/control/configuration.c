@@ -1,4 +1,5 @@
-/* Reads the MALLOMETER_* variables. An invalid value is reported and has no effect. See configuration.h. */
+/* Reads the MALLOMETER_* variables. An invalid value is reported, and the default is used (for MALLOMETER_ATTACH: off).
+ * See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>
