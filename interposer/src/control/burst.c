@@ -269,7 +269,8 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes the rise. Returns NULL if the call sites do not explain it: it is the Java heap, or mappings. */
+/* Describes the rise, without sites if the memory was freed again. Returns NULL if the call sites explain too little of
+ * the rise, which is then the Java heap or mappings. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;

@@ -33,8 +33,8 @@ void burst_start(void);
 /* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
-/* Returns whether so much memory is left below the limit that a thread may start. Cached files do not count, because
- * the kernel drops them. */
+/* Returns whether a thread may start: less than 80 % of the limit is charged, or that is unknown. Cached files do not
+ * count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
 /* Returns the nanoseconds until the next look. */

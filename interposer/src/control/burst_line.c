@@ -43,7 +43,7 @@ static bool are_equal(struct word one, struct word other) {
   return one.length == other.length && memcmp(one.begin, other.begin, one.length) == 0;
 }
 
-/* Returns false if the frame has no line yet. */
+/* Finds the line of a frame in `names`. Returns false if there is none yet. */
 static bool find(const char *names, uint64_t frame, struct method *method) {
   char digits[DIGITS + 1];
   snprintf(digits, sizeof digits, "%016" PRIx64, frame);
