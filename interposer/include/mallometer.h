@@ -353,7 +353,7 @@ struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that an earlier one had spared. */
+  uint32_t again;      /* Those of both that survived an earlier collection. */
   uint32_t reserved;
   double first_bytes;     /* Samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Samples freed at once that had survived an earlier one. */
@@ -618,8 +618,7 @@ struct mallometer_owners {
    * a sample that it leads to. */
   uint32_t candidates;
   uint32_t pointers;
-  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes: 0, 1, or 2 for
-   * more. */
+  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes, 2: two or more. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -629,7 +628,7 @@ struct mallometer_owners {
 
 #define MALLOMETER_NONE UINT32_MAX
 
-/* A Java long that holds a sample's address. */
+/* A Java long that leads to a sample. */
 struct mallometer_hold {
   uint32_t sample; /* The sample's index, below mallometer_owners.samples. */
   uint32_t freed;  /* 1 if the sample was freed. */
@@ -835,8 +834,8 @@ MALLOMETER_API int mallometer_method_name(uint32_t number, struct mallometer_met
 /*
  * Counts the JVM's garbage collections, and copies what cleaners freed; returns the number of rows. Threads are
  * recognized as cleaners while this function sees them wait, so call it every few seconds; with a capacity of 0 it
- * looks at none. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: there are no
- * counts; `reason` says why.
+ * looks at none. Must be called by a thread of the JVM. Allocates. Not for signal handlers. -ENODATA: no call sites, or
+ * no counts (`reason`).
  */
 MALLOMETER_API int mallometer_collections(struct mallometer_collection_counts *out, struct mallometer_cleaned *rows,
                                           uint32_t capacity);
@@ -907,7 +906,7 @@ MALLOMETER_API int mallometer_self(struct mallometer_report *self);
  * Starts to record into a file: a thread of the library writes the counters once a second. mallometer_recording()
  * reports whether that works, also after -EIO. Opens files and starts a thread; not for signal handlers. -EINVAL also:
  * path is empty or longer than 700 bytes; -EBUSY: this process records already, or is starting to; -ENODATA: not
- * counting; -EIO: it failed.
+ * counting; -EIO: recording failed.
  */
 MALLOMETER_API int mallometer_record(const char *path);
 
@@ -928,15 +927,15 @@ MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out)
 /*
  * Begins to write the termination message into a file, near the memory limit and in fast rises: 1,024 bytes of ASCII. A
  * thread of the library writes it, at most once a second, in a rise at most every 10 ms. The file is never created; it
- * must be regular, empty and locked by nobody. It is emptied when the danger is over and when the process exits. A file
- * that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
+ * must be regular, empty and locked by nobody. It is emptied when memory suffices again and when the process exits. A
+ * file that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
  * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was one
  * and its file changed; -ENODATA: not counting; -EAGAIN: the file is locked or in use, so ask later; -EIO: another
  * reason, which mallometer_message() has.
  */
 MALLOMETER_API int mallometer_message_start(const char *path);
 
-/* Empties the file and leaves it; mallometer_message_start() may begin again. Waits for a write, at most 0.1 s. */
+/* Empties the file and leaves it; mallometer_message_start() may begin again. Waits at most 0.1 s for a write. */
 MALLOMETER_API int mallometer_message_stop(void);
 
 /*
@@ -1095,9 +1094,9 @@ struct mallometer_monitor {
  * Registers a copy of a monitor and returns its number, which is greater than 0. It is called for events that begin
  * afterwards; of an event that another thread has begun it may miss all, or a realloc's free. Waits, without a lock and
  * for a second at most, for other threads that are just choosing a path. While any monitor is registered, all threads
- * take a longer path (docs/reference/scopes.md has the instructions); without monitors nothing is added. Monitors
- * stay registered while counting is off, and are not called then. A forked child has them too, with a copy of the
- * context. -EINVAL also: it has no function; -ENODATA: not counting; -EAGAIN: 8 are registered.
+ * take a longer path (docs/reference/scopes.md has the instructions); without monitors nothing is added. Monitors stay
+ * registered while counting is off, and are not called then. A forked child has them too, with a copy of the context.
+ * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);
 
@@ -1118,10 +1117,10 @@ MALLOMETER_API void mallometer_count_actual(void *context, void *object, size_t 
 
 /*
  * Opens a threshold: the library then stores requests above `bytes` with their native stacks, the first 64 after each
- * reading, and counts later ones. Any thread may read them. `thread` limits it to the requests of one thread, by its
- * number from gettid(2) (a later thread may get the same number), or is 0 for all threads. Requests that another thread
- * has begun may be missed. A request above `bytes` costs some hundred instructions more, and a stored one also the walk
- * of its stack. Others cost nothing, unless `bytes` is below 32,768: then all events take the longer path of a
+ * reading, and counts later ones. Any thread may read them. `thread` limits the threshold to one thread's requests, by
+ * its number from gettid(2) (a later thread may get the same number), or is 0 for all threads. Requests that another
+ * thread has begun may be missed. A request above `bytes` costs some hundred instructions more, and a stored one also
+ * the walk of its stack. Others cost nothing, unless `bytes` is below 32,768: then all events take the longer path of a
  * registered monitor. A forked child has the thresholds, too; its thread has another number. Waits as
  * mallometer_monitor_register() does. Returns a number above 0; -EINVAL: bytes is 0 or above PTRDIFF_MAX; -ENODATA: not
  * counting; -EAGAIN: 8 are open.

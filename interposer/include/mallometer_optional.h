@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* This function is weak even if the other header came first. */
+/* This function is weak even if mallometer.h was included first. */
 uint32_t mallometer_abi_version(void) __attribute__((weak));
 
 /* Returns whether the library is loaded and has the version that this program was compiled for. */

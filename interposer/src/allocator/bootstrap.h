@@ -3,8 +3,8 @@
  * serve it. It has 64 KiB, which are never reused and never counted.
  *
  * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) needs one comparison to
- * recognize an object of the allocator. Lower addresses are NULL or memory of this library. If that address is taken, a
- * static buffer serves, and every free begins with a second test.
+ * recognize an object of the allocator. Lower addresses are NULL or memory of this library. If the low address is
+ * taken, a static buffer is used instead, and every free begins with a second comparison.
  */
 #ifndef MALLOMETER_ALLOCATOR_BOOTSTRAP_H
 #define MALLOMETER_ALLOCATOR_BOOTSTRAP_H

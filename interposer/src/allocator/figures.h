@@ -1,9 +1,9 @@
 /*
- * The figures of the allocator below, and its trim.
+ * The figures of the allocator that serves the process, and its trim.
  *
- * Each allocator has an interface of its own. Its functions are taken only from the object that serves malloc, because
- * calling another one (such as glibc's mallinfo under jemalloc) would create a second heap. Nothing here runs on the
- * hook path.
+ * Each allocator has an interface of its own. Functions are taken only from the object that serves malloc, because
+ * calling another object's (such as glibc's mallinfo under jemalloc) would create a second heap. Nothing here runs on
+ * the hook path.
  */
 #ifndef MALLOMETER_ALLOCATOR_FIGURES_H
 #define MALLOMETER_ALLOCATOR_FIGURES_H
@@ -16,13 +16,14 @@
 /* Returns the kind of the allocator; UNKNOWN until allocator_find() has found it. */
 enum mallometer_allocator_kind allocator_kind(void);
 
-/* Finds the interface of the object that serves malloc. Enters the loader. Once, before the process has threads. */
+/* Finds the interface of the object that serves malloc. Enters the loader; call it once, before the process has
+ * threads. */
 void allocator_find(void);
 
 /* Replaces `name` by a name with a version, such as "jemalloc 5.3.0", if the allocator reports its version. */
 void allocator_name_version(char *name, size_t capacity);
 
-/* Fills all fields, and rows of arenas. Returns 0 or -ENOTSUP. */
+/* Fills all fields, and up to `capacity` rows of arenas. Returns 0 or -ENOTSUP. */
 int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 
 /* Trims the allocator. Returns 0 or -ENOTSUP. */

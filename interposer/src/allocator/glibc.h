@@ -14,7 +14,7 @@
 /* Returns whether malloc is glibc's own. The next allocator must be known. Enters the loader. */
 bool glibc_serves(void);
 
-/* Writes a name such as "glibc 2.36". Only if glibc serves. */
+/* Writes a name such as "glibc 2.36". Call this only if glibc serves. */
 void glibc_name(char *name, size_t capacity);
 
 /* ---- Chunks ------------------------------------------------------------------------------------------- */
@@ -35,14 +35,14 @@ static inline size_t glibc_usable_size(const void *object) {
   return (((const size_t *)object)[-1] & ~(size_t)7) - sizeof(size_t);
 }
 
-/* The flag, in its size word, of a chunk with its own mapping. */
+/* The flag in the size word of a chunk with its own mapping. */
 #define GLIBC_IS_MAPPED 2u
 
 /*
  * Writes the words that glibc stores before an object with its own mapping. The mapping begins at `begin` and has
  * `bytes`, in whole pages. The object is at `offset` in the mapping, a power of two of at least 16. glibc's free then
- * unmaps them, and its realloc moves or remaps them; from glibc 2.43 on it moves all but the last 8 bytes. Only if
- * chunks are readable.
+ * unmaps the mapping. Its realloc remaps it or copies the object, from glibc 2.43 on without the last 8 bytes. Call
+ * this only if chunks are readable.
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
@@ -58,7 +58,8 @@ void glibc_free_unnoticed(void *object);
 
 /* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
 
-/* Looks the functions up. Only if glibc serves. Enters the loader; call it once, before the process has threads. */
+/* Looks up glibc's functions for the figures. Enters the loader; call this once, before the process has threads, and
+ * only if glibc serves. */
 void glibc_find(void);
 
 /*

@@ -34,7 +34,8 @@ void glibc_caches_close(void);
 /* Stores the content of the caches. */
 void glibc_caches_note(void);
 
-/* Reads the caches again. Returns the bytes of all their chunks, and their change since glibc_caches_note(). */
+/* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks, and `change` to the sum of the
+ * caches' changes since glibc_caches_note(), whether up or down. */
 void glibc_caches_compare(uint64_t *bytes, uint64_t *change);
 
 /* The most bytes of a cache, unless a tunable (glibc.malloc.tcache_count) allows more. */

@@ -50,7 +50,7 @@ struct estimate {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* Reads pages that were touched. A read of an untouched page would create page tables, and it holds no chunk. */
+/* Reads only pages that were touched. An untouched page holds no chunk, and a read of it would create page tables. */
 static bool read_heap(uintptr_t from, void *to, size_t bytes) {
   enum page_state state = own_page_state(from);
   return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
@@ -66,7 +66,8 @@ struct window {
 
 /*
  * Returns the size of a chunk whose size word is at `offset`, 8 bytes after a multiple of 16; 0 if the word there
- * cannot be a size. Only used chunks state whether they belong to the main arena.
+ * cannot be a size. The flag NOT_OF_MAIN_ARENA is tested in the main heap only, because free chunks of other heaps lack
+ * it.
  */
 static size_t size_at(const struct window *window, size_t offset) {
   size_t word = window->words[offset / sizeof(size_t)], bytes = word & ~(size_t)7;
@@ -95,8 +96,9 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 }
 
 /*
- * Returns whether a chunk's first word points to a free chunk of its size. Since 2.32 the word is mixed with its own
- * address. It is not enough that the word points into the heap, because many used objects begin with such a pointer.
+ * Returns whether a chunk's first word can be a link of a fast bin, which points to a chunk of the same size or ends
+ * the list. Since 2.32 the word is mixed with its own address. It is not enough that the word points into the heap,
+ * because many used objects begin with such a pointer.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;

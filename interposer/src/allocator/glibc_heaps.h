@@ -7,9 +7,9 @@
  * make. A chunk is free if the next one says so, or if it is small and its first word points to another chunk of the
  * heap, as in a list of small ones ("fast bin").
  *
- * Memory is read through /proc/self/mem, since a heap may shrink meanwhile; only private anonymous memory, of which
- * heaps are, and only pages that are in memory. Swapped pages of a heap count as many free chunks, since glibc would
- * wait for them.
+ * Memory is read through /proc/self/mem, since a heap may shrink meanwhile. Heaps are searched for only in private
+ * anonymous mappings. A window is read only if its page is in memory; a swapped page counts as many free chunks, since
+ * glibc would wait for it.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H
 #define MALLOMETER_ALLOCATOR_GLIBC_HEAPS_H

@@ -9,7 +9,7 @@
  * objects that were allocated without the library and are freed through it are recognized, and passed to the allocator.
  * The lower half holds a bit for "was counted", the distance to the base as a power of two, and room for the number of
  * the call site. A set records which objects at the beginning of a page have a header (page_set.h), because the memory
- * before others may be unmapped.
+ * before such an object without a header may be unmapped.
  *
  * There is no remedy for the opposite case: the allocator aborts if an object with a header is freed without a call of
  * the library. This mode is therefore opt-in and refuses libraries that are known to do so (control/refusal.c).

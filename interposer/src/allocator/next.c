@@ -144,7 +144,8 @@ bool next_allocator_bypass_executable(void) {
  */
 enum { CLEARED_AT_ONCE = 4096 };
 
-/* Clears memory. Words that are zero already are only read, so that untouched pages do not become resident. */
+/* Clears memory. In large objects, blocks that are zero already are only read, so that untouched pages do not get
+ * memory of their own. */
 static void clear(char *bytes, size_t count) {
   static const char zeros[CLEARED_AT_ONCE];
   for (size_t at = 0, now; at < count; at += now) {

@@ -1,8 +1,8 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * All its functions are found through RTLD_NEXT, so they belong together: mixing them with the C library's own names
- * aborts under a foreign allocator. The hook calls nothing else of the system.
+ * All its functions are found by the loader's search order, so they belong together: mixing them with the C library's
+ * own names aborts under a foreign allocator. The hook calls nothing else of the system.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H

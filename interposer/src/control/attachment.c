@@ -39,8 +39,9 @@ static bool next_is_part_of_program(void) {
 }
 
 /*
- * Asks the other copy of the library whether it counts. A look-up of malloc would not show it, because an executable's
- * entry for malloc may hide the copy. A copy of another version cannot be asked, and is assumed to count.
+ * Returns whether an object is another copy of the library, and counts. The copy is asked, because a look-up of malloc
+ * may find an executable's entry instead of the copy. A copy of another version cannot be asked, and is assumed to
+ * count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};

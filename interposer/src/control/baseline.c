@@ -21,7 +21,8 @@ static int64_t drift;
 static uint64_t drift_bound, next_comparison;
 static uint64_t paused_ns; /* time slept between readings, which counts as no cost */
 
-/* Begins with an unknown baseline. Everything that malloc gave out is part of the private writable memory. */
+/* Begins with an unknown baseline. Its upper bound is the private writable memory, which contains everything that
+ * malloc gave out. */
 static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, totals_net(), process_memory().data); }
 
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
@@ -101,8 +102,8 @@ struct reading {
 
 /*
  * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
- * which may or may not be in the reading, and the changes of their caches. It is at most the process's private writable
- * memory.
+ * which may or may not be in the reading, and the changes of their caches. If the error exceeds the live bytes, the
+ * process's private writable memory takes its place.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
@@ -124,8 +125,8 @@ static int64_t before_counting(const struct reading *reading) { return (int64_t)
 
 /*
  * Returns the reading with the least error of several, and the lowest of those without an error: a thread in the middle
- * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. If threads
- * keep the arenas busy, one attempt may take seconds; then there is only one.
+ * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. Both raise the
+ * baseline. If threads keep the arenas busy, one attempt may take seconds; then there is only one.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };

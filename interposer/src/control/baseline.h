@@ -2,8 +2,9 @@
  * The baseline: the bytes that a process had live before counting began. This part also checks whether the counters
  * still agree with the live bytes that glibc reports.
  *
- * The baseline is the live bytes that glibc reports less those counted until then, read between two sums that agree.
- * From then on live bytes are the baseline plus what was counted. It is read only if no thread waits 10 ms for that.
+ * The baseline is the live bytes that glibc reports less the bytes counted until then. The counters are read before and
+ * after glibc's report; what other threads count in between is part of the baseline's error. From then on live bytes
+ * are the baseline plus the counted bytes. glibc is asked only if its report will hold no lock for 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -11,16 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins the snapshots with the baseline, or with an unknown one. Call this when calls are counted already. */
+/* Finds the baseline and begins the snapshots with it, or with an unknown baseline. Call this when calls are counted
+ * already. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */
 void baseline_forget_threads(void);
 
-/* Compares the counters with glibc, unless the latest comparison was too recent. Returns whether it compared. */
+/* Compares the counters with glibc's live bytes. Returns false without a comparison if the latest one was too recent,
+ * the baseline is unknown, or glibc cannot be asked. */
 bool baseline_compare(void);
 
-/* Returns live bytes of glibc less counted ones at the latest comparison. Threads' caches explain up to `bound`. */
+/* Returns the live bytes of glibc less the counted ones at the latest comparison. Sets `bound` to the largest
+ * difference, in bytes, that is no sign of missed calls. */
 int64_t baseline_drift(uint64_t *bound);
 
 #endif

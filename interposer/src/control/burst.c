@@ -23,16 +23,17 @@
 /* The pause while memory rises, as a multiple of the CPU time of the latest look. Looks thus take 2.5 % of a processor
  * at most. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer is no sudden one, and is looked at as seldom as quiet memory. */
+/* A rise that lasts longer is no sudden one, and is looked at every TIGHT_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The oldest baseline, so that slow growth does not add up to a rise. */
+/* The age at which a baseline is renewed even if memory is not quiet, so that slow growth does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
 /* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Memory has risen, or has grown again, if it grew by the least rise divided by this number. */
+/* Growth by less than the least rise divided by this number counts as none; in a rise, growth by less than half of
+ * that. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
@@ -43,7 +44,8 @@
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
 #define LEAST_EXPLAINED 4u
 
-/* The live bytes of each site when memory was last quiet. */
+/* The memory before a rise: the live bytes of each site, and the sums. Renewed when memory is quiet and has changed,
+ * otherwise after OLDEST_BASELINE; kept during a rise. */
 static struct {
   uint32_t number[MOST_SITES];
   double live_bytes[MOST_SITES];
@@ -117,8 +119,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. Without a change no new baseline is taken, because that reads
- * the sums of all sites. */
+/* Returns whether memory has changed since the baseline. Without a change no new baseline is taken before
+ * OLDEST_BASELINE, because that reads the sums of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -178,7 +180,7 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-/* Returns the growth of all sites. */
+/* Puts the sites that grew most into the description. Returns the growth of all sites, in bytes. */
 static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
   uint64_t sum = 0;
@@ -267,7 +269,8 @@ static const struct recording_burst *publish(const struct recording_burst *burst
   return &description;
 }
 
-/* Describes the rise. Returns NULL if the call sites do not explain it: it is the Java heap, or mappings. */
+/* Describes the rise, without sites if the memory was freed again. Returns NULL if the call sites explain too little of
+ * the rise, which is then the Java heap or mappings. */
 static const struct recording_burst *describe(uint64_t used, const struct memory_cgroup *cgroup, uint64_t limit,
                                               bool is_freed) {
   uint64_t charged = limit != RECORDING_UNKNOWN ? memory_charged(cgroup) : used;

@@ -2,14 +2,15 @@
  * Fast rises of memory: a burst of a tenth of a second can fill the rest of the limit, and the kernel then kills the
  * process before Java has polled once.
  *
- * Each second, if memory is quiet and has changed, the recorder's thread stores the process's resident memory without
- * pages of files, and the live bytes of each call site. It polls the sum of the bytes of the latest samples, which is
- * one word of memory, 10 times a second, or 20 times above half of the limit. If this sum has grown by an eighth of the
- * least rise, the next poll comes after 5 ms. If it has grown by half of the least rise, the thread reads the resident
- * memory. If that memory has grown by the least rise, memory rises, and the thread describes the rise up to 200 times a
- * second, in 2.5 % of a processor at most. Allocations that are freed again do not raise the resident memory, and the
- * difference of live bytes does not contain them. A rise of which the call sites explain less than a quarter is not
- * described: it is the Java heap, or mappings.
+ * Each second, if memory is quiet and has changed, and else every 10 s, the recorder's thread stores a baseline: the
+ * process's resident memory without pages of files, and the live bytes of each call site. It polls the sum of the bytes
+ * of all samples, which is one word of memory, 10 times a second, or 20 times above half of the limit. If this sum has
+ * grown by an eighth of the least rise since the previous poll, the next poll comes after 5 ms. If it has grown by half
+ * of the least rise since the baseline, the thread reads the resident memory. If that memory has grown by the least
+ * rise since the baseline, memory rises, and the thread describes the rise up to 200 times a second, in 2.5 % of a
+ * processor at most. Allocations that are freed again do not raise the resident memory, and the difference of live
+ * bytes does not contain them. A rise of which the call sites explain less than a quarter is not described: it is the
+ * Java heap, or mappings.
  *
  * The description names threads and call sites by numbers and holds their stacks. The names of the methods come later,
  * from a thread that may wait for the JVM (jvm/java_thread.h).
@@ -32,11 +33,11 @@ void burst_start(void);
 /* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
-/* Returns whether so much memory is left below the limit that a thread may start. Cached files do not count, because
- * the kernel drops them. */
+/* Returns whether a thread may start: less than 80 % of the limit is charged, or that is unknown. Cached files do not
+ * count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
-/* Returns the time until the next look. */
+/* Returns the nanoseconds until the next look. */
 uint64_t burst_pause_ns(void);
 
 /* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */

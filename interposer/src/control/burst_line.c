@@ -13,7 +13,7 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A line of code is named if it has at least the rise divided by this number. */
+/* A method is named if it has at least the rise divided by this number, and LEAST_BYTES. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u
@@ -43,7 +43,7 @@ static bool are_equal(struct word one, struct word other) {
   return one.length == other.length && memcmp(one.begin, other.begin, one.length) == 0;
 }
 
-/* Returns false if the frame has no line yet. */
+/* Finds the line of a frame in `names`. Returns false if there is none yet. */
 static bool find(const char *names, uint64_t frame, struct method *method) {
   char digits[DIGITS + 1];
   snprintf(digits, sizeof digits, "%016" PRIx64, frame);
@@ -73,8 +73,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the method that names a site. A frame after a frame without a name is not used, because it would be blamed for
- * the allocations of that frame. */
+/* Finds the method that names a site. The search ends at a frame without a name, because the next frame would be blamed
+ * for its allocations. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;

@@ -13,8 +13,8 @@
 
 /*
  * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB". If no method has a
- * quarter of the rise, writes how much memory grew instead. For a method that the JVM compiles: "compilation of
- * Buffers.grab allocated 223 MiB".
+ * quarter of the rise and 4 MiB, writes how much memory grew instead. For a method that the JVM compiles: "compilation
+ * of Buffers.grab allocated 223 MiB".
  *
  * `names`: lines of RECORDING_NAMES, as far as they are known, NUL-terminated.
  */

@@ -1,4 +1,5 @@
-/* Reads the MALLOMETER_* variables. An invalid value is reported and has no effect. See configuration.h. */
+/* Reads the MALLOMETER_* variables. An invalid value is reported, and the default is used (for MALLOMETER_ATTACH: off).
+ * See configuration.h. */
 #include "control/configuration.h"
 
 #include <stdint.h>
@@ -149,7 +150,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java faces read the same variable. A mistyped value counts as off, which is safer. */
+/* The Java bridge reads the same variable. A mistyped value counts as off, which is safer. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};

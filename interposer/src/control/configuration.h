@@ -1,6 +1,7 @@
 /*
- * The environment, read once when the process starts. An invalid value yields the default and one line on standard
- * error. docs/reference/settings.md is the reference for users.
+ * The settings from the environment, read once when the process starts. An invalid value is reported in one line on
+ * standard error, and the default is used (for MALLOMETER_ATTACH: off). docs/reference/settings.md is the reference for
+ * users.
  */
 #ifndef MALLOMETER_CONTROL_CONFIGURATION_H
 #define MALLOMETER_CONTROL_CONFIGURATION_H

@@ -54,7 +54,7 @@ static bool cannot_instrument(void) {
   return true;
 }
 
-/* Returns whether the options contain this one, alone or with an argument. */
+/* Returns whether `options` contain `option`, alone or with an argument. */
 static bool contains_option(const char *options, const char *option) {
   size_t length = strlen(option);
   for (const char *at = options; at && (at = strstr(at, option)); at += length) {
@@ -104,7 +104,8 @@ void java_agent_append(const char *agent) {
              "command line.");
     return;
   }
-  /* A JVM that this one starts, and the launcher when it executes itself again, inherit both variables. */
+  /* A JVM that this one starts, and the launcher when it executes itself again, inherit both variables. The option may
+   * therefore be there already. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
   if (contains_option(before, named)) return;

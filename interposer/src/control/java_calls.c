@@ -36,10 +36,13 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
-/* Returns whether this copy is the one that counts: the path may lead to a file that has replaced it. */
+/* Returns whether this copy of the library is the one that the program calls. The path may lead to a newer file, which
+ * is then loaded as a second copy. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
-/* Returns the address of a function; 0 if there is no such number, or this copy is not the one that counts. */
+/*
+ * Returns the address of a function; 0 if there is no such number, or this copy is not the one that the program calls.
+ */
 EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   (void)thread, (void)class;
   const int known = number >= 0 && (size_t)number < sizeof functions / sizeof *functions;

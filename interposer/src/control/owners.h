@@ -3,7 +3,8 @@
  * part chooses the samples, enforces the order of the steps, and allows one search at a time.
  *
  * Threads in native code continue while the JVM is stopped, so an object may be freed and its address reused during a
- * search. When the rows are read, a result counts only if its sample is still the same, by its birth.
+ * search. So each row of a hold states whether its sample was freed before the rows were read; the sample's birth shows
+ * that.
  */
 #ifndef MALLOMETER_CONTROL_OWNERS_H
 #define MALLOMETER_CONTROL_OWNERS_H

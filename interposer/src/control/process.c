@@ -62,7 +62,7 @@ static struct exit_report wanted_report;
 static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
-static bool attaches; /* whether the process ran without being counted before */
+static bool attaches; /* whether the process ran uncounted before an attach */
 /* The environment has switched counting off, and nothing has switched it on: nothing is reserved or written. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */

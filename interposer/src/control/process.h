@@ -17,10 +17,10 @@ int process_state(void);
 /* Writes the reason for the state and, if call sites are wanted but not recorded, the reason for that. */
 void process_reason(char *text, size_t capacity);
 
-/* Returns whether this process never counts, whatever is called later. */
+/* Returns whether this process never counts, unless mallometer_attach() is called. */
 bool process_never_counts(void);
 
-/* Switch counting off and on. Return 0; -ENODATA if the process never counts. Events while it is off are in no sum. */
+/* Switch counting off and on. Return 0; -ENODATA if process_never_counts(). Events while it is off are in no sum. */
 int process_disable(void);
 int process_enable(void);
 

@@ -35,7 +35,7 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The time between two messages. In a rise this is the time between two messages that differ. */
+/* The time between two messages; in a rise, the time until a message with something new. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -62,7 +62,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording writes these while `state` is STARTING; they are constant afterwards. */
+/* The thread that starts the recording sets these. Afterwards only `state` and `failure` change, when the recording
+ * fails, and `cgroup`, which the recorder's thread looks up again. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -87,8 +88,7 @@ static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page. If the page takes no stores, the recording has failed and false is returned. See put().
- */
+/* Stores bytes into one page. Returns false, and ends the recording, if the page takes no stores. See put(). */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -165,7 +165,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Returns false if the file is gone. */
+/* Takes new names from the Java thread and records them. Sets `are_new` to whether there were any. Returns false if the
+ * file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -199,27 +200,26 @@ static void keep_java_thread(const struct memory_reading *reading) {
   }
 }
 
-/* Returns the bytes that count toward the limit; those of cached files do not: the kernel drops them. */
+/* Returns the charged bytes without those of cached files, which the kernel drops when the limit is reached. */
 static uint64_t used_bytes(const struct memory_reading *reading) {
   uint64_t charged = reading->charged_bytes, files = reading->file_bytes;
   if (charged == RECORDING_UNKNOWN || files == RECORDING_UNKNOWN) return charged;
   return charged > files ? charged - files : 0;
 }
 
-/* Reads the memory that counts toward the limit again, because in a rise the figures of the latest second are outdated.
- */
+/* Reads the charged memory again, because in a rise the figures of the latest second are outdated. */
 static void read_in_rise(struct memory_reading *reading) {
   reading->charged_bytes = memory_charged(&cgroup);
   memory_read_rest(&cgroup, reading);
 }
 
-/* Returns whether a rise has filled so much of the limit that it may be the process's last. */
+/* Returns whether a rise may end the process: more than a third of the limit is used, or there is no limit. */
 static bool is_grave(const struct recording_burst *burst, const struct memory_reading *reading) {
   return burst->sites > 0 &&
          (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
-/* Returns false if the file is gone. */
+/* Records a rise. Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
@@ -338,8 +338,8 @@ static bool goes_on(void) {
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares memory, once in a process, because the thread of the JVM that an earlier recorder's thread has ended may
- * still write to it. */
+/* Prepares memory, once in a process. A second recorder's thread must not clear it, because the Java thread that the
+ * first one told to end may still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

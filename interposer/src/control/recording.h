@@ -42,10 +42,10 @@ void recording_describe(struct mallometer_recording_status *out);
 /* Ends the recording in the child of a fork. */
 void recording_forked(void);
 
-/* Returns the bytes of the stacks of the threads; 0 without a thread. */
+/* Returns the bytes of the stacks of the recorder's thread and of the thread that asks the JVM for names. */
 size_t recording_footprint(void);
 
-/* Returns the CPU time of the thread, in nanoseconds. */
+/* Returns the CPU time of these two threads, in nanoseconds. */
 uint64_t recording_overhead_ns(void);
 
 #endif

@@ -21,7 +21,7 @@
 
 /*
  * Creates and maps the file at the absolute path; forked children do not inherit the mapping. Returns NULL and writes
- * the reason into `reason` if that fails. Sets errno.
+ * the reason into `reason` if that fails. May change errno.
  */
 void *recording_create(const char *path, const struct recording_header *header, char *reason, size_t reason_bytes);
 

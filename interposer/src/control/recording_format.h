@@ -139,7 +139,7 @@ struct recording_sample {
   /* enum recording_record_kind */
   uint32_t kind;
   uint32_t flags;
-  /* Totals of the process since its start; RECORDING_UNKNOWN if nothing is counted. */
+  /* Totals of the process since counting began, at its start or by an attach. */
   uint64_t allocations;
   uint64_t frees;
   uint64_t requested_bytes;
@@ -147,7 +147,7 @@ struct recording_sample {
   uint64_t freed_bytes;
   uint32_t failed;
   uint32_t threads;
-  /* RECORDING_UNKNOWN if the system does not report it. */
+  /* The following figures are RECORDING_UNKNOWN if the system does not report them. */
   uint64_t resident_bytes;
   uint64_t charged_bytes;
   uint64_t limit_bytes;
@@ -186,7 +186,7 @@ struct recording_grown {
 struct recording_burst {
   /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* Charged bytes at the time of the record without the rise, and with it; without a limit those of the process. */
+  /* Charged bytes without the rise, and with it; without a limit the process's resident bytes without files. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

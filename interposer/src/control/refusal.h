@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Looks for such a call in all objects that the process starts with. Returns whether and where it found one. */
+/* Returns whether an object that the process starts with refers to one of these names, and copies the object's file
+ * name to `name`. */
 bool find_object_bypassing_interposers(char *name, size_t capacity);
 
 /*
- * Looks for such a call in a file that is about to be loaded, by the names that the file contains; its dependencies are
- * not searched. Returns false if it cannot be read. Does not allocate.
+ * Returns whether a file that is about to be loaded contains the name __libc_free. Its dependencies are not searched.
+ * Returns false if the file cannot be read. Does not allocate.
  */
 bool file_contains_internal_names(const char *path);
 

@@ -32,7 +32,7 @@ static pid_t owner;
 static struct file_status taken;
 static void *mapping; /* keeps the lock */
 
-/* A lock, which a thread holds while it uses the file and the variables of this part. */
+/* A lock, which a thread holds while it uses the file and the variables above and below. */
 static bool busy;
 
 static char message[MESSAGE_BYTES]; /* the latest message */
@@ -266,7 +266,7 @@ static const char *take_file(int *result) {
   return objection;
 }
 
-/* Takes the file and all memory that a message needs. */
+/* Takes the file, and touches all memory that a message needs. */
 static int begin(const char *path) {
   static bool registered;
   int result;

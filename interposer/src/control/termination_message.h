@@ -7,7 +7,7 @@
  * is a regular, empty file that nobody has locked, and it is locked while it is taken. Its content is compared with the
  * latest message before each change: if another program has written to it, it is left alone from then on. A message is
  * one write of MESSAGE_BYTES at the beginning, padded with spaces, because a kill in the middle tears no such write.
- * The file is emptied when the danger is over and when the process ends in order.
+ * The file is emptied when memory is no longer scarce, and when the process ends by exit() or returns from main.
  *
  * No descriptor stays open, which the program could close and reuse, or which a checkpoint would refuse: the file is
  * opened anew for each change, and a mapping that nothing accesses keeps the lock. A forked child has no mapping and
@@ -29,7 +29,8 @@
 /* Takes the file, as mallometer_message_start(). */
 int message_start(const char *path);
 
-/* Empties the file and leaves it, as mallometer_message_stop(). Waits for a write, a tenth of a second at most. */
+/* Empties the file and leaves it, as mallometer_message_stop(). Waits up to a tenth of a second for a write in
+ * progress. */
 void message_stop(void);
 
 /* Stores Java's sentence, which the next messages contain. Each byte that is not printable ASCII becomes a question
@@ -39,10 +40,11 @@ void message_set_sentence(const char *sentence, uint32_t length);
 /* Returns whether the file is taken. */
 bool message_is_on(void);
 
-/* Writes a clause about this moment, and the sentence, with their times. Only the recorder's thread calls it. */
+/* Writes the time, a clause about the present memory, and Java's sentence with its age. Only the recorder's thread
+ * calls this. */
 void message_write(const char *clause);
 
-/* Empties the file if a message is in it. */
+/* Empties the file if it holds a message. */
 void message_clear(void);
 
 /* Fills all fields, as mallometer_message(). */

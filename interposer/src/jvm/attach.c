@@ -84,9 +84,9 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * The most methods of new classes that get ids; methods of later classes have no names. Up to JDK 25 the JVM keeps an
- * id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the time would
- * grow without a limit.
+ * The most methods of new classes that get ids, up to JDK 25; methods of later classes then have no names. These JVMs
+ * keep an id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the
+ * time would grow without a limit.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -117,8 +117,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Closes the gate to the JVM, because a thread that calls a JVM after its end waits for the end of the process, and
- * keeps its locks. */
+/* Ends all calls of the JVM: a thread that calls a JVM after its end would wait for the end of the process, with the
+ * locks that the thread holds. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);
@@ -144,7 +144,7 @@ static bool listen(void) {
                                          .CompiledMethodLoad = foreign_calls_compiled};
   const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE};
   const jvmtiCapabilities names = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
-  (void)(*tools)->AddCapabilities(tools, &names); /* without this, methods have no line numbers */
+  (void)(*tools)->AddCapabilities(tools, &names); /* without these, methods have no line numbers and no source files */
   if ((*tools)->SetEventCallbacks(tools, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) return false;
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
     if ((*tools)->SetEventNotificationMode(tools, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE) return false;

@@ -19,18 +19,19 @@
 int jvm_attach(void);
 
 /*
- * Finds the JVM of this process, attached or not (`found` may be NULL), and the JNI environment of the calling thread.
- * Returns -ESRCH without a JVM, or if the thread is none of its threads.
+ * Finds the JVM of this process, even without jvm_attach() (`found` may be NULL), and the JNI environment of the
+ * calling thread. Returns 0; -ESRCH if there is no JVM, if it has ended, or if the calling thread is none of its
+ * threads.
  */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 
-/* Returns an enum mallometer_java_state. */
+/* Returns whether Java frames are on, off, or gone with the JVM (enum mallometer_java_state). */
 uint32_t jvm_state(void);
 
 /* Returns the JVM while it is attached; NULL otherwise. */
 JavaVM *jvm_attached(void);
 
-/* Returns the bytes of memory reserved. */
+/* Returns the bytes of memory that the tables of methods and of foreign calls reserve. */
 size_t jvm_footprint(void);
 
 uint32_t jvm_method_count(void);

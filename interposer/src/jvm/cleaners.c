@@ -28,7 +28,7 @@ static uintptr_t perf_memory_word(const char *field) {
   return word;
 }
 
-/* Returns why there are no counts; an empty text if there are. */
+/* Finds the counters. Returns an empty text, or the reason why there are no counts. */
 static const char *find_counters(void) {
   uintptr_t start = perf_memory_word("_start"), end = perf_memory_word("_end");
   if (start == 0 || end <= start) {

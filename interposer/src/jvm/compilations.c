@@ -116,8 +116,8 @@ static uint64_t method_of(uint64_t task) {
   return number < BITS_OF_METHOD ? number + UINT64_C(1) : 0;
 }
 
-/* Returns the task of the calling compiler thread. While the thread compiles, the structure that leads to the task is
- * on its stack. */
+/* Returns the task of the calling compiler thread; 0 if it compiles nothing. While the thread compiles, the structure
+ * that leads to the task is on its stack. */
 static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
   uintptr_t here = (uintptr_t)&stack;

@@ -24,8 +24,8 @@ struct frames {
   uint64_t frames[MOST_INLINED];
 };
 
-/* A call by its return address. `here` has the inlined frames of that address, innermost first; `after` has those of
- * the next address whose frames the JVM knows. */
+/* A call, identified by its return address. `here` has the inlined frames of that address, innermost first; `after` has
+ * those of the next address whose frames the JVM knows. */
 static struct call {
   uintptr_t address; /* 0: free */
   int state;
@@ -35,7 +35,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread is asking the JVM about addresses. Another thread then leaves its frames as they are. */
+/* Whether a thread is asking the JVM about addresses. Another thread then does not wait: it only removes the note from
+ * its stack. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
@@ -101,7 +102,7 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* The event also comes for methods that other threads compile meanwhile, in these threads. */
+/* While the event is enabled, threads that compile methods call this function, too. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;

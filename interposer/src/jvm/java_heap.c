@@ -38,7 +38,7 @@ static bool find_static(const char *type, const char *field, uint64_t *address) 
   return vm_structs_field(type, field, true, address);
 }
 
-/* Finds a field of a structure that has either of two names, depending on the version of the JVM. */
+/* Finds a field of a structure whose name, depending on the version of the JVM, is one of the two `types`. */
 static bool find_in(const char *const types[2], const char *field, uint64_t *where) {
   return find(types[0], field, where) || find(types[1], field, where);
 }

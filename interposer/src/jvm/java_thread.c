@@ -1,4 +1,4 @@
-/* The thread, and the word that it waits for. See java_thread.h. */
+/* Runs the thread, which waits until the word `calls` changes. See java_thread.h. */
 #include "jvm/java_thread.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * A thread of the library that is attached to the JVM: it may ask the JVM for names, and may wait there for a
  * safepoint. No other thread of the library waits for it.
  *
- * It is attached as a daemon, so the JVM's end does not wait for it, and sleeps until it is woken.
+ * The thread is attached as a daemon, so the JVM does not wait for it when the JVM ends. It sleeps until it is woken.
  */
 #ifndef MALLOMETER_JVM_JAVA_THREAD_H
 #define MALLOMETER_JVM_JAVA_THREAD_H
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Starts the thread, unless it runs already. The thread calls `work` each time that it is woken. Does nothing if `jvm`
- * is NULL. Only from one thread of the library. Allocates.
+ * Starts the thread, which calls `work` each time that it is woken. Does nothing if the thread runs already, if `jvm`
+ * is NULL, or after the JVM refused the thread or ended. Only one thread of the library may call this. Allocates.
  */
 void java_thread_start(JavaVM *jvm, void (*work)(void));
 
@@ -30,7 +30,7 @@ void java_thread_close_and_wait(void);
 /* Forgets the thread in the child of a fork, which does not have it. */
 void java_thread_forked(void);
 
-/* Returns the CPU time of the thread and of earlier ones. */
+/* Returns the CPU time of the thread and of earlier ones, in nanoseconds. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

@@ -26,7 +26,7 @@ uint32_t method_number(jmethodID id);
 
 uint32_t method_count(void);
 
-/* Returns how often a method had no room. */
+/* Returns how many look-ups of a method found no room for it. */
 uint64_t methods_without_room(void);
 
 /*

@@ -10,8 +10,8 @@
 
 enum {
   MOST_STEPS = 3,
-  /* Steps from the JVM's description of a thread: the first leads to the thread's areas, the second to the first pieces
-     of these. */
+  /* Steps from the JVM's description of a thread: the first leads to the thread's arenas, the second to the first
+   * chunks of these arenas. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
   /* Structures have their pointers near the beginning, so only this many words are followed. */

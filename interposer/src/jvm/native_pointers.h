@@ -1,6 +1,6 @@
 /*
- * Finds the path from a Java long to a block through structures in native memory, as a z_stream points to zlib's
- * buffers. Follows up to three such steps.
+ * Finds paths from a Java long to a block through up to three structures in native memory. For example, the long is the
+ * address of a z_stream, which points to zlib's buffers.
  *
  * The program runs meanwhile and may free memory that is being read. So memory is read by process_vm_readv(2), which
  * fails where a load would fault. A result is only a hint, because the words that it depends on may have changed.

@@ -22,7 +22,7 @@ enum {
   MOST_POINTERS = 65536,
   MOST_NAMES = 8192,
   NAME_TEXT_BYTES = 1 << 20,
-  /* The most referrers of an object that are recorded. Of further ones it is only known that they exist. */
+  /* The most referrers of an object that are recorded. If there are more, `has_more` is set. */
   MOST_REFERRERS = 4
 };
 
@@ -69,7 +69,7 @@ struct heap_link {
   uint32_t kind;             /* jvmtiHeapReferenceKind */
   uint32_t name;
   int32_t field;
-  uint32_t method; /* number of methods.h */
+  uint32_t method; /* the method's number (methods.h) */
   uint64_t thread;
   uint32_t next; /* 1 + the number of the next link to the same object; 0: none */
 };
@@ -88,7 +88,7 @@ struct owner_graph {
   struct heap_object object[MOST_HEAP_OBJECTS];
   struct heap_link link[MOST_HEAP_LINKS];
   uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
-  bool is_of_thread[CANDIDATE_PLACES];  /* whether only Java threads have this candidate's value */
+  bool is_of_thread[CANDIDATE_PLACES];  /* whether only fields of java.lang.Thread objects contain this candidate */
   struct owner_pointer pointer[MOST_POINTERS];
   bool is_held[MOST_OWNED];
   uint32_t name_at[MOST_NAMES];
@@ -102,13 +102,13 @@ void owner_graph_end(struct owner_graph *graph);
 /* Returns the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* Adds a hold of an object, or of NO_HEAP_OBJECT. Returns NULL if there is no room. */
+/* Adds a hold of an object, or of a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a link, once for each referrer and kind. */
+/* Records a link to an object: one for each referrer and kind, and one of all roots. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
 /* Records a value that may lead to a block, once. */
@@ -117,7 +117,7 @@ void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool i
 /* Returns the number of a text; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
-/* Sorts the pointers by value, and keeps each pair of a value and a block once. */
+/* Sorts the pointers by value, and keeps each pair of a value and a block once, with the fewest steps. */
 void owner_graph_sort_pointers(struct owner_graph *graph);
 
 /* Returns the number of pointers with this value, and sets `first` to the index of the first one. */

@@ -31,7 +31,7 @@ static const char *primitive_name(char type) {
   }
 }
 
-/* Writes the name of the type that a signature of class files means, such as [Ljava/lang/String;. */
+/* Writes the name of a type from its signature in class files, such as [Ljava/lang/String;. */
 static void write_class_name(const char *signature, char name[OWNER_NAME_BYTES]) {
   size_t dimensions = strspn(signature, "[");
   const char *type = signature + dimensions, *primitive = *type == 'L' ? NULL : primitive_name(*type);

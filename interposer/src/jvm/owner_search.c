@@ -21,7 +21,7 @@
 #define THREADS ((jlong)1 << 44)
 
 /* Tags that contain the number of a chain's entry (see "Chains" below), for objects that are not in the graph.
- * CHAIN_TAG marks links of a chain, and ENTRY_TAG marks objects outside of a chain that lead to it. */
+ * CHAIN_TAG marks members of a chain, and ENTRY_TAG marks objects outside of a chain that refer to a member. */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -324,7 +324,7 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that all threads are one way to hold blocks. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* The names also hold for the other holders with the same field, usually most of them. */
+    /* Most other holders have the same field, so they get the names, too. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
@@ -531,8 +531,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, which may also be a holder that was not
- * chosen: it refers to a chosen one. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end here. A holder that was not
+ * chosen is followed if it refers to a chosen one. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -620,10 +620,11 @@ static int walk_for_referrers(void) {
 /* ---- Chains --------------------------------------------------------------------------------------------- */
 
 /*
- * Chains are objects of one class that refer to each other. A queue of a thousand links would take a thousand walks. So
- * if most of the objects that are searched for refer to others of their class, one walk calls back for all references
- * to objects of that class. An object outside of the chain that refers to a link is an entry. Each link hands its entry
- * on to the next link. That works because the JVM reports the references from an object after the references to it.
+ * A chain consists of objects of one class that refer to each other. A queue of a thousand nodes would take a thousand
+ * walks. So if at least half of the objects that are searched for refer to others of their class, one walk calls back
+ * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. Each
+ * member hands its entry on to the members that it refers to. That works because the JVM reports the references from an
+ * object after the first reference to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -634,8 +635,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of the entry of a chain's link; 0 if it has none. entry_from_outside() returns this number for
- * a referrer outside of the chain, and makes the entry if there is none. */
+/* Returns 1 + the number of the entry of a chain's member; 0 if the member has none. entry_from_outside() returns this
+ * number for a referrer outside of the chain, and makes the entry if there is none. */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -675,8 +676,8 @@ static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiH
   return JVMTI_VISIT_OBJECTS;
 }
 
-/* Returns the class of most of the objects that are searched for, if these refer to other objects of that class; else
- * NO_NAME. */
+/* Returns the name of a class if at least half of the objects that are searched for refer to another object of their
+ * own class; else NO_NAME. */
 static uint32_t name_of_chain(void) {
   uint32_t looked_for = 0, chained = 0, name = NO_NAME;
   for (uint32_t i = 0; i < graph->objects; i++) looked_for += is_looked_for(&graph->object[i]);
@@ -702,7 +703,7 @@ static void tag_as_object(jobject instance, jlong tag) {
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* Returns the object that leads into the chain; NO_HEAP_OBJECT if it is gone. */
+/* Returns the object that leads into the chain; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
@@ -714,8 +715,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Links an object of the chain to its entry. Sets `has_more`, because other links of the chain refer to the object as
- * well. */
+/* Links an object of the chain to its entry. Sets `has_more`, because other members of the chain may refer to the
+ * object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;
@@ -749,7 +750,7 @@ static int walk_along_chain(void) {
     struct heap_object *object = &graph->object[i];
     bool was_looked_for = object->level == level && object->is_followed;
     if (was_looked_for && object->class_name == chain_name && object->is_expanded) link_to_entry(i);
-    if (was_looked_for && !object->is_expanded) object->level++; /* visited by the next walk */
+    if (was_looked_for && !object->is_expanded) object->level++; /* the next walk searches for its referrers */
   }
   return error;
 }
@@ -758,7 +759,8 @@ int owner_search_find_referrers(void) {
   int error = enter();
   if (error) return error;
   named_from = graph->links;
-  chain_name = level > 0 ? name_of_chain() : NO_NAME; /* the first walk must be the other one, which chooses holders */
+  /* The first walk must be walk_for_referrers(), which chooses the holders */
+  chain_name = level > 0 ? name_of_chain() : NO_NAME;
   error = chain_name == NO_NAME ? -ENODATA : walk_along_chain();
   if (error == -ENODATA) error = walk_for_referrers();
   if (!error) {

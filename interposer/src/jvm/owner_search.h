@@ -5,13 +5,13 @@
  * make each collection longer. The search consists of steps, and the caller decides about each of them, because most
  * steps stop the program:
  *
- * 1. A walk over all objects reads the long fields and long arrays of classes that have such. It finds the objects that
- *    hold addresses of the blocks (holders), and tags them.
- * 2. For blocks that no Java long holds, longs that could lead there through native memory are followed while the
- *    program runs (native_pointers.h); a second walk finds the objects that hold these longs.
+ * 1. A walk over all objects reads their long fields and the elements of long arrays. It finds the objects that hold
+ *    addresses of the blocks (holders), and tags them.
+ * 2. For blocks whose address no Java long holds, longs that could lead to the blocks through native memory are
+ *    followed while the program runs (native_pointers.h). A second walk finds the objects that hold the longs that do.
  * 3. A walk along all references finds the objects that refer to those that were tagged last, and tags the referrers.
- *    Each link of a path takes one such walk. Only objects that were tagged last are searched for. If they all have one
- *    class, the walk has a filter, so that the JVM calls back for this class only.
+ *    Each link of a path takes one such walk. If all objects that were tagged last have one class, the walk has a
+ *    filter, so that the JVM calls back only for references to objects of this class.
  *
  * Callbacks run in the JVM's own thread while the program is stopped: they write into reserved memory (owner_graph.h),
  * allocate nothing and call no function of the JVM. The JVM takes a local reference for a root, so the search holds no
@@ -54,8 +54,10 @@ int owner_search_find_pointer_holders(void);
 int owner_search_find_referrers(void);
 
 struct owner_search_figures {
-  uint64_t walk_ns;       /* time of the latest walk */
-  /* the objects whose referrers the next walk looks for; the number of their classes: 0, 1, or 2 for more */
+  uint64_t walk_ns;       /* time of the latest walk, in nanoseconds */
+  /*
+   * the number of objects whose referrers the next walk looks for, and of the classes of these objects (2: two or more)
+   */
   uint32_t next, classes;
 };
 

@@ -1,4 +1,4 @@
-/* A prologue, and after it entries of variable length. See perf_memory.h. */
+/* Reads the prologue of the memory and the entries of variable length after it. See perf_memory.h. */
 #include "jvm/perf_memory.h"
 
 #include <stdint.h>

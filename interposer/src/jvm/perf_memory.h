@@ -1,6 +1,6 @@
 /*
- * The counters that HotSpot keeps in memory for its own tools: the format of the files that jstat reads. A JVM may have
- * another format, or leave out what is expected: no word outside of the memory is read.
+ * The counters that HotSpot keeps in memory for its own tools: the format of the files that jstat reads. Another JVM
+ * may use another format or lack some counters. In no case is a word outside of the memory read.
  */
 #ifndef MALLOMETER_JVM_PERF_MEMORY_H
 #define MALLOMETER_JVM_PERF_MEMORY_H
@@ -11,8 +11,8 @@
 #include "sample/collections.h"
 
 /*
- * Finds the counters of garbage collections. Returns why there are none; an empty text if there are. `generational` is
- * set if the collector is generational ZGC.
+ * Finds the counters of garbage collections. Returns an empty text, or the reason why there are no counters. Sets
+ * `generational` to whether the collector is generational ZGC.
  */
 const char *perf_memory_find(const char *memory, size_t bytes, struct collection_counters *counters,
                              bool *generational);

@@ -18,7 +18,8 @@
 /* The words of the structure that are read at once. */
 enum { MOST_WORDS = 16 };
 
-/* The offsets of the fields in which a thread's structure notes its stack. They lie side by side. */
+/* The offsets of the two fields of a thread's structure that describe its stack, and the beginning and length of the
+ * range with both. */
 static struct {
   bool is_sought, is_known;
   uint64_t end, bytes, first, length;

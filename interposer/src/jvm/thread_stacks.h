@@ -1,4 +1,4 @@
-/* The address ranges of the stacks of Java threads, as the JVM notes them. For threads of the JVM. */
+/* The address ranges of the stacks of Java threads, from the JVM's structures. Must be called by threads of the JVM. */
 #ifndef MALLOMETER_JVM_THREAD_STACKS_H
 #define MALLOMETER_JVM_THREAD_STACKS_H
 

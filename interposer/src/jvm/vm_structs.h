@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds a field's offset in its structure, or a static field's address. False if there is no such field. */
+/* Sets `where` to a field's offset in its structure, or to the address of a static field if `wants_static` is set.
+ * Returns false if there is no such field. */
 bool vm_structs_field(const char *type, const char *field, bool wants_static, uint64_t *where);
 
 /* Returns the bytes of a structure; 0 if it is unknown. */

@@ -6,8 +6,8 @@
  * Single-writer words ("local", as the Linux kernel calls them): one thread writes such a word, others read it.
  *
  *   void local_add(uint64_t *word, uint64_t amount)
- *       Adds. Additions of a signal handler in between are not lost. A thread that reads the sum also sees everything
- *       that this thread stored before.
+ *       Adds the amount. Additions of a signal handler in between are not lost. A thread that reads the sum also sees
+ *       everything that this thread stored before.
  *   bool local_add_exhausts(int64_t *word, int64_t amount)
  *   bool local_sub_exhausts(int64_t *word, int64_t amount)
  *       Add or subtract, and order nothing. Return whether the result is 0 or less.
@@ -69,7 +69,7 @@
  *
  * malloc must leave the program's floating-point environment (exceptions that happened and that trap, rounding) as it
  * was, like errno. Code of this library that computes with doubles is in a function that is not inlined, and is called
- * between these two.
+ * between the following two functions.
  *
  *   floating_point floating_point_enter(void)
  *       Sets the environment that C programs start with. Returns the previous one.
@@ -79,8 +79,8 @@
  * Registers and stacks:
  *
  *   struct registers
- *       A place in a stack, as the registers will be when a function has returned: at least `pc`, `stack_pointer` and
- *       `frame_pointer`.
+ *       The registers that code will have when the function that it called has returned: at least `pc`,
+ *       `stack_pointer` and `frame_pointer`.
  *   struct registers registers_of_caller(const void *caller, const void *stack)
  *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The frame
  *       pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
@@ -96,7 +96,7 @@
  *   uintptr_t without_signature(uintptr_t return_address)
  *       The address without a signature, which functions on some processors put into bits that no address has.
  *   uintptr_t thread_pointer(void)
- *       An address that belongs to the calling thread, at the same distance from its stack in threads of one kind.
+ *       An address that belongs to the calling thread and lies at a fixed distance from its control block.
  *   uintptr_t thread_control_block(size_t bytes)
  *       The address of the calling thread's struct pthread of glibc; 0 if it is unknown. `bytes` is the size of that
  *       struct, or 0 if that is unknown.

@@ -185,8 +185,8 @@ static inline bool stores_registers_at_once(const void *function) {
 #define RELOCATION_OF_ADDRESS 1            /* R_X86_64_64 */
 #define TAG_OF_CALL_ENTRY_BYTES 0x70000003 /* DT_X86_64_PLTENT */
 
-/* Tests for a direct jump (e9, or d5 with a 64-bit address) instead of an indirect one (ff 25), which may come after
- * endbr64. */
+/* Tests for a direct jump (e9, or d5 with a 64-bit address). An entry that reads its word has an indirect jump (ff 25),
+ * in some files after endbr64. */
 static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t entry_bytes) {
   const unsigned char *begin = (const unsigned char *)((uintptr_t)entry & ~(entry_bytes - 1));
   return *entry == 0xe9 || *begin == 0xe9 || *begin == 0xd5;

@@ -1,10 +1,10 @@
 /*
- * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. The functions of
- * dynamic_symbols.h and loader_lock.h have nothing to do on Darwin.
+ * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. On Darwin, the functions of
+ * dynamic_symbols.h find nothing, and that of loader_lock.h takes no lock.
  *
  * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images to
  * a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it, and
- * never moves. When an image is unloaded, the addresses in its row become 0.
+ * never moves. When an image is unloaded, `begin` in its row becomes UINTPTR_MAX, so that no address is in it.
  */
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
@@ -25,7 +25,7 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* the image's code; 0 if the image was unloaded */
+  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if it was unloaded */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];

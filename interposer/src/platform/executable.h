@@ -21,7 +21,7 @@ bool executable_is_privileged(void);
 
 /*
  * Sums up the segments of this library in whole pages, including its tables and buffers; own_image_bytes() returns the
- * sum. Takes the loader's lock. Call this once, at the start.
+ * sum. Takes the lock of dl_iterate_phdr. Call this once, at the start.
  */
 void own_image_measure(void);
 size_t own_image_bytes(void);

@@ -73,8 +73,9 @@ void *file_map(int file, size_t bytes);
 void file_unmap(void *mapping, size_t bytes);
 
 /*
- * Stores the time in the 16 bytes at `to`, which lie in such a mapping, by a system call. Returns false if that fails.
- * A direct store would then raise SIGBUS, because the file was truncated or no room is left for a copy of the page.
+ * Makes the kernel overwrite up to 16 bytes at `to`, which lie in a mapping of file_map(), by a system call. Returns
+ * false if that fails. A direct store would then raise SIGBUS, because the file was truncated or no room is left for a
+ * copy of the page.
  */
 bool file_takes_stores(void *to);
 

@@ -167,7 +167,8 @@ static bool list_contains(const char *list, const char *word) {
   return false;
 }
 
-/* Copies the path of this process's cgroup in its hierarchy, from lines "number:controllers:path". */
+/* Copies the path of this process's cgroup in its hierarchy, from lines "number:controllers:path". Returns the version
+ * of cgroups, 1 or 2; 0 if there is no path. */
 static int find_in_hierarchy(char *relative, size_t capacity) {
   char text[4096];
   kernel_text("/proc/self/cgroup", text, sizeof text);

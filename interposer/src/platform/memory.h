@@ -2,8 +2,8 @@
  * Memory for the library's tables. Each table is a mapping of its own that becomes resident page by page.
  *
  * This memory has no huge pages: the first access to one would zero 2 MiB in the middle of a malloc, and almost all of
- * the table would become resident. It is not locked either in a process that locks the memory it maps (mlockall(2)),
- * because the tables contain no data of the program.
+ * the table would become resident. Memory of memory_reserve() is not locked either, even if the process locks what it
+ * maps (mlockall(2)), because the tables contain no data of the program.
  *
  * Reserved memory costs the system nothing, but counts in full against RLIMIT_AS and RLIMIT_DATA, which are meant for
  * the program. A table is therefore reserved when it is first needed, and only if the limit leaves the program much
@@ -47,7 +47,8 @@ void memory_unmap(void *memory, size_t bytes);
 /*
  * The ranges of the library's own memory, by number. Numbers below MOST_PRIVATE_RANGES are for memory that contains no
  * data of the program: that of memory_reserve(), and ranges that are added. Numbers from there to MOST_OWN_RANGES - 1
- * are for the memory of memory_map(). Further ranges of either kind are not recorded. May be called from any thread.
+ * are for the memory of memory_map(). Further ranges of either kind are not recorded. memory_own_range() returns false
+ * if the number has no range. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u

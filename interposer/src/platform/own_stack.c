@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* If the variable is missing, this uses the kernel's random bytes, which lie above all frames, arguments and
-   * environment. */
+  /* If the variable is missing, this uses the kernel's random bytes, which lie above all frames and above the arrays of
+   * arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -68,7 +68,7 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* The first thread, for which musl's function would make system calls; and that function, for the other threads. */
+/* musl's functions that find a thread's stack, and the first thread, for which they would make system calls. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);

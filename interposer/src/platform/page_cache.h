@@ -11,9 +11,10 @@
 
 /*
  * Returns the cached bytes of an open regular file, by cachestat(2) of Linux 6.5. For a file above 256 MiB, the result
- * is an estimate from 128 pieces of 2 MiB. Only one thread may call this at a time. -EINVAL: the file is not regular;
- * -ENOSYS or -EPERM: the kernel does not report cached pages; -EREMOTE: the file system may wait for another machine;
- * -EOPNOTSUPP: the file is on an overlay, which has its pages in another file; -EXDEV: the file system is unknown.
+ * is an estimate from 128 pieces of 2 MiB. Only one thread may call this at a time. -EBADF: the descriptor or its mount
+ * is unknown; -EINVAL: the file is not regular; -ENOSYS or -EPERM: the kernel does not report cached pages; -EREMOTE:
+ * the file system may wait for another machine; -EOPNOTSUPP: the file is on an overlay, which has its pages in another
+ * file; -EXDEV: the file system is unknown.
  */
 int64_t page_cache_of_file(int file);
 

@@ -28,7 +28,7 @@ bool pages_open(uintptr_t begin, size_t bytes);
  */
 bool pages_clear(uintptr_t begin, size_t bytes);
 
-/* Unlocks pages. */
+/* Unlocks pages that the program or mlockall(2) has locked. */
 void pages_unlock(uintptr_t begin, size_t bytes);
 
 /*
@@ -45,7 +45,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
-/* Makes each of these pages differ from its neighbours. The pages have no memory. */
+/* Makes each of these pages differ from its neighbours, without giving them memory. */
 void pages_separate(uintptr_t begin, size_t bytes);
 
 #endif

@@ -59,7 +59,7 @@ bool protected_words_close(struct protected_words *words);
  */
 void close_in_children(void (*close)(void));
 
-/* Returns whether stores to a word need no change of protection. */
+/* Returns whether the program can store to a word without a change of protection, and the word is not in code. */
 bool protected_word_is_writable(const struct protected_words *words, const void *word);
 
 /* Closes the open page and file. Afterwards only the counts and `error` may be read. */

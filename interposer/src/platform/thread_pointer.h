@@ -1,14 +1,14 @@
 /*
  * A pointer for each thread, for use inside of malloc: reading and writing it enters no loader and allocates nothing.
- * It is a thread-local variable of the compiler where these do the same. Darwin's allocate when a thread first accesses
- * them, so a key is used there: the values of keys lie in the thread's control block.
+ * It is a thread-local variable of the compiler where access to such a variable does neither. On Darwin the first
+ * access of a thread allocates, so a key is used there: the values of keys lie in the thread's control block.
  *
  *   DECLARE_THREAD_POINTER(type, name); DEFINE_THREAD_POINTER(type, name, initial)
  *   THREAD_POINTER_START(name)            once, before another thread uses it; until then each thread has `initial`
  *   THREAD_POINTER(type, name)            read anew at each use
  *   THREAD_POINTER_SET(name, value)
  *   bool THREAD_POINTER_REPLACE(type, name, expected, value)
- *       Returns false if it is not `expected`: a signal handler of the thread may have changed it.
+ *       Returns false if the pointer is not `expected`: a signal handler of the thread may have changed it.
  */
 #ifndef MALLOMETER_PLATFORM_THREAD_POINTER_H
 #define MALLOMETER_PLATFORM_THREAD_POINTER_H
