@@ -44,7 +44,7 @@ public final class NettyUse {
   /** Allocates native buffers and keeps them. */
   public void keep(int count, int bytes) throws ReflectiveOperationException {
     for (int i = 0; i < count; i++) {
-      kept.add(method(allocator, "directBuffer", int.class).invoke(allocator, bytes)); // KEEP
+      kept.add(method(allocator, "directBuffer", int.class).invoke(allocator, bytes));
     }
   }
 
