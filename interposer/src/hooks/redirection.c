@@ -34,7 +34,8 @@ struct function {
   uintptr_t real; /* 0: the allocator has no such function, or its function calls another function of this list */
 };
 
-/* Several rows have this library's free. The row of `free` is the first, so undoing restores free. */
+/* Several rows have this library's free. The row of `free` comes first among them, so undoing stores the address of the
+ * real free in a data word that points to this library's. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -330,7 +331,7 @@ static void undo_with_lock(void *argument) {
   walk->result->lock_ns = monotonic_ns() - begin;
 }
 
-/* Static, because the stacks of some threads are too small for it. */
+/* The walk is static, because the stacks of some threads are too small for it. */
 static struct walk walk;
 
 static void begin_walk(struct redirection *result) {

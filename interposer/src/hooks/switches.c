@@ -1,5 +1,5 @@
-/* Switches counting on and off, on every system. Stores whether counting is wanted, then chooses the route. See
- * start.h. */
+/* Switches counting on and off, on Linux and on Darwin: stores whether counting is wanted, and then chooses the route.
+ * See start.h. */
 #include "account/scopes.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
