@@ -70,8 +70,8 @@ static struct {
 
 #define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
 #define SAVED_BITS 17 /* the bits of each of the two other offsets */
-/* The packed value for an address without a rule, at which the stack ends. This value is cached, too, because nearly
- * all stacks end at the same few addresses. */
+/* The packed value for an address without a rule, at which a walk ends. This value is cached, too, because nearly all
+ * stacks end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }
