@@ -46,7 +46,7 @@ struct event_counters {
   counter freed_bytes;
   /* The next two are adjacent, for event_count_allocation(). */
   counter allocated_bytes;
-  counter requested_doubled; /* sums of doubled_size() of each request */
+  counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
   counter by_class[SIZE_CLASSES]; /* ordered by event_allocations() */
 };
@@ -71,7 +71,8 @@ enum thread_request {
 
 struct thread_block {
   /* The bytes until the thread reports to the peak. If EVENTS_ARE_MARKED, it is 0 while an event is being counted.
-   * Written by the owner. A thread that lowers flushed_live_bytes stores HEADROOM_BYTES, but does not overwrite 0. */
+   * Written by the owner. Other threads may withdraw it (headroom_withdraw()) or lower it to HEADROOM_BYTES
+   * (flush_all() in totals.c), but do not overwrite the 0 of a marked event. */
   int64_t headroom;
   /* The net bytes of this block that the peak's estimate contains. Written by the thread that flushes (totals.c). */
   int64_t flushed_live_bytes;
@@ -110,7 +111,7 @@ struct large_path {
 
 /*
  * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
- * that it has freed. Written by the owner; a thread that lowers flushed_live_bytes also writes `limit` and
+ * that it has freed. Written by the owner; a thread that flushes all threads (totals.c) also writes `limit` and
  * `report_peak_at`.
  */
 struct thread_scoping {
@@ -133,7 +134,7 @@ struct thread_sampling {
   struct burst burst;
   /* The number of visits whose cost is not counted yet. */
   uint32_t visits;
-  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write it. */
+  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write this field. */
   uintptr_t cleaner;
 };
 
@@ -193,10 +194,8 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or a sentinel. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/*
- * Subtract allocated bytes from the headroom, or add freed bytes to it. They return false if the headroom is used up,
- * as it always is for sentinels; the caller then calls peak_flush(), which renews it.
- */
+/* Subtract allocated bytes from the headroom, or add freed bytes to it. They return false if the headroom is used up,
+ * as it always is for sentinels; the caller then calls peak_flush_if_due() (totals.h). */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }

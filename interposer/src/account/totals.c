@@ -187,7 +187,8 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets at which net bytes a thread in a scope reports next. The thread reads it at its next allocation. */
+/* Sets the net bytes above which a thread in a scope reports next to the peak. The thread reads the new value at its
+ * next allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
@@ -284,7 +285,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* withdraws headroom that stems from frees before the window */
+  flush_all(); /* lowers headrooms that grew by frees before the window */
   return number;
 }
 

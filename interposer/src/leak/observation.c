@@ -44,7 +44,7 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
-static uint32_t changes; /* counts changes of wishes and of watched sites; a change wakes the sleeping thread */
+static uint32_t changes; /* counts what the sleeping thread must wake up for, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
@@ -91,8 +91,8 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Records an access to an object. Does nothing if the slot has a new object by now, because the access was then the
- * initialization of that object. */
+/* Records that an object was accessed in the epoch that ends. Does nothing if the slot has a new object by now, because
+ * the access may have been the initialization of that object. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
@@ -263,7 +263,8 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots. slots.c stops that when it finds memory that the program has locked. */
+/* Lets objects move into slots; sets their limit to 0 if there is no room for slots or if epochs would be too long.
+ * slots.c stops all moves when it finds memory that the program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -290,7 +291,7 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching objects, also if a caller requests it during the
+/* Rests until a caller requests evidence again. Stops watching objects, also if a caller has objects watched during the
  * rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);

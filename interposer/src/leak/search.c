@@ -51,7 +51,7 @@ static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static const struct heap_parts *heap;
 static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
-static struct free_chunk free_chunk;         /* glibc's free chunk that was found last */
+static struct free_chunk free_chunk;         /* the free chunk of glibc that was found last */
 static enum memory_copying copying;
 static enum memory_telling telling;
 static bool slots_are_told;      /* whether the kernel reports which pages of slots are in memory */

@@ -41,10 +41,8 @@ uint32_t targets_count(void);
  * copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
-/*
- * Counts words in free parts of a heap, separately. They count as addresses only if objects were moved during the
- * search; targets_add_free_parts() then adds them.
- */
+/* Counts words in free parts of a heap, separately. These words count as addresses only if objects may have been moved
+ * during the search; targets_add_free_parts() then adds them. */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);
 

@@ -57,8 +57,8 @@ struct slot {
   uint32_t excess; /* bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the lowest bits of the generation whose accesses cannot be seen */
-  uint32_t disowned; /* the lowest bits of the generation whose sample counts as freed */
+  uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
+  uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;     /* set while slots_merge() has the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
@@ -325,7 +325,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* An exchange that finds the state word unchanged finds the same object, because generations only grow. */
+/* If the exchange finds the state word unchanged, the slot still has the same object, because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
