@@ -415,8 +415,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the ranges from a place on that end at or below `end`; removes whole blocks together. Returns the place after
- * them. */
+/* Removes the consecutive ranges, from a place on, that end at or below `end` and have numbers up to `latest`. Removes
+ * whole blocks together. Returns the place after the removed ranges. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {

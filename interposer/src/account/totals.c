@@ -117,7 +117,7 @@ static int64_t lowest_peak(void) {
   return lowest;
 }
 
-/* Raises the peaks of the process and of the windows in `open`. `live` is negative if objects are freed that were
+/* Raises the peaks of the process and of the windows in `open`. `live` may be negative if objects are freed that were
  * allocated while counting was off. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
@@ -141,8 +141,8 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks by a sum. `freed` and `open` were read at its beginning. Returns false if the sum must be repeated,
- * because more than the slack was freed while it was taken. */
+/* Raises the peaks by a sum. `freed` and `open` were read at the beginning of the sum. Returns false if the sum must be
+ * repeated, because more than the slack was freed while it was taken. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;

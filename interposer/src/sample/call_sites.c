@@ -59,7 +59,7 @@ struct site {
   uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
   uint32_t stack; /* the innermost node; in a record without a site, a word of the list sites_free */
   uint16_t frames;
-  uint16_t leaving; /* set while the site is being forgotten: new samples do not find it */
+  uint16_t leaving; /* set while the site is being forgotten: new samples do not find the site */
   uint32_t number;  /* the record's index plus a multiple of SITES */
   uint32_t latest;  /* the live_sample_birth() of the site's latest sample */
   int32_t mapped;   /* the number of ranges of mapped memory that refer to the site */
@@ -265,9 +265,9 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * to the turn in which it began. One thread at a time forgets sites, in steps. In the first step it marks sites as
  * leaving, so that find_site() does not find them, and begins the next turn. When all sections of the earlier turn have
  * ended, no thread is between finding such a site and adding a sample to it. From then on, no leaving site gets another
- * sample: the second step forgets those without live samples, and releases the stack nodes that only their stacks used.
- * Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No thread
- * waits: if sections have not ended, the next call takes the step.
+ * sample: the second step forgets those without live samples and mappings, and releases the stack nodes that only their
+ * stacks used. Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No
+ * thread waits: if sections have not ended, the next call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */

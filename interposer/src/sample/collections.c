@@ -41,7 +41,7 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest old collections; a collection's entry is its number modulo SEEN. */
+/* The latest old collections. The index of a collection is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
   /* The numbers of collections when this one was first seen: of all collections in the upper half, of old ones in the

@@ -57,9 +57,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address, packed into one word. The key beside it is the address mixed with the rule: if two
- * threads write the same entry at once, the result matches no address. The key is also mixed with the address of the
- * object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
+ * The rule of a return address, packed into one word. The key beside the rule is the address mixed with the rule: if
+ * two threads write the same entry at once, the result matches no address. The key is also mixed with the address of
+ * the object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
  */
 #define REMEMBERED_RULES 4096u
 
