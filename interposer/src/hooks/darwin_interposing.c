@@ -215,7 +215,7 @@ static void our_malloc_type_free(void *object, type_id type) {
   malloc_type_free(object, type);
 }
 
-/* With size 0, realloc frees, and its result counts as an allocation. */
+/* Counts the result of realloc as an allocation even if the size is 0 and the object is freed. */
 static void *our_malloc_type_realloc(void *object, size_t size, type_id type) {
   if (!is_counted()) return malloc_type_realloc(object, size, type);
   struct begun_free begun = {0};

@@ -31,7 +31,7 @@ EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int fl
 /*
  * Reserves the map of ranges and begins to record. `is_late`: the process ran uncounted before. Its anonymous mappings
  * of at least a mebibyte are then recorded as RANGE_FROM_BEFORE, so that a mapping of memory inside them walks no
- * stack. May be called from any thread; preserves errno.
+ * stack. May be called from any thread; may change errno.
  */
 void mappings_start(bool is_late);
 

@@ -36,8 +36,8 @@
 #define LARGEST_UNSEEN_PART 128u
 /* The time between two checks of SIGTRAP's handler while objects are watched. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Beyond the sizes of their objects, slots take at most 1/20 of the process's resident bytes, or 1 MiB if that is more,
- * and at most arena_bytes. */
+/* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
+ * more, and at most arena_bytes. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 

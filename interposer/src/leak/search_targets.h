@@ -1,5 +1,5 @@
 /*
- * The sampled objects for whose addresses a search (search.h) looks, and the number of words that point to each of
+ * The sampled objects whose addresses a search (search.h) looks for, and the number of words that point to each of
  * them.
  *
  * A word points to an object if its lower 48 bits are the address of any of the object's bytes. Pointers with a tag in
