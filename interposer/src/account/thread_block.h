@@ -87,7 +87,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The allocations until the next visit, for each of the sampler's buckets. */
+  /* The number of allocations until the next visit, for each of the sampler's buckets. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -115,8 +115,8 @@ struct large_path {
  * `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes, and the largest request, that change no figure of a scope. Events above either take the slow
-   * path. */
+  /* The highest net bytes, and the largest request, that change no figure of a scope. An event that exceeds either of
+   * them takes the slow path. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a
@@ -205,14 +205,14 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Begin one event on the fast path with its change of the headroom; event_end() ends it. They return false if no
+ * Begin one event on the fast path by changing the headroom; event_end() ends the event. They return false if no
  * headroom is left: the caller must take the slow path.
  *
  * If EVENTS_ARE_MARKED, the headroom is 0 from the beginning to the end of the event. A signal handler that allocates
  * meanwhile finds no headroom, takes the slow path, and counts in the shared block (event_block()), so that the
  * interrupted event's stores overwrite none of the handler's counts. A handler that runs between the load of the
- * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is
- * overwritten, which is less than HEADROOM_BYTES, until the next peak_flush(), which reads the counters. If such a
+ * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is lost,
+ * which is less than HEADROOM_BYTES. The next peak_flush() repairs that, because it reads the counters. If such a
  * handler opens a scope, the store also overwrites the withdrawn headroom: the scope's peak, largest request and
  * matches then miss the thread's events until the next flush. A handler that never returns (longjmp) leaves the mark:
  * the thread's later events are counted in the shared block.

@@ -11,8 +11,8 @@
  * loader's tables, because the program's malloc may not be ready for a call; on Darwin by a call. */
 bool program_malloc_is_ours(void);
 
-/* Finds the C++ operators of other libraries in a process whose malloc is not this library's, which then passes calls
- * on to them. */
+/* Finds the C++ operators of other libraries in a process whose malloc is not this library's. This library's operators
+ * then pass calls on to them. */
 void hook_find_operators(void);
 
 /* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
@@ -46,7 +46,8 @@ void hook_wait_for_route(void);
 /* Repairs the state in the child of a fork: other threads may have been choosing a route. */
 void hook_forked(void);
 
-/* Gives every later object a header, permanently. Returns false on macOS. From hook_owner.configure only. */
+/* Gives each later object a header, until the process ends. Returns false, without an effect, on Darwin. Call this from
+ * hook_owner.configure only. */
 bool hook_use_headers(void);
 
 #endif
