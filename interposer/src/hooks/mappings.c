@@ -142,8 +142,8 @@ static bool take_walk(size_t bytes) {
   return false;
 }
 
-/* Returns whether the caller's code belongs to the object that defines the next malloc. glibc's malloc calls mmap
- * without passing through this library. */
+/* Returns whether the caller's code belongs to the object that defines the next malloc. The C library's own malloc
+ * calls mmap without passing through this library. */
 static bool is_of_allocator(const void *caller) {
   static uintptr_t begin, end;
   if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {

@@ -148,8 +148,8 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation for which no counter is counted down, because its event has no thread block. Must be called for
- * each such allocation. `block` may be NULL. */
+/* Visits an allocation without counting a counter down, such as one that has no thread block. Must be called for each
+ * such allocation. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
