@@ -1,9 +1,9 @@
 /*
  * Counters that one thread writes and any thread reads.
  *
- * The writer adds with a single instruction and no lock prefix, if the processor has one (platform/arch.h): a signal
- * handler that interrupts its thread loses no count, a reader on another processor sees the older or the newer value
- * but never half of each, and an addition costs as much as a plain `x += n`.
+ * The writer adds with a single instruction without a lock prefix, if the processor has such an instruction
+ * (platform/arch.h): a signal handler that interrupts the writer loses no count, a reader on another processor sees the
+ * older or the newer value but never half of each, and an addition costs as much as a plain `x += n`.
  *
  * An object's allocation is visible before its free, and readers sum frees first, so the live bytes are never negative.
  * If one thread allocates and frees an object, the additions here are released in that order; on the fast path,

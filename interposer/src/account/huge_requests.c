@@ -72,8 +72,8 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
 
 /* ---- Watches ------------------------------------------------------------------------------------------- */
 
-/* Stands for the number of an entry while a thread writes the entry. Other threads, and a signal handler that
- * interrupts that thread, must not write the entry. */
+/* Stands for the number of an entry while a thread writes the entry. Meanwhile other threads, and a signal handler that
+ * interrupts that thread, do not write the entry. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {

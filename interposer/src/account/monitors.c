@@ -9,8 +9,8 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Whether the thread is in a callback. It is not in the thread's block, because a thread whose key destructors have run
- * has no block and may still allocate. */
+/* Whether the thread is in a callback. This mark is not in the thread's block, because a thread whose key destructors
+ * have run has no block and may still allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
@@ -25,8 +25,8 @@ static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
   uint32_t use; /* IS_REMOVED is added while a thread removes the monitor */
-  /* The number of running calls: threads that are about to read the bit or have seen it. The upper half counts the
-   * forks of the process's ancestors. It has a cache line of its own. */
+  /* The number of running calls: threads that are about to read the monitor's bit, or have seen that it is set. The
+   * upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 
@@ -107,7 +107,8 @@ int monitor_add(const struct mallometer_monitor *monitor) {
   return (int)(use << PLACE_BITS | number);
 }
 
-/* Waits until no call runs, for at most a second: a callback may never return, or may be left by longjmp. */
+/* Waits until no call of the monitor runs, for at most a second: a callback may never return, or may be left by
+ * longjmp. Returns false after the second. */
 static bool wait_for_callbacks(const struct place *place) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while ((__atomic_load_n(&place->running, __ATOMIC_SEQ_CST) & RUNNING) != 0) {

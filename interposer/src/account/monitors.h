@@ -8,8 +8,8 @@
  * A bit of `monitors` says whether a monitor is to be called. A thread that is about to call a monitor first raises the
  * monitor's number of running calls, and then reads the bit again. A thread that unregisters the monitor first clears
  * the bit, and then waits until no call is running. Either the calling thread sees the cleared bit, or the
- * unregistering thread waits for the call. A thread in a callback has a mark, so that allocations of the callback call
- * no monitor.
+ * unregistering thread waits for the call. A thread sets a mark while it calls monitors, so that allocations of a
+ * callback call no monitor.
  */
 #ifndef MALLOMETER_ACCOUNT_MONITORS_H
 #define MALLOMETER_ACCOUNT_MONITORS_H

@@ -98,7 +98,7 @@ static uint64_t first_missed_ns;
 
 static bool try_lock(void) { return !__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE); }
 
-/* Waits for at most a millisecond. Does not wait if MOST_MISSED threads in a row have waited in vain. */
+/* Takes the lock, and waits for it at most a millisecond. Does not wait if MOST_MISSED changes in a row were missed. */
 static bool take_lock(void) {
   for (unsigned i = 0; i < TESTS; i++) {
     if (try_lock()) return true;
@@ -112,7 +112,8 @@ static bool take_lock(void) {
 
 static void release_all(void);
 
-/* Takes the lock and blocks all signals. Returns false if the map must not be used. */
+/* Takes the lock and blocks all signals; empties the map if its ranges are to be forgotten (ranges_forget()). Returns
+ * false if the map must not be used. */
 static bool begin(uint64_t *signals) {
   if (!ranges_on()) return false;
   *signals = call_block_signals();
@@ -186,7 +187,7 @@ bool ranges_start(const struct ranges_sites *of) {
 void ranges_forked(void) {
   unmapping = missed_in_row = 0;
   if (!locked) return;
-  /* Another thread of the parent was changing the map at the fork. */
+  /* Another thread of the parent held the lock at the fork, and may have been changing the map. */
   if (known_map()) {
     renew(map);
     sites->release_all();
@@ -414,8 +415,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the ranges from a place on that end at or below `end`; removes whole blocks together. Returns the place after
- * them. */
+/* Removes the consecutive ranges, from a place on, that end at or below `end` and have numbers up to `latest`. Removes
+ * whole blocks together. Returns the place after the removed ranges. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {

@@ -1,10 +1,10 @@
 /*
- * The map of ranges: which call sites mapped which addresses, as the hooks of mmap, munmap and mremap saw them
+ * The map of ranges: which call sites mapped which addresses, as the replacements of mmap, munmap and mremap record it
  * (hooks/mappings.c).
  *
  * A range has the call site that reserved its addresses. Memory that is mapped over a known range of one site, as a JVM
- * commits parts of its heap, keeps that site. A range lasts until its addresses are unmapped or another call site maps
- * them.
+ * commits parts of its heap, keeps that site. Addresses leave a range when they are unmapped, or when other memory is
+ * mapped over them that is not all inside ranges of one site.
  *
  * The ranges lie in address order in blocks of 64, and the blocks' first addresses in one array: a change searches that
  * array and one block, without recursion or memory of its own. Each range has the number of its insertion. A thread
@@ -40,8 +40,8 @@
  * inside the range keeps this site, and needs no stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
-/* Functions that change how many ranges refer to each site. Both are called by the thread that holds the lock, or by
- * the thread that abandons the map. */
+/* Functions that change how many ranges refer to each site. The map calls them in any thread, with or without its lock.
+ */
 struct ranges_sites {
   void (*refer)(uint32_t site, int32_t by);
   void (*release_all)(void);
@@ -91,12 +91,12 @@ void ranges_forget(void);
 
 /*
  * Copies rows in address order, from the first range that ends after `from`. Holds the lock for 64 rows at a time.
- * Returns the number of rows; -EAGAIN if another thread has the lock. The result may be incomplete even if fewer than
- * `capacity` rows were copied.
+ * Returns the number of rows; -EAGAIN if no row was copied because another thread has the lock or the map is not in
+ * use. The result may be incomplete even if fewer than `capacity` rows were copied.
  */
 int ranges_copy(struct mallometer_range *rows, uint32_t capacity, uint64_t from);
 
-/* Lets the child of a fork use the map. */
+/* Releases the lock in the child of a fork. Empties the map there if another thread of the parent held the lock. */
 void ranges_forked(void);
 
 /* The present number of ranges, the number of ranges that packing has forgotten, and the number of missed changes. */

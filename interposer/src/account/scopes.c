@@ -8,17 +8,17 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The end of every chain. No event exceeds its figures. It is the innermost scope of a thread whose last scope a signal
- * handler has closed in the middle of an event. */
+/* The end of every chain. No event exceeds its figures. It is also the innermost scope of a thread without scopes, for
+ * example after a signal handler has closed the thread's last scope in the middle of an event. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
 /*
  * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
- * then free the record, or mark it ABANDONED if the scope is over another thread, which then frees it. ENDED: the
- * scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while another
- * thread was closing the scope.
+ * then free the record. If the scope is over a thread that has not ended, the closing thread marks the record ABANDONED
+ * instead, and the measured thread unlinks and frees the record. ENDED: the scope's thread has ended, and the record
+ * has its last counters. ORPHANED: the scope's thread has ended while another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 

@@ -18,7 +18,7 @@
  *
  * A scope is a record in a table. Its number contains the record's index and how often the record was used. Only the
  * thread that the scope measures links the record into its chain and unlinks it; any thread may read and close the
- * scope. A scope that another thread has ended stays linked until its own thread unlinks it.
+ * scope. A scope that another thread has closed stays linked until the thread that it measures unlinks it.
  */
 #ifndef MALLOMETER_ACCOUNT_SCOPES_H
 #define MALLOMETER_ACCOUNT_SCOPES_H
@@ -71,7 +71,7 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
 void scope_match_free(struct thread_block *block, const void *object, size_t bytes);
 
 /*
- * Reports a counted allocation of a thread in a scope. Returns `object`, the address that the program receives;
+ * Reports a counted allocation to the scopes of its thread. Returns `object`, the address that the program receives;
  * `doubled` is the doubled_size() of the request, 0 for 0 bytes. Usually, while a thread's memory grows, each
  * allocation is a new peak of the innermost scope, and of no other.
  */
@@ -91,15 +91,15 @@ static inline __attribute__((always_inline)) void *scope_allocation(struct threa
   return object;
 }
 
-/* Reports a counted allocation of a thread whose scopes may be matched. `requested` is the size that the program
- * requested. */
+/* Reports a counted allocation to the scopes of its thread, which may be matched. `requested` is the size that the
+ * program requested. */
 static inline void *scope_report(struct thread_block *block, void *object, size_t requested) {
   size_t doubled = requested ? doubled_size(requested) : 0;
   if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
   return scope_allocation(block, object, doubled);
 }
 
-/* Reports a free of a thread in a scope. `object` is NULL if the address is unknown. */
+/* Reports a free to the matched scopes of its thread. `object` is NULL if the address is unknown. */
 static inline void scope_free(struct thread_block *block, const void *object, size_t bytes) {
   if (block->reporting.scoped & SCOPED_MATCHED) scope_match_free(block, object, bytes);
 }

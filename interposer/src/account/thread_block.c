@@ -124,8 +124,9 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* The owner's own update may have overwritten the store, or its mark may have prevented the store. Such an update
-   * takes at most some fifteen instructions, so this repeats the store after a short wait. */
+  /* A store may have been overwritten by the owner's own update of its headroom, or prevented by the mark of an event.
+   * Such an event takes at most some fifteen instructions, so the loop below repeats the store after a short wait,
+   * three times. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {

@@ -46,7 +46,7 @@ struct event_counters {
   counter freed_bytes;
   /* The next two are adjacent, for event_count_allocation(). */
   counter allocated_bytes;
-  counter requested_doubled; /* sums of doubled_size() of each request */
+  counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
   counter by_class[SIZE_CLASSES]; /* ordered by event_allocations() */
 };
@@ -71,7 +71,8 @@ enum thread_request {
 
 struct thread_block {
   /* The bytes until the thread reports to the peak. If EVENTS_ARE_MARKED, it is 0 while an event is being counted.
-   * Written by the owner. A thread that lowers flushed_live_bytes stores HEADROOM_BYTES, but does not overwrite 0. */
+   * Written by the owner. Other threads may withdraw it (headroom_withdraw()) or lower it to HEADROOM_BYTES
+   * (flush_all() in totals.c), but do not overwrite the 0 of a marked event. */
   int64_t headroom;
   /* The net bytes of this block that the peak's estimate contains. Written by the thread that flushes (totals.c). */
   int64_t flushed_live_bytes;
@@ -86,7 +87,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The allocations until the next visit, for each of the sampler's buckets. */
+  /* The number of allocations until the next visit, for each of the sampler's buckets. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -110,12 +111,12 @@ struct large_path {
 
 /*
  * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
- * that it has freed. Written by the owner; a thread that lowers flushed_live_bytes also writes `limit` and
+ * that it has freed. Written by the owner; a thread that flushes all threads (totals.c) also writes `limit` and
  * `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes, and the largest request, that change no figure of a scope. Events above either take the slow
-   * path. */
+  /* The highest net bytes, and the largest request, that change no figure of a scope. An event that exceeds either of
+   * them takes the slow path. */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a
@@ -133,7 +134,7 @@ struct thread_sampling {
   struct burst burst;
   /* The number of visits whose cost is not counted yet. */
   uint32_t visits;
-  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write it. */
+  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write this field. */
   uintptr_t cleaner;
 };
 
@@ -193,10 +194,8 @@ extern HIDDEN struct thread_block uncounted_block;
 /* The calling thread's block, or a sentinel. */
 DECLARE_THREAD_POINTER(struct thread_block, current_block);
 
-/*
- * Subtract allocated bytes from the headroom, or add freed bytes to it. They return false if the headroom is used up,
- * as it always is for sentinels; the caller then calls peak_flush(), which renews it.
- */
+/* Subtract allocated bytes from the headroom, or add freed bytes to it. They return false if the headroom is used up,
+ * as it always is for sentinels; the caller then calls peak_flush_if_due() (totals.h). */
 static inline bool headroom_take(struct thread_block *block, int64_t bytes) {
   return __builtin_expect(!local_sub_exhausts(&block->headroom, bytes), 1);
 }
@@ -206,14 +205,14 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
 }
 
 /*
- * Begin one event on the fast path with its change of the headroom; event_end() ends it. They return false if no
+ * Begin one event on the fast path by changing the headroom; event_end() ends the event. They return false if no
  * headroom is left: the caller must take the slow path.
  *
  * If EVENTS_ARE_MARKED, the headroom is 0 from the beginning to the end of the event. A signal handler that allocates
  * meanwhile finds no headroom, takes the slow path, and counts in the shared block (event_block()), so that the
  * interrupted event's stores overwrite none of the handler's counts. A handler that runs between the load of the
- * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is
- * overwritten, which is less than HEADROOM_BYTES, until the next peak_flush(), which reads the counters. If such a
+ * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is lost,
+ * which is less than HEADROOM_BYTES. The next peak_flush() repairs that, because it reads the counters. If such a
  * handler opens a scope, the store also overwrites the withdrawn headroom: the scope's peak, largest request and
  * matches then miss the thread's events until the next flush. A handler that never returns (longjmp) leaves the mark:
  * the thread's later events are counted in the shared block.

@@ -117,7 +117,7 @@ static int64_t lowest_peak(void) {
   return lowest;
 }
 
-/* Raises the peaks of the process and of the windows in `open`. `live` is negative if objects are freed that were
+/* Raises the peaks of the process and of the windows in `open`. `live` may be negative if objects are freed that were
  * allocated while counting was off. */
 static void raise_peak(int64_t live, uint32_t open) {
   for (uint32_t left = open; left != 0; left &= left - 1) {
@@ -141,8 +141,8 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks by a sum. `freed` and `open` were read at its beginning. Returns false if the sum must be repeated,
- * because more than the slack was freed while it was taken. */
+/* Raises the peaks by a sum. `freed` and `open` were read at the beginning of the sum. Returns false if the sum must be
+ * repeated, because more than the slack was freed while it was taken. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -187,7 +187,8 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets at which net bytes a thread in a scope reports next. The thread reads it at its next allocation. */
+/* Sets the net bytes above which a thread in a scope reports next to the peak. The thread reads the new value at its
+ * next allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
@@ -284,7 +285,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* withdraws headroom that stems from frees before the window */
+  flush_all(); /* lowers headrooms that grew by frees before the window */
   return number;
 }
 

@@ -7,14 +7,14 @@
  *
  * The peak costs nothing on the fast path. Each thread adds its net bytes to one estimate when its live bytes have
  * grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one slack for each
- * sum in progress), the reporting thread takes a real sum. It also corrects the shares of all other threads, because a
- * thread that only frees does not report. No thread's live bytes therefore exceed its share of the estimate by more
- * than HEADROOM_BYTES, and the peak is at most `slack + HEADROOM_BYTES for each thread` too low. The published error
- * uses the most threads that ever lived at once, because the peak may have been at that time. (A thread that lowers
- * another thread's share renews that thread's headroom too. The store is lost if it falls into the owner's own update.
- * Until the next correction, the thread may then allocate as many bytes as it had freed without a report.) The slack is
- * 0.5 % of the peak, but at least 4 KiB for each block, so that a thread grows by at least as many bytes as a sum reads
- * (a sum takes 25 ns a block) before the next sum.
+ * sum in progress), the reporting thread takes a real sum. That thread also corrects the shares of all other threads,
+ * because a thread that only frees does not report. No thread's live bytes therefore exceed its share of the estimate
+ * by more than HEADROOM_BYTES, and the peak is at most `slack + HEADROOM_BYTES for each thread` too low. The published
+ * error uses the most threads that ever lived at once, because the peak may have been at that time. (A thread that
+ * corrects another thread's share also lowers that thread's headroom to HEADROOM_BYTES. If the owner's own update
+ * overwrites this store, the owner may allocate, without a report until the next correction, as many more bytes as it
+ * had freed.) The slack is 0.5 % of the peak, but at least 4 KiB for each block, so that a thread grows by at least as
+ * many bytes as a sum reads (a sum takes 25 ns a block) before the next sum.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H
@@ -39,7 +39,8 @@ uint64_t events_allocations(const struct event_counters *events);
 /*
  * Set the baseline of an attached process: `baseline` is the live bytes from before the attach, `extra` the bytes by
  * which the baseline counts each object higher than the counters do. Both are 0 in other processes. Call
- * totals_set_extra() before the first event. totals_set_baseline() begins a new peak.
+ * totals_set_extra() before the first event. totals_set_baseline() also sets the peak to 0; totals_reduce_baseline()
+ * subtracts bytes and keeps the peak.
  */
 void totals_set_extra(uint64_t extra);
 void totals_set_baseline(int64_t baseline);
@@ -61,9 +62,10 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A window: the peak of the net bytes since a point in time, beside the process's peak. It is found by the same sums
- * and has the same error. At most MOST_PEAK_WINDOWS are open at once. peak_window_open() needs a sum of that point in
- * time, and returns the window's number, or -1 if all are open.
+ * A window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is found
+ * by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
+ * peak_window_open() takes a sum of that point in time, and returns the window's number, or -1 if all windows are in
+ * use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -75,8 +77,8 @@ void peak_window_close(uint32_t number);
 /* Reads a window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews its headroom; may
- * take a sum. */
+/* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews the thread's
+ * headroom (in a scope, report_peak_at instead). May take a sum. */
 void peak_flush(struct thread_block *block);
 
 /* Call this when an event of the calling thread finds no headroom: either the headroom is used up, or it is withdrawn
@@ -90,7 +92,8 @@ void peak_flush_shared(void);
 
 /*
  * Reads the totals, raises the peak if the live bytes are higher, and returns the peak. A thread that is interrupted
- * while it sums may miss any number of frees. Such a sum is repeated, and the peak is raised to its lower bound.
+ * while it sums may miss any number of frees. Such a sum is repeated, at most three times, and the peak is raised to
+ * the sum's lower bound.
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 

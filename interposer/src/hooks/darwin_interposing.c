@@ -3,10 +3,11 @@
  * calls of the second function from every other image to the first. Calls of this library itself are not redirected, so
  * the original is called by its name. In a library that is loaded later the pairs have no effect (hooks/darwin_zone.h).
  *
- * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before it is
- * ready. Afterwards malloc's family takes the complete path (hooks/complete.h). Two groups of functions call the
- * original and count its result: the functions that take a zone, and those that take the type of the object. clang
- * calls the latter from macOS 14 on; older systems lack them.
+ * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before libSystem
+ * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete path (hooks/complete.h). The other
+ * functions call the original and count its result: valloc, aligned_alloc, posix_memalign, the functions that take a
+ * zone, and those that take the type of the object. clang calls those with a type from macOS 14 on; older systems lack
+ * them.
  */
 #include <malloc/malloc.h>
 #include <stdbool.h>
@@ -27,7 +28,8 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Records that a call reached this library. Returns true if the call is counted, false if it must be forwarded. */
+/* Records that a call reached this library. Returns false until the constructor has run: the call must then be
+ * forwarded. */
 static inline bool is_counted(void) {
   /* Stores the flag only once, because all threads share its cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))
@@ -213,7 +215,7 @@ static void our_malloc_type_free(void *object, type_id type) {
   malloc_type_free(object, type);
 }
 
-/* With size 0, realloc frees, and its result counts as an allocation. */
+/* Counts the result of realloc as an allocation even if the size is 0 and the object is freed. */
 static void *our_malloc_type_realloc(void *object, size_t size, type_id type) {
   if (!is_counted()) return malloc_type_realloc(object, size, type);
   struct begun_free begun = {0};

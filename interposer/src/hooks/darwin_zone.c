@@ -223,10 +223,10 @@ bool zone_hook(struct zone *zone) {
   if (!row || !pages_open_for_change(zone, bytes, &before)) return false;
   if (!row->zone) {
     memcpy(&row->own, zone, bytes);
-    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* the first call of a replaced function finds the row */
+    __atomic_store_n(&row->zone, zone, __ATOMIC_RELEASE); /* calls of a replaced function must find the row */
   }
   /* Another tool may have changed some members since an earlier attach. A member that still is this library's function
-   * is skipped: the row already has its original. */
+   * is skipped: the row already has the original function. */
 #define TAKE(member, since)                                             \
   if (HAS(zone, member, since) && zone->member != our_##member) {       \
     __atomic_store_n(&row->own.member, zone->member, __ATOMIC_RELEASE); \

@@ -49,9 +49,10 @@ struct zone {
 };
 
 /*
- * Replaces those functions that the zone has. Returns false, without a change, if the version is unknown, the zone is
- * hooked already, there are too many zones, or its memory cannot be opened (platform/page_protection.h). One thread at
- * a time; others may use the zone meanwhile.
+ * Replaces the functions by which a zone allocates and frees, as far as the zone has them. Returns false, without a
+ * change, if the version is unknown, the zone is hooked already, there are too many zones, or the zone's memory cannot
+ * be opened (platform/page_protection.h). Also returns false if that memory cannot be closed after the change. Only one
+ * thread may call this at a time; other threads may use the zone meanwhile.
  */
 bool zone_hook(struct zone *zone);
 

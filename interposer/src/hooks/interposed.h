@@ -31,8 +31,8 @@ EXPORT size_t malloc_usable_size(void *object);
 
 /*
  * C++'s operators. The mangled names say nw, na, dl or da for new and delete of one object or an array, m for a size,
- * St11align_val_t for an alignment, RKSt9nothrow_t for nothrow. X(form, name, the form that the standard derives it
- * from, or itself); a form comes after the one it is derived from.
+ * St11align_val_t for an alignment, RKSt9nothrow_t for nothrow. X(form, mangled name, base form): the standard derives
+ * a form from its base form, which comes earlier in this list. A form that is not derived names itself.
  */
 #define EACH_OPERATOR(X) \
   X(NEW, _Znwm, NEW) \

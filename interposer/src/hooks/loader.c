@@ -6,12 +6,12 @@
  * in the usual order, in which this library's free comes before the C library's. A separate namespace (dlmopen) has a C
  * library of its own, which never gets objects with headers.
  *
- * From JDK 22 on, Java code calls malloc at the address from its default lookup: the one that dlsym finds in a library
- * of the JDK, libsyslookup.so, which has no functions but depends on the C library. Such a search skips preloaded
- * libraries. Once the JVM opens that library, its calls of dlsym are therefore redirected, and return this library's
- * function of the same name. If the JVM's GOT entry of dlsym cannot be changed, the JVM gets a handle of the program
- * instead of a handle of libsyslookup.so. By this handle it finds the same functions and more, but this library's
- * malloc instead of the C library's.
+ * From JDK 22 on, Java code can call malloc as a foreign function. To find the address, the JVM calls dlsym with a
+ * handle of libsyslookup.so, a library of the JDK that has no functions but depends on the C library. Such a search
+ * skips preloaded libraries. When the JVM opens libsyslookup.so, the JVM's calls of dlsym are therefore redirected: a
+ * search in libsyslookup.so for a function of malloc's family then finds this library's function. If the JVM's GOT
+ * entry of dlsym cannot be changed, the JVM gets a handle of the program instead of a handle of libsyslookup.so. By
+ * this handle it finds the same functions and more, but this library's malloc instead of the C library's.
  *
  * Call sites are recorded from the opening of libjvm.so on, because the bridge asks for them only some time after the
  * JVM has begun to allocate.
@@ -82,9 +82,9 @@ static void *java_dlsym(void *place, const char *name) {
 }
 
 /*
- * Returns the file to open. That is NULL, which stands for the program, if dlsym could not be redirected to
- * java_dlsym() in the calling object (which contains `caller`); otherwise, and if the library cannot be opened, it is
- * `file`. The library stays open, so its handle is unique.
+ * Returns the file to open: `file`; or NULL, which stands for the program, if the library was opened but dlsym could
+ * not be redirected to java_dlsym() in the calling object (which contains `caller`). The library is never closed, so no
+ * other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {
@@ -96,7 +96,8 @@ __attribute__((noinline)) static const char *open_for_java(dlopen_function *open
   return open(file, mode | RTLD_GLOBAL) ? NULL : file;
 }
 
-/* Opens a library where the caller's address does not matter, and refreshes the list of loaded objects. */
+/* Opens a library with a C library whose dlopen ignores the caller's address, and refreshes the list of loaded objects.
+ */
 __attribute__((noinline)) static void *open_and_refresh(dlopen_function *open, const char *file, int mode) {
   void *opened = open(file, mode);
   loaded_objects_refresh();

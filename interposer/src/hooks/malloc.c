@@ -4,9 +4,10 @@
  * Each of these functions jumps to the address in `entry`, which the open route sets (hooks/route.h). The counted route
  * comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's headroom,
  * four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
- * allocations for the sampler. A call leaves this route if the thread has no block yet, if the request is zero, if the
- * thread must report to the peak, or if the sampler's countdown ends. Requests above 32 KiB take the same steps on a
- * route of their own, so that their call paths can be told from those of other requests.
+ * allocations for the sampler. A call leaves this route if the thread has no block yet or is in a scope, if the request
+ * is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a freed object may be a
+ * sample. Requests above 32 KiB take the same steps on a route of their own, so that their call paths can be told from
+ * those of other requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -103,7 +104,8 @@ static void *counted_malloc(size_t size) {
 }
 
 INLINE void counted_free_of(void *object, bool tracked) {
-  /* NULL, objects of the bootstrap buffer and all objects before the first event are below this address. */
+  /* NULL and objects in slots are below this address. Objects of the bootstrap buffer are, too, unless ranged_free()
+   * handles them. */
   if (unlikely((uintptr_t)object < NEAR_VALUE(low_range_end))) return complete_free(object);
   if (tracked && may_be_sampled(object)) return free_possible_sample(object);
   struct thread_block *block = own_block();
@@ -117,7 +119,7 @@ INLINE void counted_free_of(void *object, bool tracked) {
 
 static void counted_free(void *object) { counted_free_of(object, false); }
 
-/* Frees an object that shares a hash with a live sample. Most such objects are no samples. */
+/* Frees an object whose hash is also that of a live sample. Most such objects are not samples themselves. */
 static OUT_OF_LINE void free_possible_sample(void *object) {
   if (is_live_sample(object)) return complete_free(object);
   counted_free(object);
@@ -163,7 +165,8 @@ static void *counted_realloc(void *object, size_t size) { return counted_realloc
 
 static void *tracked_realloc(void *object, size_t size) { return counted_realloc_of(object, size, true); }
 
-/* Allocates for an operator new. Tests the size before it is doubled: a product that wraps would look small. */
+/* Allocates for an operator new. Compares the size itself, not its double: the double of a very large size wraps and
+ * would look small. */
 INLINE void *counted_new_of(size_t size) {
   if (unlikely(size - 1 >= LARGEST_FAST_REQUEST)) return large_malloc(size, ORIGIN);
   size_t doubled = doubled_size(size);
@@ -204,7 +207,7 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
 }
 
 /* Counts an allocation within the thread's headroom (account/thread_block.h). `content`: the number of leading bytes
- * that the program wrote. */
+ * that the program may have written. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -328,8 +331,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Counts a realloc. It is not used while matched scopes are open: realloc then takes the complete route, which knows
- * the old object. */
+/* Counts a realloc. While matched scopes are open, realloc does not come here but takes the complete route, which
+ * reports the old object's address to those scopes. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
@@ -496,9 +499,9 @@ static struct {
   ((route) == ROUTE_COUNTED ? (counted) : (route) == ROUTE_FORWARDED ? (forwarded) : (completed))
 
 /*
- * Returns the operator for a route. The library's operators serve over any allocator: an allocator's own `new` would
- * not be counted, and the C++ library's would only come back through malloc. Each allocation is one event either way.
- * Every form of delete is free by another name, and costs nothing more.
+ * Returns this library's operator for a route. It serves instead of the operators of the allocator and of the C++
+ * library: an allocator's own `new` would not be counted, and the C++ library's would only call this library's malloc.
+ * Every form of delete is the free of the route.
  */
 static operator_function *own_operator(enum operator_form form, enum hook_route route, void (*route_free)(void *)) {
   switch (form) {
@@ -519,7 +522,8 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Whether another library's operators serve is unknown before the first event. */
+/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown, and then knows
+ * whether another library's operator serves instead of this library's. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \
     operator_function *other = hook_ready() ? operator_in_place(form) : NULL;                         \
@@ -544,7 +548,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));
   void (*route_free)(void *) = ranged ? ranged_free : free_of_route;
-  if (!after_serves) { /* otherwise the early functions stay, which pass calls on */
+  if (!after_serves) { /* otherwise the early functions, which pass calls on to `after`, stay */
     TAKE(entry.malloc, BY_ROUTE(route, completed_malloc, counted_malloc, next.malloc));
     TAKE(entry.free, route_free);
     TAKE(entry.calloc, BY_ROUTE(route, completed_calloc, counted_calloc, next.calloc));
@@ -626,7 +630,7 @@ size_t malloc_usable_size(void *object) {
 
 #define NAME_OF_FREE(name) \
   void name(void *object) { JUMP_TARGET(entry.name)(object); }
-/* The first argument is the object. No function reads the other arguments. */
+/* These functions free their first argument. They ignore further arguments, such as sizes and alignments. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \

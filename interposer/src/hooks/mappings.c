@@ -78,7 +78,7 @@ void mappings_find_next(void) {
  * fork store theirs. */
 static pid_t noting;
 
-/* The smallest anonymous mapping, in bytes, that an attach records as reserved before it. */
+/* The size in bytes of the smallest anonymous mapping that seed() records. */
 #define LARGE_RESERVATION ((uintptr_t)1 << 20)
 
 static void seed(void) {
@@ -142,8 +142,8 @@ static bool take_walk(size_t bytes) {
   return false;
 }
 
-/* Returns whether the caller's code belongs to the object that defines malloc. The calls of the C library's own malloc
- * do not come here. */
+/* Returns whether the caller's code belongs to the object that defines the next malloc. The C library's own malloc
+ * calls mmap without passing through this library. */
 static bool is_of_allocator(const void *caller) {
   static uintptr_t begin, end;
   if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
@@ -203,12 +203,14 @@ static void end_change(struct change change) {
   if (change.unmaps) ranges_after_unmapping();
 }
 
-/* Removes ranges that a call with MAP_FIXED or MREMAP_FIXED may have unmapped before it failed. */
+/* Removes the ranges at `wish` if the memory there is unmapped: a call with MAP_FIXED or MREMAP_FIXED may unmap memory
+ * and then fail. */
 static void note_failure(struct change change, const void *wish, size_t bytes) {
   if (change.unmaps && memory_is_unmapped(wish)) ranges_remove((uintptr_t)wish, end_of(wish, bytes), change.latest);
 }
 
-/* Records a mapping that succeeded. */
+/* Records a mapping that succeeded. A mapping with MAP_FIXED is not recorded if it lies in ranges of one site, which it
+ * leaves as they are, or in the thread's own stack. */
 static void note_mapping(struct change change, const void *memory, size_t bytes, struct origin origin) {
   uintptr_t begin = (uintptr_t)memory, end = end_of(memory, bytes);
   uint32_t site;

@@ -1,15 +1,15 @@
 /*
- * Replacements of mmap, munmap and mremap, which keep the map of ranges (account/ranges.h).
+ * Replacements of mmap, munmap and mremap that record which call sites mapped which addresses (account/ranges.h).
  *
- * Each calls the next function of its name. After a success it records the change in the map. Nothing is recorded
- * before call sites are, while counting is off, and in a child of vfork, which shares the map and may end at any time.
- * mprotect and madvise are not replaced, because they neither map nor unmap addresses. shmat and brk are not replaced
- * either, so what they map is not recorded.
+ * Each calls the next function of the same name in the search order, and records the change in the map of ranges after
+ * a success. Nothing is recorded until call sites are recorded, while counting is off, and in a child of vfork, which
+ * shares the map and may end at any time. mprotect and madvise are not replaced, because they neither map nor unmap
+ * addresses. shmat and brk are not replaced either, so what they map is not recorded.
  *
- * A new range gets the call site of the call. The walk of the stack takes microseconds, so a budget limits it: 4,000
- * walks at once and 50 a second, of which the last thousand are for mappings of 256 KiB or more. Other ranges have no
- * site, and are counted. There is no walk for memory that is mapped over a known range, which keeps its site, nor for
- * the allocator's own mappings.
+ * A new range gets the call site of the call. The walk of the stack takes microseconds, so a budget limits the walks:
+ * it holds at most 4,000 and gains 50 a second, and its last thousand are for mappings of 256 KiB or more. A range for
+ * which no walk is left gets no site; mappings_not_walked() counts such ranges. There is no walk for memory that is
+ * mapped over a known range, which keeps its site, nor for the allocator's own mappings.
  */
 #ifndef MALLOMETER_HOOKS_MAPPINGS_H
 #define MALLOMETER_HOOKS_MAPPINGS_H
@@ -29,9 +29,9 @@ EXPORT int program_munmap(void *memory, size_t bytes) __asm__("munmap");
 EXPORT void *program_mremap(void *memory, size_t old_bytes, size_t bytes, int flags, ...) __asm__("mremap");
 
 /*
- * Reserves the map of ranges and begins to record. `is_late`: the process ran uncounted before. The large mappings that
- * it already has are recorded as older ones, and commits inside them walk no stack. May be called from any thread;
- * preserves errno.
+ * Reserves the map of ranges and begins to record. `is_late`: the process ran uncounted before. Its anonymous mappings
+ * of at least a mebibyte are then recorded as RANGE_FROM_BEFORE, so that a mapping of memory inside them walks no
+ * stack. May be called from any thread; may change errno.
  */
 void mappings_start(bool is_late);
 
@@ -45,7 +45,7 @@ const char *mappings_missing(void);
  */
 void mappings_find_next(void);
 
-/* Lets the child of a fork note what it maps. */
+/* Lets the child of a fork record its own mappings. */
 void mappings_forked(void);
 
 /* Returns the number of mappings whose stack was not walked, because the budget was used up. */

@@ -2,9 +2,9 @@
  * The operators of other libraries, and operator new when memory has run out. See operators.h.
  *
  * When memory has run out, the C++ library must call the new handler, try again, and at last throw std::bad_alloc or
- * return NULL. The next operator is therefore looked up, only at a failure, and called. The C++ library's tries malloc
- * again, which is this library's and counts; an allocator's own operator tries its own memory, and its result is
- * counted here.
+ * return NULL. The next operator is therefore looked up, only at a failure, and called. The C++ library's operator
+ * calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call malloc, so
+ * its object is counted here.
  *
  * An exception passes through these frames, for which the compiler's unwind tables suffice.
  */
@@ -51,9 +51,9 @@ static bool is_cxx_library(const struct link_map *object) {
 }
 
 /*
- * Finds another library's definition of a form. A definition in the C++ library, where the search ends, does not count,
- * since this library's does the same. The allocator's definition does not count either; a library behind the allocator
- * may have one that does.
+ * Finds another library's definition of a form that must serve instead of this library's; NULL if there is none. The
+ * allocator's definition is skipped if malloc leads here. If the first other definition is the C++ library's, the
+ * result is NULL, because this library's operator does the same.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {
@@ -144,8 +144,9 @@ void operators_take_over(void) {
 /* ---- Memory has run out -------------------------------------------------------------------------------- */
 
 /*
- * Calls the next operator of this name and counts the result. If there is no operator that calls the new handler,
- * returns NULL, or aborts if the operator may throw: a program without a C++ library could not catch an exception.
+ * Calls the next operator of this name, which calls the new handler, and counts its object if the operator is the
+ * allocator's own. If there is no next operator, returns NULL, or aborts if the operator may throw: a program without a
+ * C++ library could not catch an exception.
  */
 static void *call_next(const char *mangled_name, bool may_throw, uintptr_t size, uintptr_t second, uintptr_t third,
                        struct origin origin) {

@@ -4,7 +4,8 @@
  * A program may replace only some operators, such as operator new(size_t) and operator delete(void *) by those of a
  * pool. By the standard the other forms call these: new[] calls new, a new that does not throw calls the one that does,
  * delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's forms come
- * before the C++ library's, and must not hand out or take back objects of the pool.
+ * before the C++ library's in the search order, so they must do the same: otherwise the allocator would free objects of
+ * the pool, or the pool objects of the allocator.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H
@@ -24,10 +25,10 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of other libraries that serve. Called at the start, after the next allocator was found, or if
- * malloc is not this library's. Linked and preloaded objects are known then. A library that is opened later and
- * replaces operators is unknown: where its own calls do not reach its operators, they reach this library's. A second
- * call does nothing.
+ * Finds the operators of other libraries that serve instead of this library's. Called when the next allocator was
+ * found, or earlier if malloc is not this library's. Linked and preloaded objects are known then. A library that is
+ * opened later and replaces operators is unknown: where its own calls do not reach its operators, they reach this
+ * library's. Further calls of this function do nothing.
  */
 void operators_find(void);
 

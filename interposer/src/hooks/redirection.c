@@ -34,7 +34,8 @@ struct function {
   uintptr_t real; /* 0: the allocator has no such function, or its function calls another function of this list */
 };
 
-/* Several rows have this library's free. The row of `free` is the first, so undoing restores free. */
+/* Several rows have this library's free. The row of `free` comes first among them, so undoing stores the address of the
+ * real free in a data word that points to this library's. */
 static struct function functions[] = {
 #define ROW(function) {#function, (void (*)(void))function, 0},
 #define ROW_OF_FREE(function) {#function, (void (*)(void))free, 0},
@@ -67,8 +68,8 @@ static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 /*
  * Finds the function that each row replaces. The first eight are those of `next`. Any other function, such as operator
  * new, is redirected only if the allocator defines it, because the allocator's own may allocate without a call of
- * malloc. The C++ library's operators, and the C library's strdup, strndup and realpath, call malloc. The functions of
- * mappings are the C library's.
+ * malloc. The C++ library's operators, and the C library's strdup, strndup and realpath, call malloc. The mmap, munmap
+ * and mremap to replace are always the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,
@@ -330,7 +331,7 @@ static void undo_with_lock(void *argument) {
   walk->result->lock_ns = monotonic_ns() - begin;
 }
 
-/* Static, because the stacks of some threads are too small for it. */
+/* The walk is static, because the stacks of some threads are too small for it. */
 static struct walk walk;
 
 static void begin_walk(struct redirection *result) {

@@ -10,7 +10,8 @@
  *
  * It changes all words or none: if the system refuses one, all are restored.
  *
- * Undoing needs no list of changes: every word that points to one of this library's functions gets the real one.
+ * Undoing needs no list of changes: every word that points to one of this library's functions is set to the real
+ * function's address.
  */
 #ifndef MALLOMETER_HOOKS_REDIRECTION_H
 #define MALLOMETER_HOOKS_REDIRECTION_H
@@ -39,9 +40,10 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
 void *redirected_function(const char *name);
 
 /*
- * Redirects all words, or those that are new since the latest call. The next allocator must be known, and counting on.
- * Takes the loader's lock. Returns NULL, or the reason of a failure in words; then every word is as before, except
- * those in `refused`. Only one thread may call this at a time.
+ * Redirects all words that do not point to this library yet. The next allocator must be known, and counting on. Takes
+ * the loader's lock. Returns NULL, or the reason of a failure as text. After a failure every word is as before the
+ * call, unless the system refused to restore it; `refused` counts all refused changes. Only one thread may call this at
+ * a time.
  */
 const char *redirection_apply(struct redirection *done);
 

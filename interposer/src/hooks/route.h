@@ -1,15 +1,13 @@
-/*
- * The routes that serve the functions which programs call most. One route is open at a time. The allocator below, and
- * whether anything is to be counted, decide which.
- */
+/* Routes: sets of functions that serve the program's calls of malloc, free, calloc, realloc and C++'s operators. One
+ * route is open at a time. Which one depends on the state of the hook (hooks/state.h) and on the allocator. */
 #ifndef MALLOMETER_HOOKS_ROUTE_H
 #define MALLOMETER_HOOKS_ROUTE_H
 
 #include <stdbool.h>
 
 enum hook_route {
-  /* Calls the functions of complete.h, which work in every state. Open until the allocator is found, while every event
-   * is monitored, and if sizes cannot be read from chunks. */
+  /* Calls the functions of complete.h, which work in every state. Open if no allocator is found, while every event is
+   * monitored, in header mode, and while events are counted whose sizes cannot be read from chunks. */
   ROUTE_COMPLETE,
   /* Counts on the fast path. */
   ROUTE_COUNTED,
@@ -24,9 +22,9 @@ enum hook_route {
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*
- * Finds out which rarely defined functions (valloc, pvalloc, further names of free) the malloc in front of this library
- * lacks, so that the program's calls come here. `program_calls` returns whether a program that calls a function by its
- * name reaches this library's.
+ * Finds out which rarely defined functions (valloc, pvalloc, further names of free) are missing from the library in
+ * front of this one that defines malloc, so that the program's calls of these functions come here. `program_calls`
+ * returns whether the program's calls of `name` reach `ours`, this library's function.
  */
 void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours));
 

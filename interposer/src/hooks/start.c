@@ -33,9 +33,9 @@ bool program_malloc_is_ours(void) {
 }
 
 /*
- * Returns whether calls of this library's functions reach it. Memory checkers such as Valgrind's intercept some
- * functions of malloc's family, but leave their addresses as they are. An intercepted malloc_usable_size() does not
- * know hook_state, and returns 0.
+ * Returns whether calls of this library's functions reach this library. Memory checkers such as Valgrind's intercept
+ * some functions of malloc's family, but leave their addresses as they are. An intercepted malloc_usable_size() does
+ * not know hook_state, and returns 0.
  */
 static bool calls_arrive(void) { return malloc_usable_size(&hook_state) != 0; }
 
@@ -138,7 +138,7 @@ bool hook_attach(void) {
   return true;
 }
 
-/* The number of threads in choose_route(), which may be about to store an outdated route. */
+/* The number of calls of choose_route() in progress. Each may be about to store an outdated route. */
 static uint32_t choosing;
 static __thread uint32_t this_thread_chooses __attribute__((tls_model("initial-exec")));
 
@@ -160,8 +160,8 @@ static void choose_route(void) {
   this_thread_chooses--;
 }
 
-/* Does nothing before the next allocator is found, because resolve() then chooses the route. Both have fences: either
- * resolve() sees the change, or this thread sees that resolve() is done. */
+/* Does nothing until the next allocator is found, because resolve() chooses the route when it has found the allocator.
+ * Both functions have fences: either resolve() sees the change, or this thread sees that resolve() is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();

@@ -7,23 +7,23 @@
 
 #include <stdbool.h>
 
-/*
- * Returns whether the program's calls of malloc reach this library. Found once, at the start, from the loader's tables,
- * since the program's malloc may not be ready for a call.
- */
+/* Returns whether the program's calls of malloc reach this library. The first call finds that out: on Linux from the
+ * loader's tables, because the program's malloc may not be ready for a call; on Darwin by a call. */
 bool program_malloc_is_ours(void);
 
-/* Finds the C++ operators of other libraries in a process whose malloc is not this library's, which then passes calls
- * on to them. */
+/* Finds the C++ operators of other libraries in a process whose malloc is not this library's. This library's operators
+ * then pass calls on to them. */
 void hook_find_operators(void);
 
-/* Finds the next allocator; the slow part of hook_ready(). Preserves errno. */
+/* Is the slow path of hook_ready(): finds the next allocator if it is still unknown. Preserves errno. */
 bool hook_find_allocator(void);
 
-/* Switches counting on or off, from any thread, also from hook_owner.configure. No effect unless malloc_leads_here. */
+/* Switches counting on or off, from any thread, also from hook_owner.configure. Nothing is counted unless
+ * malloc_leads_here. */
 void hook_set_counting(bool on);
 
-/* Returns whether counting was ever off, so that events are missing in all sums. */
+/* Returns whether counting was off at any time since the start or the latest attach. The events of that time are in no
+ * sum. */
 bool hook_was_off(void);
 
 /*
@@ -39,13 +39,15 @@ void hook_detach(void);
  * thread. */
 void hook_choose_route(void);
 
-/* Waits until no other thread stores a route that it chose before, for a second at most. Preserves errno. */
+/* Waits, for a second at most, until no other thread is about to store a route that it chose before this call.
+ * Preserves errno. */
 void hook_wait_for_route(void);
 
 /* Repairs the state in the child of a fork: other threads may have been choosing a route. */
 void hook_forked(void);
 
-/* Gives every later object a header, permanently. Returns false on macOS. From hook_owner.configure only. */
+/* Gives each later object a header, until the process ends. Returns false, without an effect, on Darwin. Call this from
+ * hook_owner.configure only. */
 bool hook_use_headers(void);
 
 #endif

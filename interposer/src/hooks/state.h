@@ -1,8 +1,8 @@
 /*
  * The hook's state: whether it counts, forwards, or has not started yet. Only the slow path reads it.
  *
- * The fast path follows the state through `entry`, to which the program's calls jump. A thread that is in the middle of
- * an event when counting stops may count that event.
+ * The fast path does not read the state: a change of the state also stores other functions in `entry` (malloc.c), to
+ * which the program's calls jump. A thread that is in the middle of an event when counting stops may count that event.
  */
 #ifndef MALLOMETER_HOOKS_STATE_H
 #define MALLOMETER_HOOKS_STATE_H
@@ -17,10 +17,10 @@ enum hook_state {
   HOOK_UNRESOLVED = 0,
   /* The first thread is finding the allocator, and allocates from the bootstrap buffer. */
   HOOK_RESOLVING,
-  /* No allocator was found. The bootstrap buffer alone serves; calls come here only by mistake. */
+  /* No allocator was found. The bootstrap buffer serves all calls. */
   HOOK_UNSERVED,
   HOOK_COUNTING,
-  /* Counting is off, while objects have headers that must be found and removed. */
+  /* Counting is off, but objects may have headers, which frees must find and remove (header mode). */
   HOOK_IDLE,
   /* Counting is off, and calls are only forwarded. */
   HOOK_FORWARDING
@@ -41,40 +41,36 @@ enum size_source {
 extern HIDDEN enum size_source size_source;
 
 /*
- * Whether the process's malloc is this library's. False for a library that was loaded late or stands behind another
- * allocator in LD_PRELOAD: `next` is then the allocator that serves the process. Stray calls are passed on to `next`,
- * and calls from an allocator in front to the one behind (`after`); nothing is counted. False over a sanitizer's
- * malloc, too: calls are then only forwarded.
+ * Whether the process's malloc is this library's. False until an attach if the library was loaded late, or stands
+ * behind another allocator in LD_PRELOAD: `next` is then the allocator that serves the process. Nothing is counted
+ * then. A call that reaches this library from an allocator in front of it is passed on to the allocator behind it
+ * (`after`), any other call to `next`. False over a sanitizer's malloc, too: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
 
 /* Whether malloc_leads_here is false because a memory checker answers the calls of the library's malloc. */
 extern HIDDEN bool malloc_is_replaced;
 
-/* The latest request of hook_set_counting(), and whether counting was ever off. Events while it was off are in no sum.
- * Both are atomic. */
+/* The latest request of hook_set_counting(), and whether counting was off at any time since the start or the latest
+ * attach. Events that happened while counting was off are in no sum. Both variables are atomic. */
 extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
 /*
- * The events that the hook reports to the code above it. The first event comes before any code of this library has run,
- * so nothing can be registered in time: the owner defines `hook_owner`, and the linker takes that definition in place
- * of the empty one in state.c. The library cannot run with the empty definition.
+ * The functions by which the hook calls the code above it (src/control). The first event comes before any code of this
+ * library has run, so functions cannot be registered in time: src/control defines `hook_owner`, and the linker takes
+ * that definition in place of the empty one in state.c. The library cannot run with the empty definition.
  */
 struct hook_owner {
   /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */
   bool (*find_allocator)(void);
-  /*
-   * Called once, after the next allocator was found and before it serves, to read the configuration. Only the calling
-   * thread knows of the hook then, and allocates from the bootstrap buffer.
-   */
+  /* Reads the configuration. Called once if malloc_leads_here, after the next allocator was found and before it serves.
+   * On Linux the calling thread then allocates from the bootstrap buffer, and other threads wait. */
   void (*configure)(void);
   /* Called in header mode when RTLD_DEEPBIND is removed from the opening of `file` (NULL: the executable). */
   void (*on_deepbind_removal)(const char *file);
-  /*
-   * Called in header mode before `file` is loaded, which may free objects without regard to their headers. May change
-   * errno.
-   */
+  /* Called in header mode before the program opens `file` by a path. The library in `file` may free objects without
+   * regard to their headers. May change errno. */
   void (*before_load_with_headers)(const char *file);
   /* Called before the program loads a JVM. May change errno. */
   void (*before_jvm_load)(void);
@@ -82,10 +78,8 @@ struct hook_owner {
 
 extern HIDDEN const struct hook_owner hook_owner;
 
-/*
- * Returns whether `next` may be used, and finds the next allocator at the first call. False for the thread that is just
- * finding it, and for all threads if there is none. Other threads wait until it is found.
- */
+/* Returns whether `next` may be used. The first call finds the next allocator; calls of other threads wait meanwhile.
+ * Returns false in the thread that is finding the allocator, and in all threads if there is none. */
 static inline bool hook_ready(void) {
   return __atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) >= HOOK_COUNTING || hook_owner.find_allocator();
 }

@@ -1,5 +1,5 @@
-/* Switches counting on and off, on every system. Stores whether counting is wanted, then chooses the route. See
- * start.h. */
+/* Switches counting on and off, on Linux and on Darwin: stores whether counting is wanted, and then chooses the route.
+ * See start.h. */
 #include "account/scopes.h"
 #include "hooks/start.h"
 #include "hooks/state.h"
@@ -8,7 +8,7 @@ void hook_detach(void) {
   malloc_leads_here = false;
   scopes_interrupt();
   hook_choose_route();
-  scopes_interrupt(); /* Includes scopes that were opened while the route changed. */
+  scopes_interrupt(); /* Interrupts scopes that were opened while the route changed, too. */
 }
 
 bool hook_was_off(void) { return __atomic_load_n(&counting_was_off, __ATOMIC_RELAXED); }
@@ -20,5 +20,5 @@ void hook_set_counting(bool on) {
   }
   __atomic_store_n(&counting_is_wanted, on, __ATOMIC_SEQ_CST);
   hook_choose_route();
-  if (!on) scopes_interrupt(); /* Includes scopes that were opened while the route changed. */
+  if (!on) scopes_interrupt(); /* Interrupts scopes that were opened while the route changed, too. */
 }

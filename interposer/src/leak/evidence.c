@@ -63,10 +63,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/*
- * Returns a site's record; NULL if there is no room or no site. A thread fills the record that it has reserved before
- * it publishes the record's number.
- */
+/* Returns a site's record; NULL if there is no room or no site. A thread fills the record that it has reserved before
+ * it publishes the record's number. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);
@@ -92,9 +90,9 @@ void evidence_of_placed(const struct slot_object *object) {
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
 /*
- * Adds a freed object to the histogram of lifetimes. Adds it to the histogram of idle times only if its last access was
- * observed. It was not observed if the object's first epoch has not ended, if the observing thread rests, or if
- * accesses to the object cannot be seen.
+ * Adds a freed object to the histogram of lifetimes. Adds the object to the histogram of idle times, too, if its last
+ * access was observed. The last access was not observed if the object's first epoch has not ended, if slots accept no
+ * objects (for example while the observing thread rests), or if accesses to the object cannot be seen.
  */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);

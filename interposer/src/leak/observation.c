@@ -1,4 +1,5 @@
-/* The thread that ends epochs: it reads accessed bits, judges the slots and cools them. See observation.h. */
+/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and cools
+ * the slots. See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -31,11 +32,12 @@
 #define FEWEST_LOOKS_IN_AN_EPOCH 10u
 #define LONGEST_EPOCH (60 * SECOND)
 #define SHORTEST_OF_ALL_MS 10u
-/* An epoch is void if accesses may be lost for more than 1/128 of it. */
+/* An epoch is void if accesses may have been lost during more than 1/128 of the epoch. */
 #define LARGEST_UNSEEN_PART 128u
 /* The time between two checks of SIGTRAP's handler while objects are watched. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
-/* Slots take at most 1/20 of the resident bytes, or 1 MiB if that is more. */
+/* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
+ * more, and at most arena_bytes. */
 #define SHARE_OF_RESIDENT 20u
 #define ALWAYS_ALLOWED ((size_t)1 << 20)
 
@@ -44,7 +46,7 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
-static uint32_t changes; /* counts changes of wishes and of watched sites; a change wakes the sleeping thread */
+static uint32_t changes; /* counts what the sleeping thread must wake up for, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
@@ -52,8 +54,8 @@ static int state = MALLOMETER_LEAKS_OFF;
 static bool rests; /* whether the thread rests because no caller requests evidence */
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
-static const char *no_room;    /* why no objects are put into slots at present; NULL if they are put there */
-static const char *no_reading; /* why the latest reading failed; NULL if it did not */
+static const char *no_room;    /* why there is no room for further objects in slots; NULL if there is room */
+static const char *no_reading; /* why the latest reading failed; NULL if it succeeded */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -91,8 +93,8 @@ static bool is_same(const struct slot_object *object) {
   return slot_read(object->number, &now) && now.generation == object->generation;
 }
 
-/* Records an access to an object. Does nothing if the slot has a new object by now, because the access was then the
- * initialization of that object. */
+/* Records that an object was accessed in the epoch that ends. Does nothing if the slot has a new object by now, because
+ * the access may have been the initialization of that object. */
 static void touched(const struct slot_object *object, uint64_t end, uint64_t last_end) {
   if (object->last_access >= end || !is_same(object)) return;
   if (object->last_access < last_end) evidence_of_gap(object, (end - object->last_access) << SLOT_TIME_SHIFT);
@@ -153,8 +155,8 @@ static const char *cause_of(int error) {
   }
 }
 
-/* Reads accessed bits. Returns false and sets errno if that failed. The cause is then reported until a reading
- * succeeds. */
+/* Reads accessed bits. Returns false and sets errno if that failed; observation_describe() then reports the cause until
+ * a reading succeeds. */
 static bool read_uses(void) {
   bool read = scan_read();
   __atomic_store_n(&no_reading, read ? NULL : cause_of(errno), __ATOMIC_RELEASE);
@@ -263,7 +265,8 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots. slots.c stops that when it finds memory that the program has locked. */
+/* Lets objects move into slots; sets their limit to 0 if there is no room for slots or if epochs would be too long.
+ * slots.c stops all moves when it finds memory that the program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -290,7 +293,7 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching objects, also if a caller requests it during the
+/* Rests until a caller requests evidence again. Stops watching objects, also if a caller has objects watched during the
  * rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
@@ -433,7 +436,8 @@ void observation_forked(void) {
 
 bool observation_has_evidence(void) { return get(&started_ns) != 0; }
 
-/* Returns the state as callers see it: OFF while the thread rests. */
+/* Returns the state as callers see it: OFF while no caller requests evidence, STARTING until a resting thread observes
+ * again. */
 static int state_now(void) {
   int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   if (now != MALLOMETER_LEAKS_ON) return now;

@@ -69,7 +69,7 @@ bool observation_looks(void);
 /* Cancels observation_read_slots(). Returns false if `read` has been called already or is running. */
 bool observation_does_not_read_slots(void);
 
-/* Returns whether there is evidence to read. */
+/* Returns whether observation has ever begun, so that there is evidence to read. */
 bool observation_has_evidence(void);
 
 /* Ends observation in the child of a fork, which has no observing thread. Objects stay in their slots, and no more

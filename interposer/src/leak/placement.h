@@ -37,9 +37,9 @@
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
- * Reserves the records of sites, once. Samples are moved into slots from then on: the contents that the program has
- * written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the allocator.
- * Returns false if there is no memory.
+ * Reserves the records of sites, once. From then on samples may move into slots (slots_accept()): the contents that the
+ * program has written (sample/move.h) are copied, the rest of the slot is zero, and the old object is given back to the
+ * allocator. Returns false if there is no memory.
  */
 bool placement_start(void);
 
@@ -53,7 +53,8 @@ size_t placement_limited_to(void);
 /* Begins the next epoch. */
 void placement_next_epoch(void);
 
-/* Counts an object of the site as removed from its slot, because it was freed or its slot was retired. */
+/* Subtracts one from the site's number of live objects in slots, because an object was freed or disowned
+ * (slot_disown()). */
 void placement_removed(uint32_t site);
 
 struct placement_totals {
@@ -65,9 +66,9 @@ struct placement_totals {
 struct placement_totals placement_totals(void);
 
 /*
- * Takes an object out of its slot. Returns false if the slot has no live object at this address, because it was freed
- * before or the address is inside an object. Otherwise the caller counts `removed->sample` as freed and gives the slot
- * back.
+ * Takes an object out of its slot. Returns false if the slot has no live object at this address, because the object was
+ * freed before or the address is inside an object. Otherwise the caller counts `removed->sample` as freed and gives the
+ * slot back.
  */
 bool placement_take_out(const void *object, struct slot_object *removed);
 

@@ -34,7 +34,8 @@ static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
-/* The exit codes of completed tests. Other results of child_run() are those of enum child_end. */
+/* The exit codes of tests: FIRST_OF_WATCH plus an enum watch_trial; PASSED, or EXIT_FAILURE, of the other tests. If a
+ * test did not complete, child_run() returns an enum child_end. */
 enum { FIRST_OF_WATCH = 16, PASSED = 42 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -102,7 +103,7 @@ static bool mincore_tells(void) {
 }
 
 /* Makes the system calls of page_cache.h without a file, and for a page of the program that is in memory. The test
- * passes unless a sandbox ends the process because of them. */
+ * passes if a sandbox does not end the process because of them, even if the kernel refuses to report the page. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;
@@ -145,7 +146,7 @@ void safety_test_store_environment(char *const environment[]) {
   }
 }
 
-/* Runs a test and returns its exit code. */
+/* Runs a test with all signals blocked. Returns its exit code, or an enum child_end. */
 static int run(const char *which) {
   sigset_t all, before;
   sigfillset(&all);

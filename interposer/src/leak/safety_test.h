@@ -1,8 +1,8 @@
 /*
  * Tests, in a child process that may crash (platform/child.h), features that could end the program.
  *
- * Known releases of glibc free an object whose page looks like one that glibc has mapped; an unknown release may abort.
- * A sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a
+ * Known releases of glibc free an object in a slot like an object that glibc has mapped itself; an unknown release may
+ * abort. A sandbox may end a process that reads memory by system calls. Kernels before 5.18 end a process in which a
  * watchpoint raises a blocked signal. The child runs with the same glibc and the settings of glibc with which the
  * program started, but without code or data of the program.
  */

@@ -2,8 +2,9 @@
  * Reads which slots were accessed since they were cooled, by the kernel's accessed bits (platform/page_use.h), and
  * clears the bits again ("cools" the slots). Addresses above the slots are not read.
  *
- * Only slots that were accessed are cooled again. An access between the reading and the cooling of a slot is missed.
- * That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
+ * Only slots that were accessed are cooled again. An access between the reading and the cooling of such a slot is
+ * missed. That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
+ * MALLOMETER_LEAKS_BY_CLEAR_REFS cools all pages of the process, so an access to an idle slot at that moment is lost.
  *
  * A few pages, the canaries, are accessed each time right after they were cooled. If one of them reads as not accessed
  * later, the kernel itself has cleared accessed bits, as it does when it searches for memory to reclaim. Clear bits of
@@ -28,8 +29,8 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* The slot was accessed and cannot be cooled, because the program has locked it (mlock(2)); the library does not undo
-   * the lock. */
+  /* The slot was accessed and cannot be cooled, usually because the program has locked it (mlock(2)); the library does
+   * not undo the lock. */
   SLOT_HOT
 };
 

@@ -51,11 +51,11 @@ static uint64_t overhead_ns, overhead_before_ns;
 static size_t stack_bytes, buffer_bytes;
 static const struct heap_parts *heap;
 static uintptr_t mapping_begin, mapping_end; /* the mapping being read */
-static struct free_chunk free_chunk;         /* glibc's free chunk that was found last */
+static struct free_chunk free_chunk;         /* the free chunk of glibc that was found last */
 static enum memory_copying copying;
 static enum memory_telling telling;
 static bool slots_are_told;      /* whether the kernel reports which pages of slots are in memory */
-static uint32_t slots_were_read; /* a futex word */
+static uint32_t slots_were_read; /* 1 after the slots were read; a futex word */
 
 static struct buffer {
   uintptr_t words[COPIED_AT_ONCE / sizeof(uintptr_t)];
@@ -97,8 +97,8 @@ static size_t used_words(uintptr_t begin, size_t *bytes) {
   return (used - begin) / sizeof(uintptr_t);
 }
 
-/* Compares the copied words that are not in glibc's free chunks. A free chunk may be longer than one copied piece, and
- * may be in use again when the next piece is copied. */
+/* Compares the copied words that are not in glibc's free chunks with the addresses of the sought objects. A free chunk
+ * may be longer than one copied piece, and may be in use again when the next piece is copied. */
 static void compare_used(size_t count, uintptr_t begin) {
   const uintptr_t *words = buffer->words;
   uintptr_t at = begin, end = begin + count * sizeof *words;
@@ -118,7 +118,7 @@ static void compare_used(size_t count, uintptr_t begin) {
   }
 }
 
-/* Compares a run of resident pages. Pages that were unmapped meanwhile are skipped. */
+/* Copies a run of resident pages and compares its words. Skips pages that were unmapped meanwhile. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;
@@ -279,8 +279,9 @@ static void compare_threads(void) {
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
-/* Compares all memory. If a collection has moved objects meanwhile, the only copy of an address that was read may have
- * been in a part that is free now, so the words in free parts count, too. */
+/* Compares the words of all memory, and then those of waiting threads. If a collection has moved objects meanwhile, the
+ * only copy of an address that was read may have been in a part that is free now, so the words in free parts count,
+ * too. */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";
@@ -348,7 +349,7 @@ static int fails(const char *why, int error) {
   return error;
 }
 
-/* Sets the state to RUNNING. Returns false if a search runs. */
+/* Sets the state to RUNNING. Returns false if a search runs already. */
 static bool begins(void) {
   int before = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   return before != MALLOMETER_SEARCH_RUNNING && __atomic_compare_exchange_n(&state, &before, MALLOMETER_SEARCH_RUNNING,

@@ -38,7 +38,8 @@ int search_start(const uint32_t *sites, uint32_t count, uint64_t most_bytes, con
 /* Fills all fields of `out`. Writes rows of the objects if the search is done, and returns their number. */
 uint32_t search_describe(struct mallometer_searched *out, struct mallometer_sought *rows, uint32_t capacity);
 
-/* Ends a search in the child of a fork, where its thread does not exist. */
+/* Marks a running search as failed in the child of a fork, where the searching thread does not exist. The child starts
+ * no searches. */
 void search_forked(void);
 
 /* search_footprint() returns the mapped bytes. search_overhead_ns() returns the CPU time of all searches. */

@@ -1,5 +1,5 @@
 /*
- * The sampled objects for whose addresses a search (search.h) looks, and the number of words that point to each of
+ * The sampled objects whose addresses a search (search.h) looks for, and the number of words that point to each of
  * them.
  *
  * A word points to an object if its lower 48 bits are the address of any of the object's bytes. Pointers with a tag in
@@ -41,10 +41,8 @@ uint32_t targets_count(void);
  * copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
-/*
- * Counts words in free parts of a heap, separately. They count as addresses only if objects were moved during the
- * search; targets_add_free_parts() then adds them.
- */
+/* Counts words in free parts of a heap, separately. These words count as addresses only if objects may have been moved
+ * during the search; targets_add_free_parts() then adds them. */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);
 

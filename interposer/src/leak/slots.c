@@ -34,7 +34,7 @@ static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
 static struct {
-  uint32_t first; /* number of a slot */
+  uint32_t first; /* the number of the class's first slot */
   uint32_t slots;
   uintptr_t begin;
 } classes[MALLOMETER_SLOT_CLASSES];
@@ -57,8 +57,8 @@ struct slot {
   uint32_t excess; /* bytes of `taken` beyond the object's size */
   uint32_t usable;
   uint32_t next_free;
-  uint32_t unseen;   /* the lowest bits of the generation whose accesses cannot be seen */
-  uint32_t disowned; /* the lowest bits of the generation whose sample counts as freed */
+  uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
+  uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
   bool to_merge;     /* set while slots_merge() has the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
@@ -67,7 +67,7 @@ struct slot {
 uintptr_t slots_begin;
 size_t slots_bytes;
 
-static struct slot *slots; /* a single mapping */
+static struct slot *slots; /* the records of all slots */
 static bool open_for_objects;
 static uint32_t most_apart;
 static uint32_t slots_apart;
@@ -76,7 +76,7 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 static struct {
   free_list free;
   free_list merged; /* the slots without a mapping of their own */
-  uint32_t fresh;   /* the number of slots ever taken */
+  uint32_t fresh;   /* the number of slots of the class that were ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
@@ -325,7 +325,7 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* An exchange that finds the state word unchanged finds the same object, because generations only grow. */
+/* If the exchange finds the state word unchanged, the slot still has the same object, because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -366,8 +366,8 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Pages that the program has locked are unlocked first, which also happens to a freed object
- * that glibc has mapped. After mlockall() new memory must be locked, too, so slots accept no object until
+ * Clears an object's pages. Pages that the program has locked are unlocked first: glibc's munmap of a freed object
+ * unlocks its pages, too. After mlockall() new memory must be locked, too, so slots accept no object until
  * slot_limits_check() checks the locks again.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {

@@ -42,8 +42,8 @@
 #define SLOT_ALIGNMENT 2048u
 #define SLOT_CONTENTS ((size_t)1 << 20)
 
-/* Times of slots are in units of 2^16 ns. All are read from the coarse clock, so an object that is born later never has
- * an earlier time. */
+/* Times of slots are in units of 2^16 ns. Births and accesses are read from the coarse clock, so an object that is born
+ * after an access never has an earlier time. */
 #define SLOT_TIME_SHIFT 16
 
 /* The number of pages before the first slot, which are for tests of what the system can do. They are not accessible at
@@ -89,7 +89,7 @@ size_t slot_excess(size_t size, size_t alignment);
  * mapping of its own. */
 double slots_left(uint32_t class);
 
-/* Returns the bytes that all objects in slots take beyond their sizes, in whole pages. */
+/* Returns the bytes of the whole pages of all objects in slots, minus the sizes of these objects. */
 size_t slots_excess(void);
 
 struct slot_request {

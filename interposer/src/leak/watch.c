@@ -21,7 +21,7 @@
 
 enum { WATCHES = 2, KINDS = 2, RECORDS = 128, TOUCHES = 8 };
 
-/* The time for which an object is watched before another one may replace it. */
+/* The time for which a live object is watched before another object may replace it. */
 #define TURN_NS 1000000000u
 
 _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME_BYTES, "a whole name");
@@ -38,10 +38,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/*
- * Returns the record for a site and a kind, or a free record, and holds it. NULL if no record is free, or if another
- * thread holds one of the records before it.
- */
+/* Returns the record for a site and a kind, or a free record, and holds it. Returns NULL if no record is free, or if
+ * the search meets a record that is held. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -137,7 +135,7 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
  * A handler runs on the alternate signal stack of a thread that has one. A program that sets one may run on stacks that
  * have no room for a handler, such as those of Go and of coroutines. The kernel first stores a signal frame of 1 to 3
  * KiB on the stack, or more on processors with more registers, and ends the program if the frame does not fit. The
- * program may already be in a handler of its own, so the stack must have room for two frames.
+ * program may already be in a handler of its own, so the alternate stack must have room for two signal frames.
  */
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
@@ -156,7 +154,8 @@ static size_t left_of_stack(const ucontext_t *context) {
   return left < context->uc_stack.ss_size ? left : own_stack_left((uintptr_t)&here);
 }
 
-/* Returns whether the calling thread has no alternate signal stack, or one with enough room for the handler. */
+/* Returns whether the handler has room in the calling thread: the thread has no alternate signal stack, or one on which
+ * the handler runs and which has enough room. */
 static bool has_stack_for_traps(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) != 0) return false;
@@ -203,8 +202,8 @@ static bool handles_trap(const struct sigaction *action) {
 
 /*
  * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
- * would disturb the program. A handler that the program had installed before is called on the kind of stack that it
- * asked for.
+ * would disturb the program. If the program had a handler before, this library's handler runs on the kind of stack that
+ * the program's handler asked for, because it passes other traps on to that handler.
  */
 static bool take_signal(void) {
   static uint32_t installed;
@@ -250,10 +249,8 @@ static void watch_instead(struct watch *watch, const struct slot_object *object)
   if (arm(watch, object->object)) watch->since_ns = now;
 }
 
-/*
- * An idle event of perf_event_open(2) that stays open while something is watched. It makes opening other events fast,
- * so that no thread waits for the kernel within an allocation.
- */
+/* An idle event of perf_event_open(2) that stays open while something is watched. While it is open, the kernel opens
+ * other events fast, so that no thread waits for the kernel within an allocation. */
 static struct {
   uint32_t busy;
   bool held;

@@ -8,7 +8,8 @@
  *
  * The kernel lends the registers (perf_event_open with a synchronous SIGTRAP, since 5.13). They are few, so two objects
  * at a time are watched, each for writes and for accesses of any kind. The kernel disarms a register after 8 accesses,
- * so a frequently used object costs no more than 8 traps. Accesses by the kernel and by other threads are not seen.
+ * so a frequently used object costs no more than 8 traps for each of its two registers. Accesses by the kernel and by
+ * other threads are not seen.
  *
  * Nothing is watched if the kernel refuses, if a debugger is attached, or if the program handles SIGTRAP itself;
  * mallometer_observation.watch_reason says why. Objects of threads whose alternate stack has no room for the handler
@@ -52,8 +53,8 @@ const char *watch_sites(const uint32_t *sites, uint32_t count);
 
 /*
  * Ends all watching if the program has installed a handler of SIGTRAP or restored the default action, because an access
- * to a watched object would call that handler or end the program. Must be called a few times a second. Returns NULL, or
- * why watching ended.
+ * to a watched object would call that handler or end the program. Must be called a few times a second while sites are
+ * watched. Returns the reason if this call has ended watching, otherwise NULL.
  */
 const char *watch_look_after_signal(void);
 
@@ -61,15 +62,17 @@ const char *watch_look_after_signal(void);
 bool watch_is_on(void);
 
 /*
- * Arms registers for a new object if its site is watched. The allocating thread calls this for each object that is
- * moved into a slot, within the allocation. Does not allocate; preserves errno.
+ * Arms registers for a new object if its site is watched, unless the registers watch an object that may not be replaced
+ * yet. The allocating thread calls this for each object that is moved into a slot, within the allocation. Does not
+ * allocate; preserves errno.
  */
 void watch_new_object(const struct slot_object *object);
 
 /* Stops all watching in the child of a fork. */
 void watch_forked(void);
 
-/* Copies the last accesses to objects of each watched site; returns their number. */
+/* Copies the last access of each kind to the objects of each site that is or was watched. Returns the number of rows.
+ */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

@@ -39,10 +39,8 @@ enum {
   BETWEEN_LOOKS = 60,
 };
 
-/*
- * The time of the latest sample of a site that has no sample yet. The next search for stale sites sets it to the time
- * of the search, because reading the clock where a site is made would take too much of the stack.
- */
+/* The value of site.latest until the site has a sample. The next search for stale sites replaces this value by the time
+ * of the search: reading the clock where a site is made would take too much of the stack. */
 #define NO_SAMPLE_YET UINT32_MAX
 
 /* The content of a slot whose site was forgotten. */
@@ -61,7 +59,7 @@ struct site {
   uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
   uint32_t stack; /* the innermost node; in a record without a site, a word of the list sites_free */
   uint16_t frames;
-  uint16_t leaving; /* set while the site is being forgotten: new samples do not find it */
+  uint16_t leaving; /* set while the site is being forgotten: new samples do not find the site */
   uint32_t number;  /* the record's index plus a multiple of SITES */
   uint32_t latest;  /* the live_sample_birth() of the site's latest sample */
   int32_t mapped;   /* the number of ranges of mapped memory that refer to the site */
@@ -69,13 +67,13 @@ struct site {
   struct sums freed;
 };
 
-/* A site's frees are counted for each of the latest FREED_AFTER collections of the old generation, in the entry with
- * the collection's number modulo FREED_AFTER. */
+/* Frees of a site's samples are counted by the latest collection of the old generation before the free, in the entry
+ * with the collection's number modulo FREED_AFTER. A later collection takes over the entry of an earlier one. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* Counts of the samples of one site that cleaner threads (collections.h) freed. They are stored apart from the sites,
- * because few sites have such samples. */
+/* Counts of the samples of one site that cleaner threads (collections.h) freed, and, in `old`, also of those that other
+ * threads freed. They are stored apart from the sites, because few sites have such samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -228,7 +226,7 @@ struct gap {
   uint16_t content;
 };
 
-/* Returns the site of a stack, or NULL and the gap where it belongs. */
+/* Returns the site of a stack. Without one, returns NULL and sets `gap` to the place for a new site. */
 static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {
@@ -267,9 +265,9 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
  * to the turn in which it began. One thread at a time forgets sites, in steps. In the first step it marks sites as
  * leaving, so that find_site() does not find them, and begins the next turn. When all sections of the earlier turn have
  * ended, no thread is between finding such a site and adding a sample to it. From then on, no leaving site gets another
- * sample: the second step forgets those without live samples, and releases the stack nodes that only their stacks used.
- * Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No thread
- * waits: if sections have not ended, the next call takes the step.
+ * sample: the second step forgets those without live samples and mappings, and releases the stack nodes that only their
+ * stacks used. Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No
+ * thread waits: if sections have not ended, the next call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -296,8 +294,8 @@ static bool earlier_sections_ended(void) {
  * site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
-/* Returns the live samples. Reads the freed samples before the allocated ones: each sample is first counted as
- * allocated, so the difference is never negative. */
+/* Returns the number of a site's live samples. Reads the freed samples before the allocated ones: each sample is first
+ * counted as allocated, so the difference is never negative. */
 static uint64_t live_samples(const struct site *site) {
   uint64_t freed = __atomic_load_n(&site->freed.samples, __ATOMIC_ACQUIRE);
   return __atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE) - freed;
@@ -309,7 +307,8 @@ static bool is_referred_to(const struct site *site) {
   return live_samples(site) > 0 || __atomic_load_n(&site->mapped, __ATOMIC_SEQ_CST) > 0;
 }
 
-/* Returns the binary logarithm of the time since a site's latest sample; 0 for a site that must not be forgotten. */
+/* Returns the binary logarithm of the time since a site's latest sample, in units of live_sample_birth(); 0 for a site
+ * that must not be forgotten. */
 static unsigned staleness(const struct site *site, uint32_t now) {
   uint32_t latest = __atomic_load_n(&site->latest, __ATOMIC_RELAXED), idle = now - latest;
   bool last_number = site->number > INT32_MAX - SITES;
@@ -319,7 +318,8 @@ static unsigned staleness(const struct site *site, uint32_t now) {
   return is_referred_to(site) ? 0 : 31 - (unsigned)__builtin_clz(idle);
 }
 
-/* Stores the present time in a site that has had no sample. Its staleness counts from then on. */
+/* Stores the present time as `latest` in a site that has had no sample, so that the site's staleness counts from now
+ * on. */
 static void note_time(struct site *site, uint32_t now) {
   uint32_t none = NO_SAMPLE_YET;
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -534,8 +534,8 @@ static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t tak
 /*
  * Returns whether a sample may make a new site. The start of a JVM has thousands of stacks that are sampled once, for a
  * few bytes each. To leave room for later and larger stacks, the second half of the room is only for sites whose first
- * sample stands for a minimum of bytes. A sample with probability 1 may always make a site. In the second half, a
- * mapping needs at least a mebibyte to make a site.
+ * sample stands for a minimum of bytes. A sample with probability 1 may make a site even if it has fewer bytes, except
+ * a mapping: in the second half of the room, a mapping needs at least a mebibyte.
  */
 static bool deserves_site(const struct sample *sample) {
   uint32_t taken = room_taken();
@@ -656,7 +656,8 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame to the beginning, so that the outer frames stay equal to those of other stacks. */
+/* Moves the last frame, the method that a compiler thread compiles, to the beginning, so that the outer frames stay
+ * equal to those of other stacks. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -778,10 +779,7 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/*
- * Returns an upper bound of the bytes of stack that a sample needs. The measured needs are 1.7 KiB, and 16 KiB with
- * Java frames, including AsyncGetCallTrace.
- */
+/* Returns an upper bound. The measured needs are 1.7 KiB, and 16 KiB with Java frames, including AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */
@@ -825,8 +823,8 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies a site's sums for a collection of the old generation; zeros if the sums are, or meanwhile became, those of
- * another collection. */
+/* Copies a site's sums for a collection of the old generation. Returns zeros if the entry has, or has meanwhile got,
+ * the sums of another collection. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

@@ -126,8 +126,9 @@ const struct modules *call_sites_modules(void);
 /* Forgets sites if room is scarce. Must not be called inside of malloc's family. */
 void call_sites_make_room(void);
 
-/* Copies rows of call sites, in no order, from row `first` on. Returns their number. Rows of records without a site
- * have no frames and no samples. Calls call_sites_make_room() first if `first` is 0. */
+/* Copies rows of call sites, in no order, from row `first` on. Returns their number. Rows of records without a site,
+ * and of sites that have only mappings, have no frames and no samples. Calls call_sites_make_room() first if `first` is
+ * 0. */
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
@@ -154,7 +155,7 @@ struct call_sites_totals {
   /* Samples of a site whose stack had more frames than are stored. */
   uint64_t truncated;
   uint64_t without_java;
-  /* Samples on another stack than the thread's own, or with too little of it left. */
+  /* Samples on another stack than the thread's own, or with too little room left on that stack. */
   uint64_t without_stack;
 };
 

@@ -41,7 +41,7 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest old collections; a collection's entry is its number modulo SEEN. */
+/* The latest old collections. The index of a collection is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
   /* The numbers of collections when this one was first seen: of all collections in the upper half, of old ones in the
@@ -54,8 +54,8 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of an old collection. If several threads see it, only the first stores a time. Each thread has read
- * the clock before it tries to store. */
+/* Stores the time of an old collection. If several threads see the collection, only the first that exchanges
+ * latest_seen stores a time. It has read the clock before, so that the time is not later than the exchange. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();

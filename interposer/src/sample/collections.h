@@ -15,7 +15,8 @@
 
 struct thread_block;
 
-/* The counters of collections, which lie in the JVM's memory. The JVM counts a collection when it begins. */
+/* The counters of collections, which lie in the JVM's memory. The JVM counts a young or full collection, or a pause,
+ * when it begins. */
 struct collection_counters {
   const volatile int64_t *young;
   const volatile int64_t *full;
@@ -48,17 +49,18 @@ uint64_t collection_seen_ns(uint32_t old);
  * since. */
 bool collection_just_began(struct collections now);
 
-/* Returns whether the JVM counts old collections after their marking, as it does for the cycles of G1. */
+/* Returns whether the JVM counts old collections only after they have marked, as it does for the cycles of G1. */
 bool collections_mark_first(void);
 
 /*
- * Returns whether an object may have been allocated while this old collection marked: in the 2 s before the collection
- * was first seen. Such an object survives the collection even if it is unreachable. False if that time is unknown, or
- * if collections are counted before they mark.
+ * Returns whether an object may have been allocated while this old collection marked: at most 2 s before the collection
+ * was first seen. Such an object survives the collection even if it is unreachable. Returns false if that time is
+ * unknown, or if the JVM counts collections before they mark.
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 
-/* Returns whether the calling thread is known as a cleaner. The first call in a thread enters the gate to the JVM. */
+/* Returns whether the calling thread is known as a cleaner. While the counters of collections are known, the first call
+ * in a thread announces the thread, for which it enters the gate to the JVM (java_gate.h). */
 bool is_cleaner_thread(void);
 
 /* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether

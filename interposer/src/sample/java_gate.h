@@ -1,7 +1,5 @@
-/*
- * The gate between samples and the JVM. src/jvm opens it with the functions that read a thread's Java frames, and can
- * close it and wait until no thread is running these functions.
- */
+/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames. It
+ * can close the gate, and wait until no thread is running these functions any more. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 

@@ -38,10 +38,11 @@ void latest_samples_add(uint32_t site, double bytes);
 /* Returns the number of the latest sample; 0 before the first. */
 uint64_t latest_samples_count(void);
 
-/* Returns the bytes that all kept samples stand for. */
+/* Returns the bytes that all samples since latest_samples_keep() stand for, including overwritten ones. */
 uint64_t latest_samples_bytes(void);
 
-/* Copies the sample with this number. Returns false if it was overwritten or is being written. */
+/* Copies the sample with this number. Returns false if the sample was overwritten, is being written or was not taken
+ * yet. */
 bool latest_sample_read(uint64_t number, struct latest_sample *to);
 
 #endif

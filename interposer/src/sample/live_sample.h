@@ -1,4 +1,5 @@
-/* The data of a sampled object, which is kept until the object is freed and then counted at its call site. */
+/* The data of a sampled object, which are kept until the object is freed. The free is then counted at the object's call
+ * site. */
 #ifndef MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 #define MALLOMETER_SAMPLE_LIVE_SAMPLE_H
 

@@ -104,8 +104,8 @@ void live_samples_forked(void) {
     *closed = 0;
 }
 
-/* Counts a sample under two independent hashes. The second one stops nearly all frees of other objects that pass the
- * filter of the first. */
+/* Counts a sample under two independent hashes. If another object is freed that passes the filter of the first hash,
+ * the count of the second is nearly always 0, which ends the search at once. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);

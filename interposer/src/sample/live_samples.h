@@ -1,5 +1,5 @@
 /*
- * The live samples by address. Each free searches here whether its object was sampled.
+ * The live samples by address. Each free looks its object up here, to find out whether the object was sampled.
  *
  * A filter of one bit for each of 65,536 hashes is enough for nearly every free. Its 8 KiB leave most of the
  * processor's first-level cache to the program. The other frees search a table of 65,536 places with open addressing;

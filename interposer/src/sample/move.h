@@ -8,7 +8,7 @@
 struct move {
   /* The alignment that the new address needs, a power of two; 0 if the object must not be moved. */
   size_t alignment;
-  /* The number of bytes at the beginning that the program has written; the rest is zero or undefined. */
+  /* The number of bytes at the beginning that the program may have written; the rest is zero or undefined. */
   size_t contents;
 };
 

@@ -57,9 +57,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 /* ---- The cache of rules ------------------------------------------------------------------------------- */
 
 /*
- * The rule of a return address, packed into one word. The key beside it is the address mixed with the rule: if two
- * threads write the same entry at once, the result matches no address. The key is also mixed with the address of the
- * object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
+ * The rule of a return address, packed into one word. The key beside the rule is the address mixed with the rule: if
+ * two threads write the same entry at once, the result matches no address. The key is also mixed with the address of
+ * the object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -70,8 +70,8 @@ static struct {
 
 #define FRAME_BITS 25 /* the bits of the canonical frame address's offset */
 #define SAVED_BITS 17 /* the bits of each of the two other offsets */
-/* The packed value for an address without a rule, at which the stack ends. This value is cached, too, because nearly
- * all stacks end at the same few addresses. */
+/* The packed value for an address without a rule, at which a walk ends. This value is cached, too, because nearly all
+ * stacks end at the same few addresses. */
 #define NO_RULE ((uint64_t)1 << 62)
 
 static uint64_t pack_offset(int32_t offset, unsigned bits) { return (uint32_t)offset & (((uint32_t)1 << bits) - 1); }

@@ -10,8 +10,8 @@
  * small, and any thread may be near the end of its stack. Code that runs in the middle of an allocation tests for room
  * before it walks.
  *
- * The stack ends at the first return address outside of any loaded object, which belongs to Java code or other
- * generated code. If the loaded objects are unknown, the walk continues as far as frame pointers lead.
+ * The walk ends at the first return address outside of any loaded object, which belongs to Java code or other generated
+ * code. If the loaded objects are unknown, the walk continues as far as frame pointers lead.
  */
 #ifndef MALLOMETER_SAMPLE_NATIVE_STACK_H
 #define MALLOMETER_SAMPLE_NATIVE_STACK_H
@@ -45,7 +45,7 @@ static inline bool stack_has_room(const void *stack, size_t bytes) { return own_
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);
 
-/* Does the same from given registers on. The first address is that of the registers. */
+/* Does the same from given registers on. The first address is here.pc. */
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 

@@ -1,7 +1,5 @@
-/*
- * The place where the program called an allocation function. The hook reads it at its first instruction. Samples walk
- * the stack from here, and the sampler distinguishes call paths by it.
- */
+/* The place where the program called an allocation function. The hook reads this place at its first instruction.
+ * Samples walk the stack from there, and the sampler distinguishes call paths by the place. */
 #ifndef MALLOMETER_SAMPLE_ORIGIN_H
 #define MALLOMETER_SAMPLE_ORIGIN_H
 

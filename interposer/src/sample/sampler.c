@@ -21,8 +21,8 @@
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter that ends before the allocation that was drawn, because a counter has room for 256 only. The visit at
- * its end takes no sample. */
+/* Marks a counter that reaches 0 before the drawn allocation comes, because a counter cannot hold more than 255. The
+ * visit at its end takes no sample. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
@@ -49,8 +49,8 @@ static uint64_t visits_ns;
 
 /*
  * Lets the next allocation of each bucket be visited, by setting all levels and counters to 0. Otherwise a counter that
- * was drawn for a longer interval would delay samples of a shorter one. A thread that is just drawing a counter may
- * overwrite the 0.
+ * was drawn for a longer interval would delay samples of a shorter one. A thread that is drawing a counter at that
+ * moment may overwrite the 0.
  */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -278,7 +278,8 @@ static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the sampling probability of this path's next allocation, and counts the allocations of this visit. */
+/* Returns the wanted sampling probability of an allocation, and adds the allocations for which its visit stands to the
+ * counts of its call path. */
 static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
@@ -325,7 +326,8 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
   return next_level;
 }
 
-/* Samples every allocation. With an interval of 1 all counters stay at zero, where they began. */
+/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation is visited, too.
+ */
 static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
   take(allocation, 1);
@@ -360,8 +362,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* A new path has level 0, so its next allocation is always visited. While nothing is sampled, counters are not drawn
- * and have no effect. */
+/* An allocation whose path is not in its set is always visited, so its visit has level 0 and stands for this allocation
+ * alone. While the interval is 0, the counter is set to its highest number and marked as unfinished, so no sample is
+ * taken at its end. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

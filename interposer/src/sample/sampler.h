@@ -26,9 +26,9 @@
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
  * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
- * most 8 and without a target, every allocation is sampled after the interval was set. An allocation of at least eight
- * intervals is always sampled, unless its path is a busy one. Visits also count as cost, but the target does not reduce
- * them: in hot code about one in 110 allocations is visited, however few are sampled.
+ * most 8 and without a target, every allocation of at least 8 bytes is sampled after the interval was set. An
+ * allocation of at least eight intervals is always sampled, unless its path is a busy one. Visits also count as cost,
+ * but the target does not reduce them: in hot code about one in 110 allocations is visited, however few are sampled.
  *
  * Requests above 32 KiB are so rare that their call path is looked up. Each thread keeps 32 of these paths in eight
  * sets, each path with a counter of its own; an allocation whose path is not in its set is visited, and its path
@@ -148,12 +148,13 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation that has no counter. Call this for each allocation of such a kind. `block` may be NULL. */
+/* Visits an allocation without counting a counter down, such as one that has no thread block. Must be called for each
+ * such allocation. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of work for a sample after the sample was taken. `block` is the calling thread's, or NULL. May be
- * called from any thread. */
+/* Counts the cost of work that was done for a sample, when it was taken or later. `block` is the calling thread's, or
+ * NULL. May be called from any thread. */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
 /*

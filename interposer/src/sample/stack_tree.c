@@ -42,7 +42,7 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
-/* Undoes add_user() because the new node is not made, or is given back. */
+/* Undoes add_user() for the caller of a new node that is not made, or is given back. */
 static void remove_user(struct stack_tree *tree, uint32_t caller) {
   if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
 }
@@ -82,7 +82,7 @@ struct gap {
   uint32_t content;
 };
 
-/* Returns 1 + the number of a node, or 0 and the gap where it belongs. */
+/* Returns 1 + the number of a node. Without one, returns 0 and sets `gap` to the place for a new node. */
 static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;

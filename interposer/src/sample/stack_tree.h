@@ -55,7 +55,7 @@ struct stack_tree {
   uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left */
   uint32_t taken;              /* nodes that were ever used */
   uint32_t unused;             /* nodes in the list `free` */
-  uint64_t free;               /* the first free node; the upper 32 bits count removals, against ABA */
+  uint64_t free;               /* the first free node; the upper 32 bits count removals, against the ABA problem */
   uint32_t leaving;            /* the list of the nodes that have left the index and that a thread may still hold */
 };
 
@@ -68,7 +68,7 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 /*
  * Adds the missing nodes of a stack; `frames` has the innermost frame first. Sets `innermost` to 1 + the number of the
  * innermost node (0 for a stack without frames), and adds the work to `work` (sample/work.h). Returns false if there is
- * no room.
+ * no room, or if other threads changed the same part of the tree too often.
  */
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
