@@ -36,14 +36,14 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.RocksMemEnv;
 
-/** Kernels that leak. */
+/** Kernels that leak: they keep memory ({@link Leaking}) or lose its addresses ({@link Losing}). */
 final class Leaks {
 
   private static final byte[] PAGE = Texts.compressible(8192);
 
   private Leaks() {}
 
-  /** Kernels that leak: they keep ever more memory and never access it again. */
+  /** Kernels that keep ever more memory and never access it again. */
   static final class Leaking {
 
     static final List<Class<? extends Kernel>> ALL =

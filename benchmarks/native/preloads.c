@@ -3,9 +3,9 @@
  * library's function through a pointer that is resolved before main(), or by the first call if that is earlier.
  *
  * With COUNTERS the library has the least cost of counting: it counts the numbers and bytes of allocations and frees of
- * the calling thread. It lacks size classes, readers, the ends of threads and allocators other than glibc; these cause
- * mallometer's additional cost. The bytes are read from the word before the object, where glibc keeps a chunk's size
- * and three flags.
+ * the calling thread. It has no size classes and no way to read the counts, does not keep the counts of threads that
+ * end, and supports only glibc's allocator; mallometer does all of this, at an additional cost. The bytes are read from
+ * the word before the object, where glibc keeps a chunk's size and three flags.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

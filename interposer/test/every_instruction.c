@@ -1,9 +1,9 @@
 /*
  * Interrupts the hook at each of its instructions by a signal whose handler allocates. The processor's trap flag raises
  * SIGTRAP after each instruction; whenever that happens inside of the library, the handler allocates, frees and reads
- * the counters. Nothing may be lost or counted twice, and no thread's block may be lost. The allocator that serves the
- * library is never interrupted, because allocators need not survive that. A handler that closes the thread's scopes
- * must do no harm either.
+ * the counters. No event may be lost or counted twice, and no thread's block of counters (account/thread_block.h) may
+ * be lost. The allocator that serves the library is never interrupted, because allocators need not survive that. A
+ * handler that closes the thread's scopes must do no harm either.
  *
  * Some cases interrupt only one instruction in each run, and run again with a later instruction.
  *
@@ -11,8 +11,9 @@
  *
  * every_instruction all: they skip none.
  *
- * every_instruction marked: like `all`, for a library that marks its block while it counts an event. Events of a
- * handler during an event are then counted for the process, but not for the thread.
+ * every_instruction marked: like `all`, for a build of the library that marks a thread's block of counters while it
+ * counts an event (EVENTS_ARE_MARKED). Events of a handler that interrupts such an event are then counted for the
+ * process, but not for the thread.
  *
  * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
  */

@@ -145,7 +145,8 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* Returns the class of a method. Before JDK 18, the JVM does not check whether the class was unloaded. */
+/* Returns the class of a method. Fails the test if the class was unloaded and ids are addresses: a JDK before 18 may
+ * then follow a stale pointer, so the library must read the id itself before it calls this function. */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);

@@ -1,8 +1,8 @@
 /*
  * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
- * start. Only the class loader that loads the library by its path can use them; the path leads to the copy that the
- * process has.
+ * start. The JVM binds them to the class loader that loads the library by its path; other class loaders cannot use
+ * them. That path gives the copy that the process already has, unless the file was replaced (is_counting_copy()).
  *
  * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
  * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.

@@ -22,9 +22,9 @@ enum hook_route {
 void hook_open_route(enum hook_route route, bool tracked, bool matched);
 
 /*
- * Finds out which rarely defined functions (valloc, pvalloc, further names of free) are missing from the library in
- * front of this one that defines malloc, so that the program's calls of these functions come here. `program_calls`
- * returns whether the program's calls of `name` reach `ours`, this library's function.
+ * Called if the program's malloc is that of another library, which precedes this one. Finds out which rarely defined
+ * functions (valloc, pvalloc, further names of free) that library lacks: the program's calls of these come here.
+ * `program_calls` returns whether the program's calls of `name` reach `ours`, this library's function.
  */
 void hook_find_missing_functions(bool (*program_calls)(const char *name, const void *ours));
 

@@ -35,8 +35,8 @@ static struct call {
 static bool may_ask;
 static uintptr_t jvm_begin, jvm_end;
 
-/* Whether a thread is asking the JVM about addresses. Another thread then does not wait: it only removes the note from
- * its stack. */
+/* Whether a thread is asking the JVM about addresses. A thread that meanwhile reads a recorded stack with a new address
+ * does not wait: it removes the note (foreign_calls.h) from that stack, and leaves the other frames as they are. */
 static bool is_asking;
 
 void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {

@@ -591,7 +591,7 @@ public class Mallometer implements AutoCloseable {
       return engine.owners().search(site, links, budget);
     }
 
-    /** Returns the estimated pause of a search, or why it would be refused, without searching. */
+    /** Forecasts a search: the pause of its first walk, and the reason if it would be refused. */
     public OwnerReport.Outlook ownerOutlook() {
       return engine.owners().outlook();
     }

@@ -44,7 +44,7 @@ public enum KeptMoment {
     return percent;
   }
 
-  /** Returns the moment in words: {@code at the peak}, {@code at 85 % of the limit}. */
+  /** Returns the moment in words, such as {@code at the peak} or {@code at 85 % of the limit}. */
   public String sentence() {
     return switch (this) {
       case PEAK -> "at the peak";

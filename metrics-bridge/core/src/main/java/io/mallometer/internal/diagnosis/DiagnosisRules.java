@@ -530,8 +530,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the account shows the growth of a site. True if no call sites have been read.
-   * The verdict may rest on growth over a longer time.
+   * Returns whether a site also grows in the window of the account: its verdict may rest on growth
+   * over a longer time. Returns true if no call sites have been read.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()

@@ -342,7 +342,7 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** Adds a profile. Profiles come in the order of writing, so the latest of a moment stays. */
+    /** Adds a profile. Profiles come in the order of writing: the latest of each moment stays. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;

@@ -94,8 +94,9 @@ final class ModuleSymbols {
   }
 
   /**
-   * Drops tables, then names, the least recently used ones first, but never those of the latest
-   * module.
+   * Goes through the modules from the least recently used one on. Removes each while there are too
+   * many modules; otherwise drops only its table, and keeps its name, while the tables are too
+   * large. The latest module is never touched.
    */
   private void shrink() {
     long bytes = bytes();

@@ -20,7 +20,10 @@ final class SymbolTable {
    */
   record Symbol(String name, long address) {}
 
-  /** The most bytes that a function without a size reaches. */
+  /**
+   * The assumed size, in bytes, of a function whose symbol has none. The start of the next function
+   * ends it earlier.
+   */
   private static final int PAGE_BYTES = 4_096;
 
   /**
@@ -72,7 +75,7 @@ final class SymbolTable {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
   }
 
-  /** Returns the function of an address; one without a size reaches to the next, or 4 KiB. */
+  /** Returns the function of an address. One without a size ends at the next, or after 4 KiB. */
   Optional<Symbol> at(long address) {
     if (address < 0 || address > Integer.MAX_VALUE || !answers(address)) {
       return Optional.empty();

@@ -67,7 +67,10 @@ public final class WorkerPool implements AutoCloseable {
     return thread;
   }
 
-  /** Accepts a task; returns false if too many wait, or no thread can be started. */
+  /**
+   * Accepts a task; returns false if too many wait, no thread can be started, or the pool is
+   * closed. A pool of {@link #latestFirst} drops its oldest task if too many wait.
+   */
   boolean takes(Runnable work) {
     try {
       threads.execute(work);

@@ -154,6 +154,8 @@ final class RecordedCallSites {
 
   private List<String> namedBy = List.of();
   private @Nullable SiteNaming naming;
+
+  /** The result of the latest attempt to attach to the JVM; {@code EBUSY} before the first. */
   private int attached = Errno.EBUSY;
 
   /**

@@ -305,7 +305,10 @@ final class Availability {
     return jnaCannotLoad(reason(failure).toString());
   }
 
-  /** Returns the cause of a failed class initialization, whose own exception has no message. */
+  /**
+   * Returns the failure, or its cause if it is a failed class initialization, whose own exception
+   * has no message.
+   */
   private static Throwable reason(Throwable failure) {
     return failure instanceof ExceptionInInitializerError && failure.getCause() != null
         ? failure.getCause()
