@@ -1098,7 +1098,9 @@ public final class DiagnosisRules {
     return Optional.of(files)
         .filter(Count.DELETED_FILES::equals)
         .flatMap(name -> account.flatMap(table -> table.count(name)))
-        .map(count -> count.count() == 1 ? "a deleted file" : "%.0f %s".formatted(count.count(), files))
+        .map(
+            count ->
+                count.count() == 1 ? "a deleted file" : "%.0f %s".formatted(count.count(), files))
         .orElse(files);
   }
 

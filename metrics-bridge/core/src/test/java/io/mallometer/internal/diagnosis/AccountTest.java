@@ -189,7 +189,8 @@ class AccountTest {
     assertThat(retained.growthBytes()).isCloseTo(0, within(1.0));
     assertThat(retained.bytes()).isCloseTo(5 * MIB, within(1.0));
     assertThat(diagnosis.sentence())
-        .contains("Exports.compress (Some.java:12) adds 20 MiB/min (10 MiB/min resident), none of it");
+        .contains(
+            "Exports.compress (Some.java:12) adds 20 MiB/min (10 MiB/min resident), none of it");
 
     streams.residentShare = 0.8;
 
@@ -931,7 +932,10 @@ class AccountTest {
           .contains("Version.show (Some.java:12) adds 12 MiB/min")
           .endsWith(", which a garbage collection may free; none came since it was allocated");
       assertThat(findings(inflaters))
-          .anyMatch(text -> text.contains("none came since it was allocated. Close what Version.show (Some.java:12)"));
+          .anyMatch(
+              text ->
+                  text.contains(
+                      "none came since it was allocated. Close what Version.show (Some.java:12)"));
     }
   }
 

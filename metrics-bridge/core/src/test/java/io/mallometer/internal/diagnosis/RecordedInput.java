@@ -21,9 +21,9 @@ import java.util.Set;
 
 /**
  * Reads the inputs of real processes that the class {@code Inputs} in {@code
- * benchmarks/diagnosis/Situation.java} wrote. A Java
- * record is a JSON object with a member for each component. An absent value is read as empty, zero,
- * NaN for a double, or null for a record or a time.
+ * benchmarks/diagnosis/Situation.java} wrote. A Java record is a JSON object with a member for each
+ * component. An absent value is read as empty, zero, NaN for a double, or null for a record or a
+ * time.
  */
 final class RecordedInput {
 

@@ -262,8 +262,7 @@ final class RecordedCallSites {
               : "";
       case Errno.EPERM -> "no Java frames: MALLOMETER_STACKS=native";
       case Errno.ESRCH -> "no Java frames: the JVM was not found";
-      case Errno.ENOTSUP ->
-          "no Java frames: this JVM has no AsyncGetCallTrace, or refuses JVMTI";
+      case Errno.ENOTSUP -> "no Java frames: this JVM has no AsyncGetCallTrace, or refuses JVMTI";
       case Errno.EBUSY -> "no Java frames yet";
       default -> "no Java frames: attaching to the JVM failed with errno " + -attached;
     };
