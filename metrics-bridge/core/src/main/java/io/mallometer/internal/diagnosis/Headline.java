@@ -505,7 +505,7 @@ final class Headline {
       return "which a young garbage collection frees";
     }
     if (garbage.answer() == GarbageAnswer.NOT_YET) {
-      return "which a garbage collection may free; none came since it was allocated";
+      return "which the next garbage collection may free";
     }
     double rate = Math.min(garbage.bytesPerSecond(), row.bytesPerSecond());
     return garbage.answer() == GarbageAnswer.OLD && rate >= LEAST_EXPLAINED * row.bytesPerSecond()

@@ -930,12 +930,13 @@ class AccountTest {
       assertThat(diagnosis.state()).isEqualTo(State.WATCH);
       assertThat(diagnosis.sentence())
           .contains("Version.show (Some.java:12) adds 12 MiB/min")
-          .endsWith(", which a garbage collection may free; none came since it was allocated");
+          .endsWith(", which the next garbage collection may free");
       assertThat(findings(inflaters))
           .anyMatch(
               text ->
                   text.contains(
-                      "none came since it was allocated. Close what Version.show (Some.java:12)"));
+                      "which the next garbage collection may free. Close what Version.show"
+                          + " (Some.java:12)"));
     }
   }
 
