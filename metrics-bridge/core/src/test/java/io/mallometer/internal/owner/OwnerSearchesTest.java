@@ -244,7 +244,7 @@ class OwnerSearchesTest {
         () -> {
           throw new OutOfMemoryError("simulated");
         };
-    assertThat(searches.search(7, 0).explanation()).contains("no room");
+    assertThat(searches.search(7, 0).explanation()).contains("no memory");
     assertThat(search.open).isFalse();
   }
 
