@@ -589,7 +589,7 @@ final class Headline {
     double live = perHour / HOUR;
     double share = residentShare(row.name());
     return share < MOSTLY_RESIDENT
-        ? "%s (%s resident)".formatted(Sentence.rate(live), Sentence.rate(share * live))
+        ? "%s (%s resident)".formatted(Sentence.rate(live), HumanText.share(share))
         : Sentence.rate(live);
   }
 

@@ -189,8 +189,7 @@ class AccountTest {
     assertThat(retained.growthBytes()).isCloseTo(0, within(1.0));
     assertThat(retained.bytes()).isCloseTo(5 * MIB, within(1.0));
     assertThat(diagnosis.sentence())
-        .contains(
-            "Exports.compress (Some.java:12) adds 20 MiB/min (10 MiB/min resident), none of it");
+        .contains("Exports.compress (Some.java:12) adds 20 MiB/min (50 % resident), none of it");
 
     streams.residentShare = 0.8;
 
