@@ -28,6 +28,7 @@ import io.mallometer.model.SelfReport;
 import io.mallometer.model.Setting;
 import io.mallometer.model.SiteTrends;
 import io.mallometer.model.SiteVerdict;
+import io.mallometer.model.SiteVerdict.Garbage;
 import io.mallometer.model.Snapshot;
 import io.mallometer.model.StackFrame;
 import io.mallometer.model.Verdict;
@@ -599,8 +600,15 @@ public final class DiagnosisRules {
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
   }
 
+  /**
+   * Returns the live bytes that a collection would free. A young collection frees at least nine
+   * tenths of a site's bytes, so all of them count.
+   */
   private static double garbageBytes(SiteVerdict site) {
-    return site.grounds().garbage().bytes().value();
+    Garbage garbage = site.grounds().garbage();
+    return garbage.answer() == GarbageAnswer.YOUNG
+        ? site.growth().liveBytes()
+        : garbage.bytes().value();
   }
 
   private void addGarbage(String text, String place) {

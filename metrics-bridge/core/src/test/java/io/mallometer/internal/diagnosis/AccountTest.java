@@ -908,6 +908,24 @@ class AccountTest {
                             + " (Some.java:12) allocates"));
   }
 
+  /**
+   * Each young collection frees what piled up since the one before, so the process keeps its size.
+   */
+  @Test
+  void memoryThatYoungCollectionsFreeIsListedThoughNothingGrows() {
+    Situation inflaters = new Situation(TEN_MINUTES, second -> 200);
+    for (double live : new double[] {30 * MIB, 0.5 * MIB}) {
+      inflaters.leaks =
+          VerdictsByHand.report(
+              VerdictsByHand.garbage(
+                  Verdict.HEALTHY, "a.Latencies.receive", live, GarbageAnswer.YOUNG, 0));
+
+      assertThat(inflaters.diagnosis().state()).isEqualTo(State.HEALTHY);
+      assertThat(findings(inflaters).stream().anyMatch(text -> text.contains("a smaller -Xmx")))
+          .isEqualTo(live > MIB);
+    }
+  }
+
   /** The heap has room, so no collection comes, and unclosed inflaters pile up. */
   @Test
   void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
