@@ -169,7 +169,10 @@ final class MemoryLines {
                     leak.sentence()));
   }
 
-  /** Adds the last lines of the text, which are lost if the text is too long for its slot. */
+  /**
+   * Adds the lines on call sites. They are the last lines, because the end of the text is lost if
+   * the text is too long for its slot.
+   */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());
     sites.libraries().stream()

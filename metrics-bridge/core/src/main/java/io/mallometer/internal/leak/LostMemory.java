@@ -79,8 +79,8 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The latest moment that is known to be before a collection of any kind; {@link #beforeWhole} is
-   * the same for a collection of the whole heap.
+   * The latest moment that is known to be before the latest collection of any kind. {@link
+   * #beforeWhole} is known to be before the latest collection of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 

@@ -185,7 +185,10 @@ final class Verdicts {
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
 
-  /** The stacks of each name that are no leaks, of all its libraries. */
+  /**
+   * The stacks that are no leaks, by name. Stacks of different libraries with the same name are
+   * together.
+   */
   private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
 
   private final Map<Integer, List<Integer>> stacks = new HashMap<>();
