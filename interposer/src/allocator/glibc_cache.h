@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the pointer, once, if glibc serves. Allocates, frees, enters the loader. If it returns false, all bytes are
- * 0. */
+/* Finds where threads have the pointer to their cache; does so once, and only if glibc serves. Allocates, frees, enters
+ * the loader. If it returns false, all bytes are 0. */
 bool glibc_cache_find(void);
 
 /* Returns the bytes of the calling thread's cached chunks and of its cache. Neither allocates nor locks. 0 for a thread

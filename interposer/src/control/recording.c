@@ -331,15 +331,15 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
   /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
-   * lose it. */
+   * lose its own Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that has just requested a recording or a message has seen that this thread runs, and has started none. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares memory, once in a process. A second recorder's thread must not clear it, because the Java thread that the
- * first one told to end may still write to it. */
+/* Prepares the memory of the threads, once in a process. A second recorder's thread must not clear this memory: the
+ * Java thread of the first recorder's thread has been told to end, but may still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
