@@ -24,7 +24,7 @@ extern HIDDEN uint64_t largest_requested;
 /* Is the slow path of record_largest_request(). */
 void raise_largest_request(size_t requested);
 
-/* Records a successful request of more than LARGEST_FAST_REQUEST. */
+/* Raises the largest request so far. Called for each successful request of more than LARGEST_FAST_REQUEST bytes. */
 static inline void record_largest_request(size_t requested) {
   if (__builtin_expect(requested > __atomic_load_n(&largest_requested, __ATOMIC_RELAXED), 0)) {
     raise_largest_request(requested);

@@ -148,8 +148,8 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Begins a change of the table. Returns false if the table must not be changed, because it overflowed or because this
- * is a signal handler that interrupted a change. */
+/* Begins a change of the table. Returns false if there is no table, if it has overflowed, or if this is a signal
+ * handler that interrupted a change. In the last case the table counts as overflowed. */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {

@@ -155,8 +155,9 @@ static void report_counting(void) {
 }
 
 /*
- * A walk is due after the loader has loaded or unloaded an object, and once more some seconds later: a thread may have
- * looked a function up before the walk and stored the address after it.
+ * A walk over the loaded objects, which redirects their calls, is due after the loader has loaded or unloaded an
+ * object, and once more some seconds later: a thread may have looked a function up before the first walk and stored the
+ * address after it.
  */
 static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */

@@ -75,8 +75,8 @@ static void request_reports(void) {
 
 /* ---- Live bytes of glibc ------------------------------------------------------------------------------- */
 
-/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait for
- * 10 ms. */
+/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait
+ * longer than 10 ms for an arena. */
 static bool may_ask_glibc(void) {
   enum { MOST_FREE_CHUNKS = 10000000 / 300 };
   uint64_t chunks;

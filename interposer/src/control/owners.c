@@ -103,8 +103,7 @@ static int begin(uint32_t site) {
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
 /* Tries in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
- * call. If the first trial fails, there is a second one, because a trial may exceed its time limit on a busy machine.
- * */
+ * call. Tries again after a failure, because a trial may exceed its time limit on a busy machine. */
 static bool may_read_memory(void) {
   return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }

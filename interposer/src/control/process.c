@@ -314,7 +314,7 @@ static void begin(void) {
   process_start_reports();
 }
 
-/* Runs before main, for which errno must be 0. */
+/* Runs before main. Preserves errno, because it must be 0 when main begins. */
 __attribute__((constructor)) static void start(void) {
   KEEP_ERRNO;
   begin();

@@ -62,8 +62,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording sets these. Afterwards only `state` and `failure` change, when the recording
- * fails, and `cgroup`, which the recorder's thread looks up again. */
+/* The thread that starts the recording sets these. Afterwards `state` changes when the recording fails, and the
+ * recorder's thread looks `cgroup` up again from time to time. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -181,9 +181,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages before memory is scarce, by a store to the end of each page, where no record has
- * its frame.
- */
+/* Makes the kernel charge the pages for rises and names before memory is scarce, by a store to the end of each page,
+ * where no record has its frame. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
