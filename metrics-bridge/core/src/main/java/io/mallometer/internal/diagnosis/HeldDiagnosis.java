@@ -39,7 +39,10 @@ public final class HeldDiagnosis {
 
   private Diagnosis latest;
 
-  /** The latest diagnosis with the state watch, the only state between act and healthy. */
+  /**
+   * The latest new diagnosis with the state watch. It replaces act if no new diagnosis was act for
+   * five minutes.
+   */
   private Diagnosis watch;
 
   /** The time of the latest new diagnosis with each state, in nanoseconds. */

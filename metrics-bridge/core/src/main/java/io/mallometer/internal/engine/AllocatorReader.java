@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
  * an hour if a reading takes longer than a tenth of a second.
  *
- * <p>The trimmable bytes are computed from the statistics and from a split of the resident set into
- * its parts, both of the same moment. So the statistics are also read with each split. Between two
- * splits the trimmable bytes keep their value; after a trim they are unknown until the next split.
+ * <p>glibc's trimmable bytes are computed from the statistics and from a split of the resident set
+ * into its parts, both of the same moment. So the statistics are also read with each split. Between
+ * two splits these bytes keep their value, unless fewer bytes are releasable; after a trim they are
+ * unknown until the next split.
  */
 public final class AllocatorReader implements SnapshotReader {
 

@@ -256,8 +256,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
    * with most live bytes, and as many that grew most. Groups by library contain all sites, other
-   * groups only those of the application. Uses the poller's latest reading, so that viewers cause
-   * no reading, except when there is none yet.
+   * groups only those of the application. Uses the latest reading while it is recent and all its
+   * sites have names, so that viewers seldom cause a reading.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
  * readings.
  *
- * <p>No exception ends the thread: a failed poll is logged once, the previous snapshot stays the
- * latest, and its published age grows until a poll succeeds again.
+ * <p>No exception ends the thread. If polls fail, the first failure is logged, the previous
+ * snapshot stays the latest, and its published age grows until a poll succeeds again.
  */
 public final class Poller {
 

@@ -74,7 +74,10 @@ final class MemoryLines {
     return text;
   }
 
-  /** Returns the version of the JVM. Leaves out its command line, which may contain secrets. */
+  /**
+   * Returns the lines on the JVM and its machine. Leaves out the command line, which may contain
+   * secrets.
+   */
   static MemoryText ofThisJvm() {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     return new MemoryText()

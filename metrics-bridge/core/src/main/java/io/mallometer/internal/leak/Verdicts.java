@@ -581,7 +581,7 @@ final class Verdicts {
   // ---- Verdicts
 
   /**
-   * Returns the verdicts, worst first.
+   * Returns the verdicts: suspects that grow, then other suspects, then the rest, each worst first.
    *
    * @param latest the verdicts of the previous evaluation; such a verdict stays if an exception
    *     prevents the new one
