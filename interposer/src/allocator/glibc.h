@@ -59,8 +59,8 @@ void glibc_free_unnoticed(void *object);
 
 /* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
 
-/* Looks up glibc's functions for the figures. Enters the loader; call this once, before the process has threads, and
- * only if glibc serves. */
+/* Looks up the functions of glibc that the functions below call. Enters the loader; call this once, before the process
+ * has threads, and only if glibc serves. */
 void glibc_find(void);
 
 /*

@@ -1,4 +1,4 @@
-/* Sums up the counters of all threads, again if the sum was interrupted. See snapshot.h. */
+/* Sums up the counters of all threads, and repeats the sum if it was interrupted. See snapshot.h. */
 #include "control/snapshot.h"
 
 #include <stdbool.h>

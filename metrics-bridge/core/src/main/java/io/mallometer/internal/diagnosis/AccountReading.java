@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
- * @param liveBytes live bytes of malloc; after an attach, the bytes allocated since minus the bytes
- *     freed since
+ * @param liveBytes live bytes of malloc; if these are unknown after an attach, the bytes allocated
+ *     since then minus the bytes freed since then
  * @param counts the numbers of threads and classes of the JVM
  * @param mapped the resident bytes by the call site that mapped them; empty if unknown
  * @param files the cached or mapped pages of files

@@ -78,8 +78,8 @@ final class TotalGrowth {
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
-   * A single fall is enough if the sites whose memory cleaners free have at least this many live
-   * bytes.
+   * If the sites whose memory cleaners free have at least this many live bytes, a single fall in
+   * ten minutes is enough to measure growth by the troughs.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
