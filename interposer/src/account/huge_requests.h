@@ -24,7 +24,7 @@ extern HIDDEN uint64_t largest_requested;
 /* Is the slow path of record_largest_request(). */
 void raise_largest_request(size_t requested);
 
-/* Records a successful request of more than LARGEST_FAST_REQUEST. */
+/* Raises the largest request so far. Called for each successful request of more than LARGEST_FAST_REQUEST bytes. */
 static inline void record_largest_request(size_t requested) {
   if (__builtin_expect(requested > __atomic_load_n(&largest_requested, __ATOMIC_RELAXED), 0)) {
     raise_largest_request(requested);
@@ -62,7 +62,8 @@ int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_
 /* Repairs the rings in the child of a fork, where no other thread is writing an entry or changing a watch. */
 void huge_requests_forked(void);
 
-/* Returns whether a watch also records requests up to LARGEST_FAST_REQUEST, which the fast path does not compare. */
+/* Returns whether a watch also records requests up to LARGEST_FAST_REQUEST. The fast path does not compare the sizes of
+ * such requests with `recorded_above`. */
 bool small_requests_are_watched(void);
 
 uint64_t largest_request(void);

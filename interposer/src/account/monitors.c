@@ -25,8 +25,8 @@ static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
   uint32_t use; /* IS_REMOVED is added while a thread removes the monitor */
-  /* The number of running calls: threads that are about to read the monitor's bit, or have seen that it is set. The
-   * upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
+  /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
+   * it is set. The upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 

@@ -103,7 +103,7 @@ static uint32_t slot_of(const uintptr_t *table, uintptr_t address) {
   return slot;
 }
 
-/* Empties a slot. Moves later addresses back that a search would not find any more, since it stops at an empty slot. */
+/* Empties a slot. Moves later addresses back if a search, which stops at an empty slot, would otherwise miss them. */
 static void clear_slot(uintptr_t *table, uint32_t slot) {
   for (uint32_t other = next_slot(slot); table[other] != 0; other = next_slot(other)) {
     uint32_t distance = (other - home_of(table[other])) % TABLE_SLOTS;
@@ -148,8 +148,8 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Begins a change of the table. Returns false if the table must not be changed, because it overflowed or because this
- * is a signal handler that interrupted a change. */
+/* Begins a change of the table. Returns false if there is no table, if it has overflowed, or if this is a signal
+ * handler that interrupted a change. In the last case the table counts as overflowed. */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
   if (scope->is_changing) {
@@ -252,8 +252,8 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. Postpones that if the chain is held, or if a signal handler has
- * interrupted a marked event, which stores the headroom at its end: the thread then unlinks them later.
+ * Unlinks the calling thread's closed scopes. Requests that the thread does so later if the chain is held, or if this
+ * is a signal handler that has interrupted a marked event: that event stores the headroom at its end.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -279,8 +279,8 @@ static bool raise(struct scope *scope, int64_t net, uint64_t doubled) {
   return raise_to(&scope->peak_net, net) || larger;
 }
 
-/* Raises the figures of the scopes from the innermost outward, until one scope's figures are not exceeded: those of its
- * outer scopes are at least as high. */
+/* Raises the figures of the scopes from the innermost outward. Stops at the first scope whose figures are not exceeded,
+ * because the figures of its outer scopes are at least as high. */
 void *scope_raise(struct thread_block *block, void *object, size_t doubled) {
   struct thread_scoping *scoping = thread_scoping(block);
   int64_t net = thread_net(block);
@@ -485,7 +485,7 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
     /* The next user of the record acquires what free_record() released, before it writes: a reader that copied anything
-     * of that user finds another state after the fence (as in test/litmus/reused-sample). */
+     * which that user wrote finds another state after the fence (as in test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (state_word(scope) != word) continue; /* the scope was closed or its thread ended meanwhile */

@@ -91,7 +91,7 @@ static inline __attribute__((always_inline)) void *scope_allocation(struct threa
   return object;
 }
 
-/* Reports a counted allocation to the scopes of its thread, which may be matched. `requested` is the size that the
+/* Reports a counted allocation to the scopes of its thread, also to matched scopes. `requested` is the size that the
  * program requested. */
 static inline void *scope_report(struct thread_block *block, void *object, size_t requested) {
   size_t doubled = requested ? doubled_size(requested) : 0;
@@ -124,7 +124,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out);
 /*
  * Returns the open scope with this number for scope_retains(). The scope must be over the calling thread, which owns
  * `block`. Returns NULL and sets *error otherwise. -EINVAL: there is no such scope; -EPERM: the scope is another
- * thread's; -ENODATA: the scope has no matches.
+ * thread's; -ENODATA: the scope is not matched, its table has overflowed, or counting was off for some time.
  */
 const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error);
 bool scope_retains(const struct scope *scope, const void *object);

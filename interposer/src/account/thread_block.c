@@ -113,8 +113,8 @@ static bool has_headroom(const struct thread_block *block) {
   return __atomic_load_n(&block->headroom, __ATOMIC_RELAXED) > NO_HEADROOM / 2;
 }
 
-/* Withdraws the headroom of all threads, so that allocations and frees alike take the slow path, where threads
- * answer. */
+/* Withdraws the headroom of all threads. At its next allocation or free each thread then takes the slow path, which
+ * calls `answer`. */
 void thread_blocks_request_answer(void (*answer)(void)) {
   __atomic_store_n(&requested_answer, answer, __ATOMIC_SEQ_CST);
   if (!answer) return;

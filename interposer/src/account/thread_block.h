@@ -87,7 +87,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The number of allocations until the next visit, for each of the sampler's buckets. */
+  /* The number of allocations until the sampler's next visit, for each of its buckets (sample/sampler.h). */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -105,7 +105,7 @@ struct thread_record {
 /* A call path of large allocations. */
 struct large_path {
   uint32_t tag;
-  /* A countdown and its level, as in a bucket. */
+  /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
   uint8_t left, level;
 };
 
@@ -150,7 +150,8 @@ struct slab {
    * multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The levels by which the numbers in `filter` were drawn. */
+    /* The level of each number in `filter`: the number was drawn so that an allocation is visited with probability
+     * 2^-level. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];

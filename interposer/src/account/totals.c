@@ -90,7 +90,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
-/* Returns the slack. Its loads are relaxed, because no other value is read by means of the peak. */
+/* Returns the slack: a sum is taken if the estimate exceeds the peak by more than this. The loads are relaxed, because
+ * no other value is read by means of the peak. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -196,8 +197,8 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 
 /*
  * Flushes all threads. Threads that only free do not flush, so the estimate would otherwise stay above the peak.
- * Reduces a headroom above HEADROOM_BYTES, which frees have built up, because the thread's share is exact again. If the
- * owner's own update overwrites that store, the next correction repeats it.
+ * Reduces a headroom that frees have raised above HEADROOM_BYTES, because the thread's share is exact again. The
+ * owner's own update may overwrite the reduced headroom; the next call then reduces it again.
  */
 static void flush_all(void) {
   int64_t change;

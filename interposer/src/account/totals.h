@@ -97,7 +97,8 @@ void peak_flush_shared(void);
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 
-/* Returns the highest live bytes. The result is too high by at most the slack. */
+/* Returns the highest live bytes. The result is too high by at most the slack (0.5 % of the peak, or 4 KiB for each
+ * block if that is more). */
 uint64_t peak_so_far(void);
 
 /* Returns the bytes by which the true peak may exceed peak_so_far(). */

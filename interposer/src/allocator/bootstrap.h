@@ -1,6 +1,6 @@
 /*
  * Memory for allocations while the next allocator is being looked up, when the loader may allocate and nothing else can
- * serve it. It has 64 KiB, which are never reused and never counted.
+ * serve these allocations. The buffer has 64 KiB, which are never reused and never counted.
  *
  * The buffer is mapped at a low address, below all objects of the allocator, so that free(p) needs one comparison to
  * recognize an object of the allocator. Lower addresses are NULL or memory of this library. If the low address is

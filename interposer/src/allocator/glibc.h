@@ -39,14 +39,15 @@ static inline size_t glibc_usable_size(const void *object) {
 #define GLIBC_IS_MAPPED 2u
 
 /*
- * Writes the words that glibc stores before an object with its own mapping. The mapping begins at `begin` and has
- * `bytes`, in whole pages. The object is at `offset` in the mapping, a power of two of at least 16. glibc's free then
- * unmaps the mapping. Its realloc remaps it or copies the object, from glibc 2.43 on without the last 8 bytes. Call
- * this only if chunks are readable.
+ * Writes the words that glibc stores before an object with its own mapping. The mapping begins at `begin` and is
+ * `bytes` long, a multiple of the page size. The object is at `offset` in the mapping, a power of two of at least 16.
+ * glibc's free then unmaps the mapping. Its realloc remaps it or copies the object, from glibc 2.43 on without the last
+ * 8 bytes. Call this only if chunks are readable.
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the bytes of such an object's mapping, from the words before it; 0 for another kind of object. */
+/* Returns the bytes of the mapping of an object at `offset` in its own mapping, from the words before the object; 0 for
+ * another kind of object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*
@@ -58,8 +59,8 @@ void glibc_free_unnoticed(void *object);
 
 /* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
 
-/* Looks up glibc's functions for the figures. Enters the loader; call this once, before the process has threads, and
- * only if glibc serves. */
+/* Looks up the functions of glibc that the functions below call. Enters the loader; call this once, before the process
+ * has threads, and only if glibc serves. */
 void glibc_find(void);
 
 /*

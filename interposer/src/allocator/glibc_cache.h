@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the pointer, once, if glibc serves. Allocates, frees, enters the loader. If it returns false, all bytes are
- * 0. */
+/* Finds where threads have the pointer to their cache; does so once, and only if glibc serves. Allocates, frees, enters
+ * the loader. If it returns false, all bytes are 0. */
 bool glibc_cache_find(void);
 
 /* Returns the bytes of the calling thread's cached chunks and of its cache. Neither allocates nor locks. 0 for a thread
@@ -25,8 +25,8 @@ uint64_t glibc_cache_bytes(void);
  * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is found from there.
  * Reading unmapped memory fails without a fault. Only one thread may call this at a time.
  *
- * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there are too
- * many threads. There is nothing to close then.
+ * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there is no
+ * memory for the tables. There is nothing to close then.
  */
 bool glibc_caches_open(void);
 void glibc_caches_close(void);

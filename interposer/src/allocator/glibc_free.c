@@ -18,7 +18,8 @@ enum { WORDS_OF_HEAD = sizeof(struct head) / sizeof(uintptr_t) };
 
 static bool is_address(uintptr_t word) { return word % CHUNK_ALIGNMENT == 0 && word >= LOWEST_ADDRESS; }
 
-/* Requires that the previous chunk is in use, too: glibc merges adjacent free chunks. */
+/* Returns whether words look like the beginning of a free chunk. They must say that the previous chunk is in use,
+ * because glibc merges adjacent free chunks. */
 static bool looks_free(const struct head *head) {
   uintptr_t bytes = head->bytes & ~(uintptr_t)FLAGS;
   return (head->bytes & (PREVIOUS_IN_USE | IS_MAPPED)) == PREVIOUS_IN_USE && bytes % CHUNK_ALIGNMENT == 0 &&

@@ -14,7 +14,7 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* the windows to read of a heap of 64 MiB; a larger heap has more */
+  WINDOWS_OF_HEAP = 64, /* the windows to read of a heap of up to 64 MiB; a larger heap has more */
   MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
   LEAST_WINDOWS = 16,   /* the smallest share of a heap */
   MOST_HEAPS = 2048,
@@ -164,8 +164,8 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Tests whether glibc's heap_info is at this address: arena, previous heap, bytes. An arena is near the beginning of
- * its first heap. */
+/* Tests whether a heap of glibc begins at this address, and adds the heap. A heap begins with the words arena, previous
+ * heap and bytes (heap_info). The arena is near the beginning of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];
   if (++estimate->begins > MOST_BEGINS) estimate->is_complete = false;

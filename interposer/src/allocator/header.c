@@ -51,7 +51,8 @@ static void *write_header(void *base, unsigned shift, size_t size, bool counted)
   return object;
 }
 
-/* Erases a header, because another object may later begin right after this memory. */
+/* Erases a header: otherwise another object without a header, which later begins at the same address, would seem to
+ * have this one. */
 static void erase_header(void *object) {
   if (is_page(object)) page_set_remove(object);
   header_of(object)->tag = 0;

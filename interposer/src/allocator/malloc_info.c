@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define PAGE 4096u
-/* The bytes of a free chunk that a trim does not return: two links and two sizes, and on average one page at its edges.
- */
+/* The bytes of a free chunk that a trim does not return: the two sizes and four links at its beginning, and on average
+ * one page at its edges. */
 #define KEPT_OF_A_CHUNK (48u + PAGE - 1)
 
 static int is_element(const struct malloc_info *info, const char *name) {

@@ -26,8 +26,8 @@ static bool comes_before(const void *address, const void *other) {
 
 /*
  * Finds a function as the loader does for a program. dlsym skips functions that an object has under an old version
- * only, such as all of libc_malloc_debug's; dlvsym skips functions without version, such as all of other allocators'.
- * The loader takes the first of both.
+ * only, such as all of libc_malloc_debug's; dlvsym skips functions without version, such as those of other allocators.
+ * If both find a function, the loader uses the one whose object comes first.
  */
 static void *find_version(void *scope, const char *name, const char *version) {
   void *usual = dlsym(scope, name);
@@ -40,8 +40,8 @@ void *program_function(const char *name) { return find_version(RTLD_DEFAULT, nam
 
 /*
  * Stores a function's address through memory, as POSIX requires, since ISO C has no conversion from object to function
- * pointer. If the program's first allocator lacks the function, the look-up finds this library's, and the next one is
- * taken.
+ * pointer. If the program's first allocator lacks the function, the look-up finds this library's function; the next
+ * definition is then used.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -90,8 +90,8 @@ bool next_allocator_find(const struct next_allocator *ours) {
 
 static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
 
-/* Returns whether an allocator may call the next malloc, because it looks functions up. jemalloc and glibc's checking
- * malloc look up other functions. */
+/* Returns whether an allocator may call the next malloc, because it looks functions up by name. jemalloc and glibc's
+ * checking malloc do so, too, but do not look up malloc. */
 static bool may_call_next(const struct link_map *object) {
   bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
   return refers_to(object, is_look_up) && !keeps_memory;

@@ -55,9 +55,9 @@ bool next_allocator_find(const struct next_allocator *ours);
 bool next_allocator_bypass_executable(void);
 
 /*
- * Returns whether a function of `next` is in front of this library and may pass its calls on to it, so that no call
- * that comes here may be passed to `next`. It may if its object looks functions up by name. Call this with the loader's
- * lock.
+ * Returns whether a function of `next` is in an object in front of this library and may pass its calls on to this
+ * library; calls that come here must then not be passed to `next`. The function may do so if its object looks functions
+ * up by name. Call this with the loader's lock.
  */
 bool next_allocator_may_call_back(void);
 
@@ -78,7 +78,7 @@ bool next_allocator_tags_memory(void);
 
 /*
  * Returns whether a malloc belongs to a sanitizer's runtime. While the runtime starts, no function that it intercepts
- * may be called, which are most of the C library.
+ * may be called; these are most functions of the C library.
  */
 bool is_of_sanitizer(const void *function);
 

@@ -39,9 +39,9 @@ static bool next_is_part_of_program(void) {
 }
 
 /*
- * Returns whether an object is another copy of the library, and counts. The copy is asked, because a look-up of malloc
- * may find an executable's entry instead of the copy. A copy of another version cannot be asked, and is assumed to
- * count.
+ * Returns whether an object is another copy of the library that counts. Calls the copy's functions to find out, because
+ * a look-up of malloc may find an executable's entry instead of the copy. A copy of another version cannot be asked,
+ * and is assumed to count.
  */
 static bool is_copy_that_counts(const struct link_map *object) {
   struct mallometer_report report = {0};
@@ -67,9 +67,9 @@ static void look_for_another_copy(void *found) {
 }
 
 /*
- * The reason why this allocator does not allow an attach; NULL if there is none. It is determined once, because the
- * walk waits for threads that load libraries. Other copies of this library, which may come and go, are searched each
- * time.
+ * The reason why this allocator does not allow an attach; NULL if there is none. The reason is determined once, because
+ * this needs the loader's lock, and waits for threads that load libraries. Other copies of this library, which may come
+ * and go, are searched each time.
  */
 static const char *unfit;
 
@@ -155,8 +155,9 @@ static void report_counting(void) {
 }
 
 /*
- * A walk is due after the loader has loaded or unloaded an object, and once more some seconds later: a thread may have
- * looked a function up before the walk and stored the address after it.
+ * A walk over the loaded objects, which redirects their calls, is due after the loader has loaded or unloaded an
+ * object, and once more some seconds later: a thread may have looked a function up before the first walk and stored the
+ * address after it.
  */
 static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */

@@ -75,8 +75,8 @@ static void request_reports(void) {
 
 /* ---- Live bytes of glibc ------------------------------------------------------------------------------- */
 
-/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait for
- * 10 ms. */
+/* Returns whether glibc may be asked for its live bytes, which takes 300 ns for each free chunk. No thread may wait
+ * longer than 10 ms for an arena. */
 static bool may_ask_glibc(void) {
   enum { MOST_FREE_CHUNKS = 10000000 / 300 };
   uint64_t chunks;
@@ -102,8 +102,8 @@ struct reading {
 
 /*
  * Reads live bytes and counters once. The error covers the bytes that other threads allocated and freed meanwhile,
- * which may or may not be in the reading, and the changes of their caches. If the error exceeds the live bytes, the
- * process's private writable memory takes its place.
+ * which may or may not be in the reading, and the changes of their caches. If this error would exceed the live bytes,
+ * the error is the process's private writable memory instead.
  */
 static struct reading read_once(void) {
   struct reading reading = {MALLOMETER_UNKNOWN, 0, UINT64_MAX};
@@ -124,9 +124,10 @@ static struct reading read_once(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Returns the reading with the least error of several, and the lowest of those without an error: a thread in the middle
- * of an event has an object that it has not counted yet, or has counted a free that it has not made yet. Both raise the
- * baseline. If threads keep the arenas busy, one attempt may take seconds; then there is only one.
+ * Returns the reading with the least error of several. Of readings without an error, returns the one with the lowest
+ * baseline: a thread in the middle of an event has an object that it has not counted yet, or has counted a free that it
+ * has not made yet, and both raise the baseline. If threads keep the arenas busy, one attempt may take seconds; then
+ * there is only one.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
@@ -193,10 +194,11 @@ enum { UNSEEN_OF_THREAD = 1600 };
 static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * (threads > 0 ? threads : 1); }
 
 /*
- * Compares the live bytes that glibc reports with those counted. Returns whether it did. Three things explain a
- * difference: the error of the baseline, which is corrected where a later reading is more exact; the threads' caches,
- * if they were not read; and memory that is allocated for threads. A larger difference means that calls are missed. A
- * reading takes long and may wait for locks or swapped memory, so readings take at most a thousandth of the time.
+ * Compares the live bytes that glibc reports with the counted live bytes. Returns whether they were compared. Three
+ * things explain a difference: the error of the baseline, which is corrected where a later reading is more exact; the
+ * threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
+ * calls are missed. A reading takes long and may wait for locks or swapped memory, so readings take at most a
+ * thousandth of the time.
  */
 bool baseline_compare(void) {
   enum { SHARE = 1000 };

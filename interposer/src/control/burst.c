@@ -120,7 +120,7 @@ static void note_baseline(uint64_t used, uint64_t now) {
 }
 
 /* Returns whether memory has changed since the baseline. Without a change no new baseline is taken before
- * OLDEST_BASELINE, because that reads the sums of all sites. */
+ * OLDEST_BASELINE, because a new baseline reads the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -193,7 +193,8 @@ static uint64_t choose_sites(struct recording_burst *burst) {
   return sum;
 }
 
-/* Copies the innermost Java frames of a site's stack, or its innermost frames if it has no Java frames. */
+/* Copies frames of a site's stack: those from the innermost Java frame on, or the innermost frames if there is no Java
+ * frame. */
 static void copy_stack(struct recording_grown *grown) {
   uint64_t *frames = frames_of_a_site;
   int count = call_site_stack(grown->site, frames, MOST_FRAMES), first = 0;
@@ -365,7 +366,8 @@ static bool is_named(uint64_t frame) {
   return false;
 }
 
-/* Returns the line of a frame; 0 if it is unknown, or if the frame is a method that the JVM compiles. */
+/* Returns the line number of a frame in its source file; 0 if it is unknown, or if the frame is a method that the JVM
+ * compiles. */
 static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) {
   uint32_t line = 0, begin = 0, bytecode = (uint32_t)frame & UNKNOWN_BYTECODE;
   if (is_compiled_frame(frame)) return 0;
@@ -377,7 +379,7 @@ static uint32_t line_of(const struct mallometer_method *method, uint64_t frame) 
   return line;
 }
 
-/* Appends the line of a frame. Returns whether there was room; a frame without a name needs none. */
+/* Appends a line of text about a frame. Returns whether there was room; a frame without a name needs no room. */
 static bool append(uint64_t frame, char *text, size_t capacity) {
   memset(&asked, 0, sizeof asked);
   if (jvm_describe_method((uint32_t)(frame >> 16) & INT32_MAX, &asked) != 0) return true;

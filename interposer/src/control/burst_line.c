@@ -13,7 +13,7 @@
 #define TENTH (SECOND / 10)
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_BYTES (4 * MIB)
-/* A method is named if it has at least the rise divided by this number, and LEAST_BYTES. */
+/* A method is named if its growth is at least the rise divided by this number, and at least LEAST_BYTES. */
 #define LEAST_PART 4u
 #define DIGITS 16u
 #define LONGEST_WORD 80u
@@ -27,7 +27,7 @@ struct word {
 /* A frame's class (as in class files), method, source file and line number. */
 struct method {
   struct word words[4];
-  bool is_compiled; /* the JVM compiles the method, which does not run */
+  bool is_compiled; /* the JVM was compiling the method, not running it */
 };
 
 enum { CLASS, METHOD, SOURCE, LINE };

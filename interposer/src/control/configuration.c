@@ -23,7 +23,8 @@ static const char *value_of(char *const environment[], const char *name) {
   return NULL;
 }
 
-/* Reports an invalid value. It may be of any length and content, so the message shows its printable beginning. */
+/* Reports an invalid value. The value may be of any length and content, so the message shows only its beginning, with a
+ * question mark for each character that is not printable. */
 static void refuse(const char *name, const char *value, const char *expected, const char *used) {
   char shown[64];
   size_t length = strnlen(value, sizeof shown - 1);
@@ -52,7 +53,7 @@ static bool read_boolean(char *const environment[], const char *name, bool other
   return otherwise;
 }
 
-/* Parses digits and an optional unit of 1024: "67108864", "64k", "64m", "64MiB", "1g". */
+/* Parses digits and an optional unit, a power of 1024: "67108864", "64k", "64m", "64MiB", "1g". */
 static bool parse_bytes(const char *text, size_t *bytes) {
   size_t number = 0;
   const char *at = text;
@@ -164,7 +165,7 @@ static bool is_word(const char *text, size_t length, const char *word) {
   return strlen(word) == length && strncmp(text, word, length) == 0;
 }
 
-/* Parses words separated by commas. An invalid one does not affect the others. */
+/* Parses words separated by commas. An invalid word does not affect the others. */
 static struct exit_report read_monitor(char *const environment[]) {
   struct exit_report report = {.maximum = false};
   const char *value = value_of(environment, "MALLOMETER_MONITOR");

@@ -19,7 +19,7 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* A zip file ends with this record, and the agent's jar has no comment after it. */
+/* Looks for the record that ends a zip file. In the agent's jar this record has no comment, so its length is known. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };

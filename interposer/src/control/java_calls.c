@@ -41,7 +41,8 @@ EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
 /*
- * Returns the address of a function; 0 if there is no such number, or this copy is not the one that the program calls.
+ * Returns the address of a function; 0 if no function has this number, or if this copy is not the one that the program
+ * calls.
  */
 EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   (void)thread, (void)class;

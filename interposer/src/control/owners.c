@@ -102,8 +102,8 @@ static int begin(uint32_t site) {
 
 /* ---- Steps --------------------------------------------------------------------------------------------- */
 
-/* Tries in a child, because a sandbox may end a process that reads memory by system call. If the first trial fails,
- * there is a second one, because a trial may exceed its time limit on a busy machine. */
+/* Tries in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
+ * call. Tries again after a failure, because a trial may exceed its time limit on a busy machine. */
 static bool may_read_memory(void) {
   return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }
@@ -135,8 +135,8 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A search for holders is refused after a search for referrers, because it would take new holders for referrers of
-   * other objects. */
+  /* A step for holders is refused after a step for referrers, because the holders that it finds would count as
+   * referrers of other objects. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }

@@ -50,8 +50,8 @@
 
 static int state = MALLOMETER_STATE_COUNTING;
 static char allocator_name[sizeof((struct mallometer_report *)0)->allocator];
-/* Points to a constant or to one of reason_texts. A new reason is written into the other text, because readers may
- * still read this one. */
+/* Points to a constant or to one of reason_texts. A new reason is written into the text that is not in use, because
+ * readers may still read the one in use. */
 static const char *reason = "";
 static char reason_texts[2][sizeof((struct mallometer_report *)0)->reason];
 static enum unwinding unwinding;
@@ -224,8 +224,8 @@ static void configure(void) {
 const struct hook_owner hook_owner = {hook_find_allocator, configure, warn_of_removed_deepbind, warn_of_internals,
                                       before_jvm_load};
 
-/* Stores why the library does not serve the process. `first` is the malloc that the program calls. It may not be ready,
- * so nothing here may call it. */
+/* Stores why the library does not serve the process. `first` is the malloc that the program calls. This malloc may not
+ * be ready, so nothing here may call it. */
 static void explain_not_preloaded(const void *first) {
   const struct link_map *serving = object_of(first);
   if (malloc_is_replaced) {
@@ -314,7 +314,7 @@ static void begin(void) {
   process_start_reports();
 }
 
-/* Runs before main, for which errno must be 0. */
+/* Runs before main. Preserves errno, because it must be 0 when main begins. */
 __attribute__((constructor)) static void start(void) {
   KEEP_ERRNO;
   begin();

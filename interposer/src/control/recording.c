@@ -62,8 +62,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording sets these. Afterwards only `state` and `failure` change, when the recording
- * fails, and `cgroup`, which the recorder's thread looks up again. */
+/* The thread that starts the recording sets these. Afterwards `state` changes when the recording fails, and the
+ * recorder's thread looks `cgroup` up again from time to time. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -181,9 +181,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages before memory is scarce, by a store to the end of each page, where no record has
- * its frame.
- */
+/* Makes the kernel charge the pages for rises and names before memory is scarce, by a store to the end of each page,
+ * where no record has its frame. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;
@@ -331,15 +330,15 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
   /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
-   * lose it. */
+   * lose its own Java thread. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that has just requested a recording or a message has seen that this thread runs, and has started none. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
-/* Prepares memory, once in a process. A second recorder's thread must not clear it, because the Java thread that the
- * first one told to end may still write to it. */
+/* Prepares the memory of the threads, once in a process. A second recorder's thread must not clear this memory: the
+ * Java thread of the first recorder's thread has been told to end, but may still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

@@ -1,4 +1,4 @@
-/* Sums up the counters of all threads, again if the sum was interrupted. See snapshot.h. */
+/* Sums up the counters of all threads, and repeats the sum if it was interrupted. See snapshot.h. */
 #include "control/snapshot.h"
 
 #include <stdbool.h>
@@ -48,8 +48,9 @@ static void sum_up(struct mallometer_counters *snapshot) {
 }
 
 /*
- * Reads the counters. Live bytes are too high by the bytes that were freed during the reading. These are few, unless
- * this thread was interrupted in the middle. So a sum that took unusually long is taken again.
+ * Reads the counters. Live bytes are too high by the bytes that were freed during the reading. These bytes are few,
+ * unless this thread was interrupted during the reading. So a reading that took unusually long is repeated, at most
+ * twice.
  */
 void snapshot_read(struct mallometer_counters *snapshot) {
   for (unsigned attempts = 3; attempts > 0; attempts--) {

@@ -105,13 +105,13 @@ public class Mallometer implements AutoCloseable {
   private final History history = new History();
   private final Monitors monitors = new Monitors();
 
-  /** Monitors that are not closed yet; guarded by {@link #subscribers}. */
+  /** The monitors that are not closed yet; guarded by {@link #subscribers}. */
   private final Set<BuiltInMonitors.RunningMonitor> running = new HashSet<>();
 
   /** Listeners of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
 
-  /** Subscriptions made here; guarded by itself, as is {@link #closed}. */
+  /** The open subscriptions of this facade. Guarded by this set, as is {@link #closed}. */
   private final Set<Poller.Subscriber> subscribers = new HashSet<>();
 
   private boolean closed;
@@ -133,7 +133,7 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Opens a facade. A process has one configuration: the options of the facade that was opened
-   * first apply until it is closed. Other options are logged at level WARNING and wait until then.
+   * first apply until it is closed. Other options are logged at level WARNING and apply after that.
    * Never throws for an absent or unreachable library.
    */
   public static Mallometer open(MallometerOptions options) {
@@ -153,9 +153,9 @@ public class Mallometer implements AutoCloseable {
   }
 
   /**
-   * Returns the snapshot of the calling thread's scrape, for a face that reads figures one by one.
-   * The first snapshot that a thread reads serves it until the thread has read none for 250 ms, for
-   * at most 5 s. A thread that calls {@link #poll()} sees the new snapshot.
+   * Returns the snapshot of the calling thread's scrape, for code that reads figures one by one.
+   * Further calls on this thread return the same snapshot until the thread has not called for 250
+   * ms, for at most 5 s, or calls {@link #poll()}.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -242,8 +242,9 @@ public class Mallometer implements AutoCloseable {
    * Closes this facade and its subscriptions. The poller stops when the last facade closes. The
    * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>The code that opened a face closes it, best before the facade; the other order is safe. A
-   * face that stays open shows the latest snapshot, whose {@link Snapshot#age age} grows.
+   * <p>The code that opened a face (such as JMX) closes it, best before the facade; the other order
+   * is safe. A face that stays open shows the latest snapshot, whose {@link Snapshot#age age}
+   * grows.
    */
   @Override
   public void close() {
@@ -427,8 +428,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the resident set by the code that asked for it: call sites of mappings and of malloc,
-     * files, and the kinds of the rest. The thread that polls reads it; waits for that ten seconds
-     * at most. The latest reading is returned again for a second at least.
+     * files, and the kinds of the rest. The polling thread reads it; this method waits for at most
+     * ten seconds. A reading is returned again for at least a second.
      */
     public ResidentStacks resident() {
       try {
@@ -463,8 +464,8 @@ public class Mallometer implements AutoCloseable {
 
     /**
      * Returns the changes of the call sites over a time, up to a reading. Compares with the nearest
-     * kept moment, as {@link #changes(Instant, Instant)} does; the result names that moment. Reads
-     * nothing.
+     * kept moment, as {@link #changes(Instant, Instant)} does; the result names that moment. Takes
+     * no new reading.
      *
      * @param now the result of {@link #read()}
      */
@@ -477,9 +478,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the call sites at a moment that is kept until the next of its kind: at most 2,048
-     * sites, those with most live and with most allocated bytes. Without such a moment the result
-     * has no sites, and the reason says why.
+     * Returns the call sites of the latest moment of a kind: at most 2,048 sites, those with most
+     * live and with most allocated bytes. If there was no such moment, the result has no sites, and
+     * a reason.
      */
     public CallSites at(KeptMoment moment) {
       try {
@@ -556,7 +557,7 @@ public class Mallometer implements AutoCloseable {
      * acknowledgement. Applies to all facades until the process ends; later processes keep it with
      * {@link Setting#LEAK_ACKNOWLEDGED_SITES_FILE}.
      *
-     * @param site the name; one that ends in {@code *} is the beginning of a name
+     * @param site the name; a name that ends in {@code *} is a prefix
      */
     public void acknowledge(String site, boolean acknowledged) {
       engine.leaks().acknowledge(site, acknowledged);

@@ -38,8 +38,8 @@ public final class NativeScope implements AutoCloseable {
   /**
    * Opens a scope over the calling thread for code that runs before any facade is open, such as an
    * application's start. Opens no facade, so the facade that the application opens first still
-   * decides about the options. The scope is empty unless the library is preloaded, and on a virtual
-   * thread.
+   * decides about the options. The scope is empty on a virtual thread, or if the library is not
+   * preloaded.
    */
   public static NativeScope ofThread() {
     return Mallometer.threadScope(Mallometer.ofThisProcess(), ScopeOptions.defaults());
@@ -60,8 +60,8 @@ public final class NativeScope implements AutoCloseable {
   /**
    * Returns the call sites of the memory that the scope retains, most bytes first, as far as it was
    * sampled: a smaller {@code MALLOMETER_SAMPLE_INTERVAL} samples more. Takes milliseconds and
-   * allocates, so read {@link #figures()} first. Empty unless the scope is open, matched, and over
-   * the calling thread.
+   * allocates, so read {@link #figures()} first. Empty unless the scope is open, {@link
+   * ScopeOptions#matched() matched}, and over the calling thread.
    */
   public List<RetainedSite> retained() {
     try {

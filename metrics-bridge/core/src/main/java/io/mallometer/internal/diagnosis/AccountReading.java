@@ -26,8 +26,8 @@ import java.util.stream.Collectors;
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
  * @param resident the resident set
  * @param charged the memory charged to the cgroup, by part; empty outside a cgroup
- * @param liveBytes live bytes of malloc; after an attach, the bytes allocated since minus the bytes
- *     freed since
+ * @param liveBytes live bytes of malloc; if these are unknown after an attach, the bytes allocated
+ *     since then minus the bytes freed since then
  * @param counts the numbers of threads and classes of the JVM
  * @param mapped the resident bytes by the call site that mapped them; empty if unknown
  * @param files the cached or mapped pages of files
@@ -45,12 +45,15 @@ public record AccountReading(
   /** A call site that mapped memory: its name and its source line, which may be empty. */
   public record MappingSite(String name, String place) {}
 
-  /** The fewest bytes of a file in a reading, which has at most {@link #MOST_FILES} files. */
+  /**
+   * The fewest bytes of a file that is in a reading. A reading has at most {@link #MOST_FILES}
+   * files.
+   */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
   private static final int MOST_FILES = 100;
 
-  /** The end of the path of a deleted file. */
+  /** The suffix of the path of a deleted file. */
   private static final String DELETED = " (deleted)";
 
   /**
@@ -66,7 +69,8 @@ public record AccountReading(
    *
    * @param bytes the bytes of the resident set without pages of files that the kernel can drop
    * @param parts the bytes by part
-   * @param copiedFileBytes the bytes of pages of files that the process copied by writing
+   * @param copiedFileBytes the bytes of private copies of file pages, made when the process wrote
+   *     to the pages
    * @param mallocBytes the memory of malloc
    */
   public record Resident(
@@ -80,8 +84,9 @@ public record AccountReading(
   /**
    * Cached or mapped pages of files in bytes, without the pages that the process wrote.
    *
-   * @param largest those of the largest files, by path
-   * @param together those of all deleted files, and of the other mapped files by kind
+   * @param largest the bytes of the largest files, by path
+   * @param together the sum of all deleted files, and for each kind of file, the sum of the other
+   *     mapped files
    * @param deleted the number of deleted files that are mapped or open
    */
   public record PagesOfFiles(Map<String, Long> largest, Map<String, Long> together, int deleted) {
@@ -97,7 +102,7 @@ public record AccountReading(
     mapped = mapped.map(Map::copyOf);
   }
 
-  /** Returns the figures of a snapshot whose resident set was divided at the same moment. */
+  /** Returns the figures of a snapshot and of {@code split}, the parts of its resident set. */
   static AccountReading of(Snapshot snapshot, ResidentMemory split, ProcessCounts counts) {
     CgroupMemory cgroup = snapshot.memory().cgroup().orElse(null);
     HistoryPoint point = HistoryPoint.of(snapshot);
@@ -162,7 +167,7 @@ public record AccountReading(
   /**
    * Returns the bytes that the account compares with the limit.
    *
-   * @param charged whether these are the charged bytes, else the resident set
+   * @param charged whether to return the charged bytes; otherwise the resident set
    */
   double total(boolean charged) {
     return charged ? chargedBytes : resident.bytes();

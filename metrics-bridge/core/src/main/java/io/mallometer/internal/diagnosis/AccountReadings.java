@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 
 /**
  * Stores the readings of the last hour: one every 15 s for the last ten minutes, if the resident
- * set is divided as often, and one a minute before that. Stores at most 100 readings of 2 KB each,
- * or of 20 KB with many pools and files. Thread-safe.
+ * set is split into its parts that often, and one a minute before that. Stores at most 100 readings
+ * of 2 KB each, or of 20 KB with many pools and files. Thread-safe.
  */
 public final class AccountReadings {
 
@@ -36,9 +36,9 @@ public final class AccountReadings {
   }
 
   /**
-   * Adds a reading of a snapshot if the resident set was divided again since the last reading. An
-   * attach or a detach clears the readings, because live bytes before and after it cannot be
-   * compared.
+   * Adds a reading of a snapshot if the resident set was split into its parts since the last
+   * reading. An attach or a detach clears the readings, because live bytes before and after it
+   * cannot be compared.
    *
    * @param nanoTime the time by a monotonic clock
    */
@@ -55,7 +55,7 @@ public final class AccountReadings {
     }
   }
 
-  /** Returns the time of the latest division of the resident set that was added. */
+  /** Returns the time at which the resident set was split for the latest reading. */
   public synchronized Instant latest() {
     return latestSplit;
   }

@@ -80,14 +80,14 @@ final class AccountTable {
   private static final double MINUTE = 60;
 
   /**
-   * Thinning keeps about this many readings. The time to compute an interval grows with the square
-   * of the number of readings, because all pairs of readings are compared.
+   * Thinning keeps about this many readings. The time to compute a confidence interval grows with
+   * the square of the number of readings, because all pairs of readings are compared.
    */
   private static final int MOST_READINGS = 40;
 
   /**
-   * The smallest change of a row whose interval is computed. No sentence names a row that changed
-   * less.
+   * The smallest change, in bytes, of a row whose confidence interval is computed. No sentence
+   * names a row that changed less.
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
@@ -95,8 +95,8 @@ final class AccountTable {
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
-   * The growth in bytes from which a line of the application has a row, however uncertain the
-   * growth is.
+   * The growth in bytes from which a call site in the application's code has a row, however
+   * uncertain the growth is.
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
@@ -127,10 +127,10 @@ final class AccountTable {
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
 
-  /** The groups of call sites, whose bytes are those on pages in memory. */
+  /** The groups of call sites. Their bytes are only the resident ones. */
   private final List<SiteTrends.Group> groups = new ArrayList<>();
 
-  /** The live bytes of all groups that are on no page in memory, at each reading. */
+  /** The live bytes that are not resident, summed over all groups, at each reading. */
   private final double[] untouched;
 
   private final PoolChunks chunks;
@@ -185,11 +185,11 @@ final class AccountTable {
    *
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
-   * @param lastTrough the end of the window of memory that swings; empty for a window until the
-   *     snapshot. If it is present, both ends of the window are single readings, because means
-   *     would depend on the swing.
-   * @param charged whether the total is the memory that the kernel charges to the cgroup, else the
-   *     resident set
+   * @param lastTrough the end of the window if memory rises and falls: the time of its last low
+   *     point; empty for a window until the snapshot. If it is present, the figure at either end of
+   *     the window is a single reading, because a mean would depend on the swing.
+   * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
+   *     it is the resident set
    * @param maxima the largest sizes of the kinds that have one
    */
   static Optional<AccountTable> of(
@@ -382,8 +382,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds a group with only its bytes on pages in memory, because the total of an account has no
-   * other bytes. Applies the latest resident share of the group to the whole window.
+   * Adds the resident bytes of a group, because the total of an account contains only resident
+   * bytes. Applies the latest resident share of the group to the whole window.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -412,7 +412,7 @@ final class AccountTable {
             group.largest()));
   }
 
-  /** Returns the share of a group's live bytes that is on pages in memory; 1 if it is unknown. */
+  /** Returns the resident share of a group's live bytes; 1 if the share is unknown. */
   static double residentShare(SiteGroup figures) {
     double share = figures.residentBytes().value() / figures.liveBytes().value();
     return share < 1 ? share : 1;
@@ -544,7 +544,7 @@ final class AccountTable {
    * Returns the growth in bytes per second with the sampling error. The bytes allocated and the
    * bytes freed in the window are estimated from different samples. The freed bytes are the least
    * of three estimates: the bytes at the start of the window, all bytes that were ever freed, and
-   * the bytes freed in the window by the allocation rate.
+   * the bytes allocated in the window by the allocation rate, minus the growth.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -604,9 +604,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns the call site that started most threads, by the memory that was allocated for new
-   * threads under it; empty if the JDK's own code started them, since its name would be a function
-   * of HotSpot.
+   * Returns the call site that started most threads, judged by the memory that starting them
+   * allocated. Empty if the JDK's own code started the threads, because the name of the site would
+   * then be a function of HotSpot.
    */
   private String starter() {
     return groups.stream()
@@ -681,7 +681,10 @@ final class AccountTable {
     return slowsTo(STOPPED, series);
   }
 
-  /** Returns whether the last third of a growing series grows at less than a share of its rate. */
+  /**
+   * Returns whether a growing series grows in its last third at less than the given share of its
+   * rate over the whole window.
+   */
   private boolean slowsTo(double share, double[] series) {
     int third = series.length * 2 / 3;
     double whole = growth(series);
@@ -693,7 +696,7 @@ final class AccountTable {
     return late < share * whole / span();
   }
 
-  /** Returns the bytes of a site, interpolated at the times of the account's readings. */
+  /** Returns the bytes of call sites, interpolated at the times of the account's readings. */
   private double[] interpolated(List<Double> held) {
     List<Instant> times = sites.orElseThrow().times();
     double[] at = new double[readings.size()];

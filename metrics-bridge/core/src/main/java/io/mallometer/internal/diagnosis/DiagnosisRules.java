@@ -60,8 +60,8 @@ public final class DiagnosisRules {
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /**
-   * The share of the Java heap in the used bytes from which the heap explains the use of the limit.
-   * It is also the used share of the limit from which the heap's growth is checked.
+   * If the Java heap is at least this share of the used bytes, it explains the use of the limit. If
+   * at least this share of the limit is used, the rule on the heap's further growth applies.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
@@ -423,8 +423,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the live bytes that are too new to judge: the bytes by which they exceed their maximum
-   * up to five minutes ago.
+   * Returns how many live bytes are too new to judge: the bytes by which live bytes exceed the
+   * maximum that they had until five minutes ago.
    */
   private double bytesTooNew() {
     List<HistoryPoint> history = input.history();
@@ -550,8 +550,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds findings on the lines of code that hold buffers of a pool longer and longer. They do not
-   * change the state.
+   * Adds findings on the lines of code that hold buffers of a pool longer and longer. These
+   * findings do not change the state.
    */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
@@ -562,7 +562,10 @@ public final class DiagnosisRules {
         .forEach(hold -> addFinding("pools", State.HEALTHY, hold.sentence()));
   }
 
-  /** Adds findings on memory that waits for a garbage collection. They do not change the state. */
+  /**
+   * Adds findings on memory that waits for a garbage collection. These findings do not change the
+   * state.
+   */
   private void reportGarbage() {
     List<SiteVerdict> listed =
         input.leaks().sites().stream()
@@ -594,7 +597,7 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a row is of a call site whose garbage has one of the given answers. */
+  /** Returns whether a row is a call site, and past collections gave one of these answers on it. */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
@@ -697,7 +700,7 @@ public final class DiagnosisRules {
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
-  /** Returns the limit. It has the times at which growth reaches it if these can be foreseen. */
+  /** Returns the limit, with the times at which growth reaches it if the times can be foreseen. */
   private Limit foreseeableLimit() {
     return growth
         .filter(found -> limitWithinHalfAnHour(found) || isForeseeable(found, limit.seconds()))
@@ -705,7 +708,7 @@ public final class DiagnosisRules {
         .orElse(snapshot.memory().limit());
   }
 
-  /** Returns whether rows that do not grow in a warm-up have less than 60 % of the growth. */
+  /** Returns whether rows that do not grow in every warm-up have less than 60 % of the growth. */
   private boolean warmsUp() {
     double all = 0;
     double warming = 0;
@@ -764,8 +767,8 @@ public final class DiagnosisRules {
 
   /**
    * Returns the rows whose state is watch: the intervals of their growth exclude zero, and the
-   * growth is large enough. The row of stacks is judged by the number of threads instead, and that
-   * of metaspace also by the number of classes.
+   * growth is large enough. The row of stacks is judged by the number of threads instead. The row
+   * of metaspace is also judged by the number of classes.
    */
   private List<Row> certainRows() {
     double least =
@@ -792,8 +795,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a row grew by at least a number of bytes, and the lower end of its interval by
-   * at least half of that.
+   * Returns whether a row grew by at least {@code least} bytes, and the lower end of the interval
+   * of its growth is at least half of that.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();

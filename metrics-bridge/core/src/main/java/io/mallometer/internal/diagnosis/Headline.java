@@ -49,7 +49,7 @@ final class Headline {
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
-  /** The rows whose names keep their first letter inside a sentence. */
+  /** The rows whose names keep the case of their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
@@ -61,7 +61,8 @@ final class Headline {
 
   /**
    * The row that the previous sentence named first stays first while its rate is at least this
-   * share of the largest rate. It never replaces a row that must be named whatever its size.
+   * share of the largest rate. A row that need not be named never comes before one that must be
+   * named whatever its size.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -85,8 +86,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than each other suspect: the intervals of the two rates do
-   * not overlap.
+   * The row that certainly grows faster than each urgent suspect (except itself): the lower end of
+   * its rate is above the upper end of the suspect's rate.
    */
   private final Optional<Row> fastest;
 
@@ -322,8 +323,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row of a suspect or of its pool in the account; without one, a row with the figures
-   * of the suspect.
+   * Returns the account's row of a suspect or of its pool. If the account has none, returns a row
+   * with the figures of the suspect.
    */
   private Row row(SiteVerdict site) {
     Optional<Row> pool =
@@ -490,7 +491,7 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage of the call sites of a name that are no leaks. */
+  /** Returns the garbage of all call sites with this name, except those that are leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }

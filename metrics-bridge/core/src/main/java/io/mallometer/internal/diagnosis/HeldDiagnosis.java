@@ -39,7 +39,10 @@ public final class HeldDiagnosis {
 
   private Diagnosis latest;
 
-  /** The latest diagnosis with the state watch, the only state between act and healthy. */
+  /**
+   * The latest new diagnosis with the state watch. It replaces act if no new diagnosis was act for
+   * five minutes.
+   */
   private Diagnosis watch;
 
   /** The time of the latest new diagnosis with each state, in nanoseconds. */
@@ -103,7 +106,7 @@ public final class HeldDiagnosis {
    * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect at once. A
    * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
    * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
-   * early. Too early never follows another state.
+   * early. A new diagnosis that is too early never replaces another state.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {

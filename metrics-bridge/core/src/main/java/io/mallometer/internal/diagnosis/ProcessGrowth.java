@@ -82,8 +82,8 @@ record ProcessGrowth(
    * time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Points before it do not count, except as troughs. At the
-   *     end the figure must exceed its maximum before it
+   * @param from the end of the start-up. Points before {@code from} do not count, except as
+   *     troughs. At the end the figure must exceed the maximum that it had before {@code from}
    * @param fewestFalls the number of falls in ten minutes from which troughs describe the figure
    */
   static Optional<ProcessGrowth> of(
@@ -231,8 +231,8 @@ record ProcessGrowth(
   }
 
   /**
-   * Means of the figure over equal times. They keep a single garbage collection, or points that are
-   * closer together, from determining the slope.
+   * Means of the figure over intervals of equal length. Without these means, a single garbage
+   * collection, or many points within a short time, could determine the slope.
    */
   private record Blocks(double[] seconds, double[] bytes) {
 

@@ -45,8 +45,8 @@ final class TotalGrowth {
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The shortest time watched after which the doubling of a process counts. Small programs double
-   * during a long warm-up.
+   * The shortest time watched after which the time until a process doubles is predicted. Small
+   * programs double during a long warm-up.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
@@ -54,7 +54,7 @@ final class TotalGrowth {
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kinds of rows that lines of the budget limit, by the item of the line. */
+  /** The kind of rows that each line of the memory budget limits, by the item of the line. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
@@ -77,7 +77,10 @@ final class TotalGrowth {
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
-  /** The least live bytes of sites whose memory cleaners free, from which a single fall counts. */
+  /**
+   * If the sites whose memory cleaners free have at least this many live bytes, a single fall in
+   * ten minutes is enough to measure growth by the troughs.
+   */
   private static final double LEAST_GARBAGE = 8 << 20;
 
   private final DiagnosisInput input;
@@ -189,8 +192,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the possible growth, in bytes per second, that would double the process or reach the
-   * limit. Empty if a window excludes such growth, so that the process is healthy.
+   * Returns the growth, in bytes per second, that would double the process or reach the limit and
+   * that no window excludes. Empty if a window excludes such growth, so that the process is
+   * healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -207,9 +211,9 @@ final class TotalGrowth {
 
   /**
    * Returns the growth that a window does not exclude, in bytes per second; 0 if the process is
-   * healthy. A process is healthy if proven growth does not double it within the horizon, and
-   * possible growth fits into the limit together with the room that bounded rows have up to their
-   * maxima.
+   * healthy. A process is healthy if two conditions hold: proven growth does not double the process
+   * within the horizon, and possible growth fits into the limit even after the bounded rows have
+   * grown to their maxima.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -270,8 +274,8 @@ final class TotalGrowth {
 
   /**
    * Returns the most bytes by which a series may grow within a horizon; infinite for too few
-   * points. The result is the upper bound of the slope over time, or over the logarithm of time
-   * during a warm-up.
+   * points. Extrapolates the upper bound of the slope over time; during a warm-up, of the slope
+   * over the logarithm of time.
    *
    * @param seconds the times of the points, since the start of the process
    */

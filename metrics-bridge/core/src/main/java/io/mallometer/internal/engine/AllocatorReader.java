@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
  * an hour if a reading takes longer than a tenth of a second.
  *
- * <p>The trimmable bytes are computed from the statistics and a split of the resident set, both of
- * the same moment. So the statistics are also read with each split. Between two splits the
- * trimmable bytes keep their value; after a trim they are unknown until the next split.
+ * <p>glibc's trimmable bytes are computed from the statistics and from a split of the resident set
+ * into its parts, both of the same moment. So the statistics are also read with each split. Between
+ * two splits these bytes keep their value, unless fewer bytes are releasable; after a trim they are
+ * unknown until the next split.
  */
 public final class AllocatorReader implements SnapshotReader {
 
@@ -94,8 +95,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures; a split that the last call did not have was made
-   *     just now
+   * @param memory the operating system's figures; if their split differs from that of the last
+   *     call, it was made just now
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
  * Reads the call sites, less often if they are expensive, and on request.
  *
  * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
- * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided, or less
- * often to use less than a thousandth of the time. It reads at least every 30 s, because the first
- * reading names everything and takes many times as long as later ones, which it must not delay. A
- * request gets the latest reading if that is younger than a second. There are never two readings at
- * once.
+ * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided into its
+ * parts, or less often to use less than a thousandth of the time. It reads at least every 30 s: the
+ * first reading names all frames and takes many times as long as later ones, so a pause in
+ * proportion to its cost would be too long. A request gets the latest reading if that is younger
+ * than a second. There are never two readings at once.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
@@ -82,10 +82,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Returns the names of the chunks of pools by the numbers of the sites that allocated them. */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
-  /** The time of the division that the poller's thread saw last. */
+  /** The time of the division of the resident set that the poller's thread saw last. */
   private Optional<Instant> division = Optional.empty();
 
-  /** The resident memory that call sites mapped, of the latest division. */
+  /** The resident memory that call sites mapped, by the latest division of the resident set. */
   private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */
@@ -256,8 +256,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Returns the live bytes of groups of sites in the last hour and now: at most {@code most} groups
    * with most live bytes, and as many that grew most. Groups by library contain all sites, other
-   * groups only those of the application. Uses the poller's latest reading, so that viewers cause
-   * no other reading than the first.
+   * groups only those of the application. Uses the latest reading while it is recent and all its
+   * sites have names, so that viewers seldom cause a reading.
    */
   public synchronized SiteTrends trends(Grouping grouping, int most) {
     hold();
@@ -286,7 +286,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /** Reads the call sites. The pause after a failed reading is that after a successful one. */
+  /**
+   * Reads the call sites. The pause after a failed reading is as long as after a successful one.
+   */
   private void read(boolean naming) {
     long start = nanoTime.getAsLong();
     everRead = true;
@@ -328,7 +330,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
-  /** Returns resident bytes by name; empty if those of malloc's sites are unknown. */
+  /** Returns resident bytes by name; empty if no site of malloc has known resident bytes. */
   private Map<String, Double> resident(CallSites read) {
     Map<String, Double> bytes = new LinkedHashMap<>();
     if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {

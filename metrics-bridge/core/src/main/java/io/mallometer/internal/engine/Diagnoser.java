@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
- * verdicts, a new division of the resident set (for the account), or another status; otherwise
- * every 15 seconds, near the limit every second.
+ * verdicts, a new division of the resident set into its parts (for the account), or a change of the
+ * status; otherwise every 15 seconds, near the limit every second.
  */
 final class Diagnoser {
 

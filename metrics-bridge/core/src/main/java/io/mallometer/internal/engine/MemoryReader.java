@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Reads the operating system's figures. A split of the resident set takes milliseconds. The
- * poller's thread makes it, so that neither a face (JMX, meters, pages) nor a caller of {@link
- * Poller#poll()} waits for it.
+ * Reads the operating system's figures. Splitting the resident set into its parts takes
+ * milliseconds. The poller's thread does this, so that neither a face (JMX, meters, pages) nor a
+ * caller of {@link Poller#poll()} waits for it.
  */
 final class MemoryReader implements SnapshotReader {
 
@@ -59,7 +59,8 @@ final class MemoryReader implements SnapshotReader {
   }
 
   /**
-   * Shows the figures if the source has any. A test without a source sets figures in the library.
+   * Adds the figures to the snapshot if the source has any. A test without a source sets figures in
+   * the library.
    */
   @Override
   public Snapshot show(Snapshot snapshot) {

@@ -70,9 +70,9 @@ public final class MessageReader implements SnapshotReader {
   /**
    * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
    * kinds of sentences are replaced by the first finding on this run that has one of these states.
-   * One describes the end of the previous run, which does not explain the end of this one; it also
-   * names threads. The other, which names files, belongs to a diagnosis that is too early while a
-   * graver state stays in force; such a diagnosis has no actions.
+   * The first kind describes the end of the previous run, which does not explain the end of this
+   * one, and names threads. The second kind names files. It belongs to a diagnosis without actions:
+   * a new diagnosis is too early, while a graver state stays in force.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -33,15 +33,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
  * readings.
  *
- * <p>No exception ends the thread: a failed poll is logged once, the previous snapshot stays the
- * latest, and its published age grows until a poll succeeds again.
+ * <p>No exception ends the thread. If polls fail, the first failure is logged, the previous
+ * snapshot stays the latest, and its published age grows until a poll succeeds again.
  */
 public final class Poller {
 
   /**
    * The claim of an open facade on the poller.
    *
-   * @param options the facade's options; empty if it takes those of others
+   * @param options the facade's options; empty if the facade takes the options of other facades
    */
   public record Lease(Optional<MallometerOptions> options) {}
 
@@ -93,7 +93,10 @@ public final class Poller {
 
   private volatile Snapshot latest;
 
-  /** Whether gaps of an attach were logged; false after a detach. Guarded by {@link #polling}. */
+  /**
+   * Whether calls that an attached library does not count were logged; false after a detach.
+   * Guarded by {@link #polling}.
+   */
   private boolean gapsTold;
 
   /**
@@ -209,8 +212,9 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attach has gaps in this snapshot for the first time, after it was complete.
-   * Gaps that it had from the beginning are in the status that the attach returned.
+   * Returns whether an attached library, which counted all calls before, misses calls (has gaps)
+   * for the first time in this snapshot. Gaps from the beginning are in the status that the attach
+   * returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -257,7 +261,8 @@ public final class Poller {
 
   /**
    * Polls until the lease is released. The options of the oldest lease with options apply to the
-   * process; others are logged, and apply when those before them are released.
+   * process; the options of a later lease are logged, and apply when the leases before it are
+   * released.
    */
   public Lease acquire(Optional<MallometerOptions> wanted) {
     Lease lease = new Lease(wanted);
@@ -403,7 +408,9 @@ public final class Poller {
     return thread;
   }
 
-  /** Returns the new thread; null if none can be started. The next facade tries again. */
+  /**
+   * Returns the new thread; null if no thread can be started. Opening another facade tries again.
+   */
   private @Nullable Thread startThread() {
     Runnable work =
         new Runnable() {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the call sites of three kinds of moments: the peak, the latest time at which each threshold
- * of the limit was exceeded, and the latest time at which live bytes exceeded the size of a
- * monitor.
+ * of the limit was exceeded, and the latest time at which live bytes exceeded the size that a
+ * monitor states.
  *
  * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
  * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the
@@ -108,7 +108,9 @@ public final class ProfileKeeper implements SnapshotReader {
     moments.forEach(moment -> recording.accept(moment, read));
   }
 
-  /** Keeps the present call sites for a monitor whose size was exceeded, and returns them. */
+  /**
+   * Keeps the present call sites, because live bytes exceeded the size of a monitor. Returns them.
+   */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();
     if (!read.sites().isEmpty()) {

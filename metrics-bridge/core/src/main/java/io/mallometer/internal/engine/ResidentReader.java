@@ -65,8 +65,9 @@ public final class ResidentReader implements SnapshotReader {
   }
 
   /**
-   * Returns the latest reading. If a later one failed, its reason has the age and the failure; if
-   * none succeeded, it has no stacks. An interrupt ends the wait.
+   * Returns the latest reading that succeeded. If a later reading failed, the result's reason has
+   * its age and the failure. If no reading succeeded, the result has no stacks. An interrupt ends
+   * the wait.
    */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {
@@ -123,7 +124,7 @@ public final class ResidentReader implements SnapshotReader {
       Optional<ResidentStacks> read = Optional.empty();
       String reason = "the resident set is unknown: /proc/self/smaps cannot be read";
       try {
-        // The ranges come last, because the naming of sites maps memory itself.
+        // The mapped ranges are read last, because naming the call sites maps memory, too.
         CallSites named = sites.callSites();
         read = memory.origins(library.read(clock.instant()), library.mappedRanges(), named);
       } catch (RuntimeException | LinkageError e) {

@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Keeps one snapshot for each scrape. A scrape is a series of calls, each of which reads one
- * figure. The first snapshot that a thread reads serves that thread until it has read none for
- * {@link #IDLE}, for at most {@link #LONGEST}. The next poll of that thread drops the snapshot; any
+ * figure. All calls of a thread get the same snapshot until the thread has not called for {@link
+ * #IDLE}, or for at most {@link #LONGEST}. The next poll of that thread drops the snapshot; any
  * later poll or new scrape drops the snapshots of scrapes that have ended. Thread-safe.
  */
 final class SnapshotOfScrape {

@@ -7,8 +7,8 @@ import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
 /**
- * Shows the version of the application: the one in the options, or else the one that was found in
- * the process.
+ * Adds the version of the application to snapshots: the version in the options, or else the version
+ * that was found in the process.
  */
 final class VersionReader implements SnapshotReader {
 

@@ -166,7 +166,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Returns the end by a kill because of the limit, for a run after which the kernel's count rose.
+   * Describes the end of a run that the kernel killed, or most likely killed, because of the limit:
+   * its count of kills rose.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {

@@ -61,7 +61,7 @@ public final class FallingResolution<T> {
     this.finestFirst = List.copyOf(levels);
   }
 
-  /** Adds a point, which is created only if the latest is at least the finest step old. */
+  /** Adds a point. The point is created only if the latest one is at least the finest step old. */
   public void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {
       Dated<T> dated = new Dated<>(nanos, point.get());
@@ -71,7 +71,7 @@ public final class FallingResolution<T> {
     }
   }
 
-  /** Returns the points, oldest first, each moment once. */
+  /** Returns the points, oldest first. A point that several levels keep is returned once. */
   public List<T> points() {
     List<T> points = new ArrayList<>();
     for (Dated<T> dated : dated()) {

@@ -67,7 +67,9 @@ record FastRise(
    */
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
-  /** The growth of all call sites of one name: the frame that names them, and their thread. */
+  /**
+   * The growth of all call sites of one name, with the frame that gives the name, and the thread.
+   */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 
     /** Adds a site with this name. Sites are added in the order of their growth, most first. */
@@ -83,7 +85,10 @@ record FastRise(
     }
   }
 
-  /** Returns the frame of each line of the names, by the bits of the frame. Skips other lines. */
+  /**
+   * Parses lines that each describe a frame. Returns the frames by their recorded 64-bit values.
+   * Skips other lines.
+   */
   static Map<Long, StackFrame> names(String text) {
     Map<Long, StackFrame> frames = new HashMap<>();
     for (String line : text.lines().limit(MOST_NAMES).toList()) {
@@ -132,8 +137,8 @@ record FastRise(
       StackFrame frame =
           names.get(burst.getLong(at + RecordingFormat.GROWN_STACK + i * Long.BYTES));
       if (frame == null) {
-        // Frames after a frame without a name are left out, because they would be blamed for its
-        // allocations.
+        // Frames after a frame without a name are left out, because otherwise they would be blamed
+        // for the allocations of that frame.
         break;
       }
       frames.add(frame);

@@ -12,8 +12,8 @@ import java.util.List;
  *
  * <p>There is a point a second (or each poll) for five minutes, one every ten seconds for a quarter
  * of an hour, one a minute for an hour: at most 550 points, some 50 KiB. The parts of the memory
- * are kept every 15 s for five minutes, which is how often the resident set is divided, and every
- * minute before: at most 90 moments of one kilobyte.
+ * are kept every 15 s for five minutes, because the resident set is divided into its parts that
+ * often, and every minute before: at most 90 moments of one kilobyte.
  */
 public final class History {
 
@@ -29,8 +29,8 @@ public final class History {
           new Span(Duration.ofMinutes(1), Duration.ofHours(1)));
 
   /**
-   * Adds the figures of a snapshot, unless the latest are less than a second old, and its parts,
-   * unless the latest are less than a quarter of a minute old.
+   * Adds the figures of a snapshot, unless the latest figures are less than a second old. Adds the
+   * parts of its memory, unless the latest parts are less than a quarter of a minute old.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -39,12 +39,12 @@ public final class History {
     moments.add(nanoTime, () -> MemoryMoment.of(snapshot));
   }
 
-  /** Returns the points, oldest first, each moment once. */
+  /** Returns the points, oldest first. */
   public synchronized List<HistoryPoint> points() {
     return points.points();
   }
 
-  /** Returns the parts of the memory, oldest first, each moment once. */
+  /** Returns the parts of the memory at each kept moment, oldest first. */
   public synchronized List<MemoryMoment> moments() {
     return moments.points();
   }

@@ -74,7 +74,10 @@ final class MemoryLines {
     return text;
   }
 
-  /** Returns the version of the JVM. Leaves out its command line, which may contain secrets. */
+  /**
+   * Returns the lines on the JVM and its machine. Leaves out the command line, which may contain
+   * secrets.
+   */
   static MemoryText ofThisJvm() {
     RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     return new MemoryText()
@@ -169,7 +172,10 @@ final class MemoryLines {
                     leak.sentence()));
   }
 
-  /** Adds the last lines of the text, which are lost if the text is too long for its slot. */
+  /**
+   * Adds the lines on call sites. They are the last lines, because the end of the text is lost if
+   * the text is too long for its slot.
+   */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());
     sites.libraries().stream()

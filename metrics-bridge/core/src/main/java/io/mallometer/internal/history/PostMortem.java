@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
  * @param machineRestarted whether the machine was started again after the run; false if that is
  *     unknown
  * @param oomKills the number of processes of the run's cgroup that the kernel has killed because of
- *     the limit; {@code NaN} if that cgroup no longer exists or cannot be read
+ *     the limit; {@code NaN} if that cgroup no longer exists or cannot be read, or if the machine
+ *     was started again
  */
 record PostMortem(boolean inUse, boolean machineRestarted, double oomKills) {
 

@@ -25,8 +25,8 @@ import java.util.zip.GZIPOutputStream;
 /**
  * Call sites in the recording, from which any report can be written later: a gzipped {@link
  * MemoryText}. Each distinct frame is a line, then each site with the numbers of its frames. There
- * are as many sites as fit, at most {@value #MOST_SITES}: half of them those with most live bytes,
- * the rest those with most allocated bytes.
+ * are {@value #MOST_SITES} sites, or a half, a quarter and so on of this number if more do not fit:
+ * half of them those with most live bytes, the rest those with most allocated bytes.
  */
 final class ProfileText {
 

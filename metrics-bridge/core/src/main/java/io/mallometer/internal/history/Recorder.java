@@ -150,7 +150,7 @@ public final class Recorder {
 
   /**
    * Returns whether a snapshot newly exceeds 85, 90 or 95 % of the limit, so that the resident set
-   * should be divided anew before {@link #observe} records its parts.
+   * should be divided into its parts again before {@link #observe} records the parts.
    */
   public synchronized boolean exceeds(Snapshot snapshot) {
     return writing && thresholds.wouldExceed(shareOfLimit(snapshot));
@@ -266,8 +266,8 @@ public final class Recorder {
   }
 
   /**
-   * Reads the previous run from the file that the library would rename at its start. Records
-   * nothing.
+   * Reads the previous run. Its file still has its original name, because no library has renamed
+   * the file. Records nothing.
    */
   private void beginWithoutLibrary(Path path) {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
@@ -311,7 +311,8 @@ public final class Recorder {
 
   private void tellHowThePreviousRunEnded(Path previous) {
     try {
-      // The file is unchecked without the library. It may be a pipe, which would block.
+      // Without the library nothing has checked the file. It may be a pipe, and reading would
+      // block.
       if (!RecordedLife.isOwn(previous)) {
         return;
       }

@@ -45,8 +45,8 @@ public final class SiteHistory {
   private Optional<Long> withoutSites = Optional.empty();
 
   /**
-   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. A
-   * reading without sites ends the time over which rates are computed.
+   * Adds the figures of a reading, unless the latest are less than a quarter of a minute old. After
+   * a reading without sites, rates are computed only from later readings.
    *
    * @param nanoTime the time by {@link System#nanoTime()} or a clock like it
    */
@@ -116,8 +116,8 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} since the kept moment that is nearest to {@code over}
-   * before {@code now}. Moments later than half of {@code over} before {@code now} are used only if
+   * Returns the changes up to {@code now} since the kept moment that is nearest to the time {@code
+   * now} minus {@code over}. Moments after {@code now} minus half of {@code over} are used only if
    * there is no earlier one. Moments before the first reading are treated as in {@link
    * #changes(Instant, Instant, CallSites)}.
    */
@@ -146,7 +146,7 @@ public final class SiteHistory {
   /**
    * Returns the live bytes of groups of sites at each kept moment and now: the groups with most
    * live bytes and those that grew most, {@code most} of each. A site that a moment left out
-   * because of its size counts as 0, which is less wrong than an unknown sum of a group.
+   * because the site was small counts as 0: otherwise the sum of its group would be unknown.
    *
    * @param now the latest reading, which has the stacks
    * @param keyOf the group of a site

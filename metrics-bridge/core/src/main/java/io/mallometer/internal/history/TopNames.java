@@ -69,8 +69,8 @@ public final class TopNames {
   }
 
   /**
-   * Returns resident bytes by site, most first: those of malloc's sites as far as they are known,
-   * and those that sites mapped.
+   * Returns resident bytes by name of site, most first: the bytes of malloc's sites as far as they
+   * are known, and the bytes that sites mapped.
    */
   public static List<Share> rankedResident(List<CallSite> sites, List<Mapped> mapped) {
     Map<String, Double> bytes = new HashMap<>();

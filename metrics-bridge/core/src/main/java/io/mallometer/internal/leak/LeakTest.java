@@ -140,9 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory or alone has
-   * idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a leak is
-   * refuted.
+   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory, or if only
+   * it has idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a
+   * leak is refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =

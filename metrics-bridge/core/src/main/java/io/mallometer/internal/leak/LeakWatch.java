@@ -332,7 +332,10 @@ public final class LeakWatch {
         leaks.isEmpty() ? Optional.empty() : Optional.of(leaks.get(0).sentence()));
   }
 
-  /** Returns the suspected bytes of the sites with the given verdict, by the name of the site. */
+  /**
+   * Returns the suspected bytes of the sites with the given verdict, by the name of the site: only
+   * the names with most bytes, without acknowledged sites.
+   */
   private static List<SiteSummary.Share> idleBytes(
       LeakReport report, Verdict verdict, TopNames top) {
     Map<String, Double> bytes = new HashMap<>();

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Garbage in the Java heap may contain addresses of lost objects. So the objects that were
  * allocated before the latest collection are judged separately from younger ones. A search begins
- * when a site becomes unused, and after an hour without a search. While memory is unused, a search
- * also follows a collection, under one of three conditions: the previous search found too few
+ * when a site becomes unused. While memory is unused, a search also begins after an hour without
+ * one, and after a collection under one of three conditions: the previous search found too few
  * objects from before a collection, memory of the old generation was freed, or the unused bytes
  * have grown by a quarter. All searches but the hourly ones stay within a budget of CPU time.
  *
@@ -79,8 +79,8 @@ final class LostMemory {
   private long collectionsNanos;
 
   /**
-   * The latest moment that is known to be before a collection of any kind; {@link #beforeWhole} is
-   * the same for a collection of the whole heap.
+   * The latest moment that is known to be before the latest collection of any kind. {@link
+   * #beforeWhole} is known to be before the latest collection of the whole heap.
    */
   private long beforeCollection = Long.MIN_VALUE;
 

@@ -14,7 +14,10 @@ import io.mallometer.model.SiteVerdict.Suspected;
  */
 record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare objects) {
 
-  /** Returns the sum of two sites' samples, with the shares of this site. */
+  /**
+   * Returns the lost objects of this site with the number of another site's samples added. The
+   * shares are those of this site.
+   */
   LostObjects plus(LostObjects other) {
     return new LostObjects(searched + other.searched, lost + other.lost, bytes, objects);
   }

@@ -29,7 +29,10 @@ public final class NewLeakNotifier implements Consumer<Snapshot> {
   private final Executor executor;
   private volatile boolean closed;
 
-  /** The leaks after the latest poll, which the listener knows. Guarded by this. */
+  /**
+   * The leaks at the latest poll. The listener is called only for leaks that are not among them.
+   * Guarded by this.
+   */
   private Set<Key> reported = Set.of();
 
   private final Log.Once failure = Log.MALLOMETER.once();

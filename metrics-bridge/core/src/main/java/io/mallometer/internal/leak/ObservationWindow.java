@@ -8,7 +8,7 @@ import io.mallometer.model.Observation;
  *
  * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch
- * @param epochSeconds the mean length of epochs
+ * @param epochSeconds the mean length of epochs; void epochs count as part of the next valid one
  * @param times the times by which idle objects are judged
  * @param voidTime the time without evidence
  */
@@ -27,8 +27,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the mean length of epochs in seconds. The length of a single epoch may be an outlier,
-   * which would change thresholds.
+   * Returns the mean time between the ends of two valid epochs, in seconds. The length of a single
+   * epoch may be an outlier, which would change thresholds.
    */
   private static double meanEpoch(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();

@@ -4,7 +4,8 @@ import io.mallometer.model.Verdict;
 import java.time.Instant;
 
 /**
- * The verdict on a stack, or on several together, and the evidence for another one. Immutable.
+ * The verdict on a stack, or on several stacks together, and how many evaluations already support
+ * another verdict. Immutable.
  *
  * @param verdict the verdict
  * @param since the moment at which the verdict began
@@ -99,7 +100,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state; a healthy verdict then begins at the given moment. */
+  /** Returns this state. If the verdict is healthy, it begins at the given moment. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }

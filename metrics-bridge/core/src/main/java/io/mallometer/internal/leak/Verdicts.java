@@ -185,7 +185,10 @@ final class Verdicts {
 
   private final Map<List<String>, List<CallSite>> names = new HashMap<>();
 
-  /** The stacks of each name that are no leaks, of all its libraries. */
+  /**
+   * The stacks that are no leaks, by name. Stacks of different libraries with the same name are
+   * together.
+   */
   private final Map<String, List<CallSite>> withoutLeaks = new HashMap<>();
 
   private final Map<Integer, List<Integer>> stacks = new HashMap<>();
@@ -578,7 +581,7 @@ final class Verdicts {
   // ---- Verdicts
 
   /**
-   * Returns the verdicts, worst first.
+   * Returns the verdicts: suspects that grow, then other suspects, then the rest, each worst first.
    *
    * @param latest the verdicts of the previous evaluation; such a verdict stays if an exception
    *     prevents the new one

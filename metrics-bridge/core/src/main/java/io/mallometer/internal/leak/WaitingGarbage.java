@@ -102,8 +102,8 @@ final class WaitingGarbage {
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
-     * Returns the mean number of samples for each collection since then that cleaners freed when
-     * exactly one collection, a young one, had met them.
+     * Returns the mean number of samples that cleaners freed after each collection since these
+     * figures were stored. Only samples count that exactly one collection, a young one, had met.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
