@@ -72,7 +72,9 @@ public abstract class FaceContract {
       new FakeMallometer(counters(true, 32_768), selfReport());
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  /** Opens the face under test over a facade. All that it shows has the common labels. */
+  /**
+   * Opens the face under test over a facade. Each number that the face shows has the common labels.
+   */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
   /** Returns whether the face has labels; JMX has none. */
@@ -880,7 +882,7 @@ public abstract class FaceContract {
 
   /**
    * Returns mallometer's samples, with the bounds of buckets in one notation. Asserts that no value
-   * is NaN, because the sum over several processes would be unknown.
+   * is NaN, because a single NaN makes a sum over several processes NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

@@ -261,7 +261,7 @@ class PreloadedJvmTest {
     assertThat(quiet).as("successive runs of 1,000 polls without a malloc").isEqualTo(3);
   }
 
-  /** The bounds are far above the figures of an idle machine, because this one may be busy. */
+  /** The bounds are far above the figures of an idle machine, because this machine may be busy. */
   @Test
   void aPollOfThreeHundredThreadsStaysBelowHalfAMillisecondAndTwoKilobytes() throws Exception {
     PollCost.Result cost = PollCost.measure(300);

@@ -120,7 +120,10 @@ class RecordingOfARealJvmTest {
         .startsWith("exited with code 143");
   }
 
-  /** The library lacks the bridge's native methods, so JNA calls its functions. */
+  /**
+   * The library lacks the bridge's native methods, so the bridge calls the library's functions by
+   * JNA.
+   */
   @Test
   void textsAreWrittenByJnaToo() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);

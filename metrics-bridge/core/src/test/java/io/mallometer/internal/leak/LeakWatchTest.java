@@ -221,8 +221,8 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // An object was allocated every 20 s for 31 minutes. All objects but those of the last two
-    // minutes are idle, because the void time ended eleven minutes ago.
+    // An object was allocated every 20 s for 31 minutes. The threshold is two minutes, and the void
+    // time ended eleven minutes ago. So all objects but those of the last two minutes are idle.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }

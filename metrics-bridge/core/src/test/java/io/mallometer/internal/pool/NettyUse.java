@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that uses one copy of Netty. The {@link NettyLoader} of the copy defines it. It calls
- * Netty by reflection, because the package of the copy may have any name.
+ * A program that uses one copy of Netty. The {@link NettyLoader} of the copy also defines this
+ * class. The program calls Netty by reflection, because the package of the copy may have any name.
  */
 public final class NettyUse {
 
