@@ -444,7 +444,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of objects that come in a gap, or the final number
+     * @param objects the number of new objects in a gap; the final number of objects for a cache, a
+     *     scan, a reload or a pool
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}

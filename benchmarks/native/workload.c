@@ -38,14 +38,14 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* The size from which on glibc maps each object. That is 100 times as slow, so a hundredth of the operations
- * suffices. */
+/* From this size on, glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of the
+ * operations suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 
-/* The operations of the warm-up. Their number is the same for all lengths of a measurement, so that lengths differ only
- * by the measured work. */
+/* The number of operations in the warm-up. It is the same for short and long measurements, so that these differ only by
+ * the measured work. */
 #define WARM_UP 2000
 
 /* Marks an object as used; otherwise the compiler would remove the pair of malloc and free. */
@@ -288,8 +288,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the nanoseconds of `operations`, computed from the median of blocks of them: a neighbour on the same core
- * disturbs only some blocks. */
+/* Returns the nanoseconds of `operations`. Times blocks of operations and takes the median block, because a neighbour
+ * on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

@@ -109,7 +109,7 @@ static bool copy(const char *source, const char *target) {
   return S_ISDIR(status.st_mode) ? copy_directory(source, target) : copy_file(source, target);
 }
 
-// Returns the last part of a path. If it is "." or "", the path means the contents of a directory.
+// Returns the last part of a path. If this part is "." or "", the path means the contents of a directory.
 static const char *name_of(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;

@@ -32,7 +32,8 @@ import org.opentest4j.TestAbortedException;
  * NativeMemory}. Monitors tests with {@link MonitorNative}.
  *
  * <p>A test fails if native memory is not counted, because the library is neither preloaded nor can
- * be attached. With the configuration parameter {@code mallometer.uncounted=skip} it is skipped.
+ * be attached. With the configuration parameter {@code mallometer.uncounted=skip} the test is
+ * skipped.
  */
 public final class NativeMemoryExtension
     implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
@@ -261,7 +262,7 @@ public final class NativeMemoryExtension
   /**
    * Returns the process to measure.
    *
-   * @throws AssertionFailedError if it is not counted
+   * @throws AssertionFailedError if the process is not counted
    * @throws TestAbortedException in the same case, if the configuration says so
    */
   private static ThisProcess counted(ExtensionContext context) {

@@ -65,7 +65,7 @@ final class PreloadedService implements AutoCloseable {
     return start(List.of(), arguments);
   }
 
-  /** Starts the service that was processed ahead of time. */
+  /** Starts the service with the code that Spring generated ahead of time (Spring AOT). */
   static PreloadedService startProcessed(String... arguments)
       throws IOException, InterruptedException {
     return start(List.of("-Dspring.aot.enabled=true"), arguments);

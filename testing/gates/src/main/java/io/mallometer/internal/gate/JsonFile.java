@@ -58,7 +58,7 @@ final class JsonFile {
     }
   }
 
-  /** Returns where the parser stopped. The rest of its message is for programmers. */
+  /** Returns where the parser stopped. The rest of the parser's message is for programmers. */
   private static String place(Exception e) {
     Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));
     return place.find() ? "; see " + place.group() : "";
