@@ -156,7 +156,7 @@ final class Situation {
     }
   }
 
-  /** Writes a file of 1 GiB again and again, and reads it at the same time, 8 MiB a second each. */
+  /** Writes a file of 1 GiB again and again, 8 MiB a second, and reads the file at the same time, also 8 MiB a second. */
   private static void pageCache(Path file) throws Exception {
     ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
     try (FileChannel channel =

@@ -187,7 +187,7 @@ public final class Kernels {
     /**
      * Does one piece of work, on the kernel's own thread.
      *
-     * @param age the time since the start of the run, by the same clock as {@link #period()}
+     * @param age the time since the kernel's first step, by the same clock as {@link #period()}
      */
     void step(Duration age) throws Throwable;
   }

@@ -21,9 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that look like leaks for a time. Each allocates in a method of its own, whose name
- * identifies its call sites, and leaves its objects idle for 1 to 30 minutes. Each holds about 12
- * MB.
+ * Kernels that look like leaks for a time. Each kernel allocates in a method of its own, whose name
+ * identifies the call sites of the kernel, and leaves its objects idle for 1 to 30 minutes. Each
+ * kernel holds about 12 MB.
  */
 final class LookAlikes {
 

@@ -209,7 +209,7 @@ static void sweep(long operations) {
   for (int i = 0; i < SWEEP_SIZES; i++) sweep_ps[i] = median(ps[i], SWEEP_PASSES);
 }
 
-/* ---- The million: memory as well as time -------------------------------------------------------------- */
+/* ---- A million live objects: memory and time ---------------------------------------------------------- */
 
 static long resident_bytes(void) {
   long pages = 0;

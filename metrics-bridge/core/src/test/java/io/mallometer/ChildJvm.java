@@ -174,8 +174,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns one home for each JDK feature release from a given one on. Looks at the running JDK,
-   * those that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
+   * Returns one home for each JDK feature release from the given release on. Considers the running
+   * JDK, the JDKs that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
    *
    * @throws AssertionError if a release in {@code REQUIRE_JDKS} (such as "17 25") is missing
    */

@@ -46,8 +46,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
- * types, labels and values that a face shows of one snapshot. They are spelled out here and not
- * derived from the code. A face's test extends this class.
+ * types, labels and values that a face shows of one snapshot. The tests spell out the expected
+ * names and values, and do not derive them from the code. A face's test extends this class.
  */
 public abstract class FaceContract {
 
@@ -55,7 +55,8 @@ public abstract class FaceContract {
   public interface Face extends AutoCloseable {
 
     /**
-     * Returns all that the face shows, in any order. Metrics of other libraries may be included.
+     * Returns all numbers that the face shows, in any order. Metrics of other libraries may be
+     * included.
      */
     List<Published> shown();
 

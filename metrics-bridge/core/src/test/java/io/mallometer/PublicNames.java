@@ -157,7 +157,10 @@ public final class PublicNames {
     }
   }
 
-  /** Returns the view of the lines from below the section's name up to an empty line. */
+  /**
+   * Returns the lines of a section, from the line below the section's name up to an empty line. The
+   * result is a view of the given list.
+   */
   private static List<String> body(List<String> lines, String section) {
     int begin = lines.indexOf("[" + section + "]") + 1;
     if (begin == 0) {

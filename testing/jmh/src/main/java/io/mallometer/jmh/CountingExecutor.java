@@ -31,7 +31,7 @@ public final class CountingExecutor extends AbstractExecutorService {
    * Called by JMH.
    *
    * @param most the largest number of threads
-   * @param prefix the beginning of their names
+   * @param prefix the beginning of the threads' names
    */
   public CountingExecutor(int most, String prefix) {
     AtomicInteger number = new AtomicInteger();

@@ -555,10 +555,7 @@ class AccountTest {
         .collect(Collectors.toMap(path::apply, number -> 784L << 10));
   }
 
-  /**
-   * A reading has only the largest pools and files, so one of them may be absent from some
-   * readings.
-   */
+  /** A reading has only the largest pools and files, so some readings may lack a pool or a file. */
   @Test
   void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
     Situation cut =
@@ -633,8 +630,8 @@ class AccountTest {
   }
 
   /**
-   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second,
-   * a table is loaded in one step.
+   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second
+   * program, a table is loaded in one step.
    */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {

@@ -271,8 +271,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval, it
-   * reaches the limit after more than half an hour.
+   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval,
+   * memory reaches the limit after more than half an hour.
    */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {

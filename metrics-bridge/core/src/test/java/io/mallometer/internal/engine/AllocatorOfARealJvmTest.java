@@ -117,7 +117,7 @@ class AllocatorOfARealJvmTest {
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
     // The first allocation makes the call site known. The event of a request may come before the
-    // sample of that request, and names only call sites that are known at this time.
+    // sample of that request, and names only call sites that are known at that time.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =

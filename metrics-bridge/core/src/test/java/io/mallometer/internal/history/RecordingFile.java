@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 
-/** A recording that a test writes like the library, at times that the test sets. */
+/** A recording in the library's format, which a test writes at times that the test sets. */
 final class RecordingFile implements Closeable {
 
   /**

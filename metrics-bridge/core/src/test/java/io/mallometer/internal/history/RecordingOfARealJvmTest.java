@@ -237,7 +237,7 @@ class RecordingOfARealJvmTest {
     return start(preloaded, options, List.of(), arguments);
   }
 
-  /** Starts a process whose output is not read, so that its prints block. */
+  /** Starts a process whose output nobody reads, so that the process blocks when it prints. */
   private Process startUnread(Path heartbeat) throws IOException {
     Process process = builder(true, List.of(), List.of(), "hang", heartbeat.toString()).start();
     started.add(process);

@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.Arrays;
 
-/** Recordings with known contents, like those of the library. */
+/** Creates recordings with known contents in the library's format. */
 public final class Recordings {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");

@@ -219,7 +219,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** The site has lost 24 MiB. The addresses of its other 8 MiB exist. */
+  /** The site has lost 24 MiB. The addresses of the site's other 8 MiB exist. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -426,7 +426,8 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count, so idle objects have the same idle time as before them.
+    // The void 40 minutes do not count, so idle objects have the same idle time as before these
+    // minutes.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
@@ -1654,7 +1655,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates four times a minute for a given time until minute 29. */
+  /** Evaluates four times a minute during the given seconds before minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

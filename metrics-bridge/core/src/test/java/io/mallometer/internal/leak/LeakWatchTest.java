@@ -56,7 +56,10 @@ class LeakWatchTest {
         library, callSites, clock, () -> library.now, () -> new GarbageCollections(0, 0, 0));
   }
 
-  /** A library that leaks an object of 64 KiB every 20 s at one site, and observes all of them. */
+  /**
+   * Simulates a library that observes all objects of a leak: an object of 64 KiB every 20 s, at one
+   * site.
+   */
   private static final class Library extends SilentLibrary {
     long now;
     int readings;

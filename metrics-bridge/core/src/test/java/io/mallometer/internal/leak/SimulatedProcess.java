@@ -243,8 +243,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the sample as the library would report it. Returns the same instance as before unless
-     * the object was used since.
+     * Returns the sample as the library would report it. Returns the same instance as the previous
+     * call, unless the object was used in between.
      */
     SampledObject object(Site site) {
       if (lastAccess != told) {

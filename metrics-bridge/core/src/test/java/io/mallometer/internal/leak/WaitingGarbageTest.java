@@ -588,8 +588,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library recognizes a cleaner when it frees a sample. Before that, only the stack of the
-   * site tells that a cleaner of the JDK frees the objects.
+   * The library recognizes a cleaner when the cleaner frees a sample. Before that, only the stack
+   * of the site tells that a cleaner of the JDK frees the objects.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

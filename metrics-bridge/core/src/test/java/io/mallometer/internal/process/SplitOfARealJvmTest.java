@@ -29,7 +29,7 @@ class SplitOfARealJvmTest {
 
   /**
    * The tolerance in bytes. All live objects count as resident, although some MiB of the JVM's own
-   * objects never are. While malloc retains nothing, these MiB are missing in other parts.
+   * objects are never resident. While malloc retains nothing, these MiB are missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 

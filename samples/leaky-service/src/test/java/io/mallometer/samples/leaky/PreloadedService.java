@@ -100,7 +100,7 @@ final class PreloadedService implements AutoCloseable {
         .orElseThrow(() -> new AssertionError(name + " is not in the scrape"));
   }
 
-  /** Switches a leak; returns the bytes that it has lost so far. */
+  /** Switches a leak on or off. Returns the bytes that this leak has lost so far. */
   long turn(Leak leak, boolean on) {
     return lostBytes(post("/leaks/" + leak.label() + "?on=" + on));
   }

@@ -34,8 +34,8 @@ final class JsonFile {
   /**
    * Reads a file.
    *
-   * @throws UnusableResultsException if it is not one JSON value in UTF-8
-   * @throws IOException if it does not exist or cannot be read
+   * @throws UnusableResultsException if the file is not one JSON value in UTF-8
+   * @throws IOException if the file does not exist or cannot be read
    */
   JsonFile(Path path) throws IOException {
     this.path = path;
