@@ -1,19 +1,20 @@
 /*
- * Allocation patterns whose cost is compared. Each is a fixed amount of work.
+ * Allocation patterns whose cost is compared. Each pattern is a fixed amount of work.
  *
  *   pairs     malloc and free of 64 bytes: nothing but the hook and the allocator's shortest path.
- *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: what programs look like.
+ *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: like a real program.
  *   threads   `pairs` in two threads, half of the work in each: shared counters would show here.
  *   realloc   one buffer doubled from 16 bytes to 16 KiB, over and over.
  *   realloc1m one buffer grown from 16 bytes to 1 MiB in steps of 1.5, over and over.
- *   churn     threads that live for 32 objects: what a thread's start and end cost.
- *   deep      malloc and free of 64 bytes, eight calls deep: what a stack costs.
+ *   churn     threads that each allocate 32 objects and end: the cost of a thread's start and end.
+ *   deep      malloc and free of 64 bytes, eight calls deep: the cost of a stack.
  *   blocks    malloc and free of 256 KiB: requests that no thread cache holds.
  *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
  *   sweep     malloc, a byte touched, and free, of every power of two from 16 bytes to 64 MiB; each size is timed.
  *
- * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
- * warm-up, they are timed again after it, in blocks: caches, thresholds and budgets are then in their steady state.
+ * workload NAME OPERATIONS times the first operations of the process. A third argument is the milliseconds of a
+ * warm-up. After the warm-up, the operations are timed again, in blocks: caches, thresholds and budgets are then in
+ * their steady state.
  *
  * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
  * threads of a library), then the growth of the resident set where the workload keeps objects, the

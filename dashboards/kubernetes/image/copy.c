@@ -3,8 +3,8 @@
 //
 //   mallometer-copy DIRECTORY    copies the library for this machine's processor and the agent, and makes a directory
 //                                for the recording, to which every user may write
-//   cp [-r] SOURCE... TARGET     copies files and directories, following links; other init containers call this (that
-//                                of the OpenTelemetry Operator)
+//   cp [-r] SOURCE... TARGET     copies files and directories, following links; the init container of the OpenTelemetry
+//                                Operator calls the program in this way
 //
 // The program runs in an init container, whose failure keeps the application from starting. So the program always ends
 // with 0 and reports failures on standard error: the application then starts without mallometer. Each file is written
