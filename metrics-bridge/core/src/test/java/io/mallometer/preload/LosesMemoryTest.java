@@ -23,7 +23,7 @@ class LosesMemoryTest {
 
   @TempDir private Path directory;
 
-  /** Returns half of the collectors on older JDKs and the others on newer ones. */
+  /** Returns half of the collectors on older JDKs, and the other half on newer JDKs. */
   static List<String> collectors() {
     return Runtime.version().feature() < 25
         ? List.of("-XX:+UseG1GC", "-XX:+UseParallelGC")

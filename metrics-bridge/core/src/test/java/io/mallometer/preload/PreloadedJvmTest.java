@@ -92,7 +92,8 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A started JVM has some ten megabytes; the error is at most a hundred threads' caches.
+    // A JVM that has started has some ten live megabytes. The error is at most the memory in the
+    // caches of a hundred threads.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);

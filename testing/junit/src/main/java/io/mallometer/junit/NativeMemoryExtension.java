@@ -212,7 +212,10 @@ public final class NativeMemoryExtension
         + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
-  /** Returns the body. JUnit allows one call of proceed; further runs call the method. */
+  /**
+   * Returns the body of a test. JUnit allows only one call of proceed(), so further runs call the
+   * test method by reflection.
+   */
   private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
     boolean[] proceeded = new boolean[1];
     return () -> {
@@ -263,7 +266,8 @@ public final class NativeMemoryExtension
    * Returns the process to measure.
    *
    * @throws AssertionFailedError if the process is not counted
-   * @throws TestAbortedException in the same case, if the configuration says so
+   * @throws TestAbortedException if the process is not counted and {@link #UNCOUNTED} is {@code
+   *     skip}
    */
   private static ThisProcess counted(ExtensionContext context) {
     ThisProcess process = process(context);

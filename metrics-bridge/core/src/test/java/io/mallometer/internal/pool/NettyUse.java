@@ -97,8 +97,8 @@ public final class NettyUse {
   }
 
   /**
-   * Returns a method as a public class or interface of the target declares it. A method of a class
-   * that is not public cannot be called by reflection.
+   * Returns a method that a public class or interface of the target declares, because a method of a
+   * class that is not public cannot be called by reflection.
    */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {
