@@ -39,8 +39,8 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* From this size on, glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of the
- * operations suffices. */
+/* The smallest size for which glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of
+ * the operations suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000

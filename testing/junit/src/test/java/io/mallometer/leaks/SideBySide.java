@@ -36,7 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /** Until the test leaks() has ended, it leaks during each run of this test. */
+    /** The test leaks() leaks during each run of this test, until leaks() has ended. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {
