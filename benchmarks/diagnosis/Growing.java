@@ -137,8 +137,8 @@ final class Growing {
   }
 
   /**
-   * Runs 80 threads in four pools. They lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a minute to three caches. Each
-   * addition to a cache changes a byte of all its entries.
+   * Runs 80 threads in four pools. The threads lose objects of six kinds, 12 MiB a minute in all, and add 14 MiB a minute to three caches.
+   * Each addition to a cache changes a byte of every entry of this cache.
    */
   private static void manyLeaks() throws InterruptedException {
     List<ScheduledExecutorService> pools = new ArrayList<>();
@@ -224,7 +224,7 @@ final class Growing {
     }
   }
 
-  /** Receives a part of an upload and loses its memory. */
+  /** Receives a part of an upload, and loses the memory of the part. */
   private static final class Uploads {
     static void receive() {
       int bytes = 64 << 10;
@@ -328,7 +328,7 @@ final class Growing {
     return true;
   }
 
-  /** Runs a model every 12 s and keeps its result of 4 MiB. */
+  /** Runs a model every 12 s and keeps the result, which has 4 MiB. */
   private static void onnxruntime() throws Exception {
     OrtEnvironment environment = OrtEnvironment.getEnvironment();
     OrtSession session = environment.createSession(Onnx.constantOfShape());

@@ -100,7 +100,7 @@ final class Situation {
     }
   }
 
-  /** Waits for four minutes, allocates 120 MiB within a minute, and never uses them. */
+  /** Waits for four minutes, allocates 120 MiB within a minute, and never uses this memory. */
   private static void burst() throws InterruptedException {
     Thread.sleep(240_000);
     while (ENTRIES.size() < BURST / ENTRY) {
@@ -110,7 +110,7 @@ final class Situation {
     Thread.currentThread().join();
   }
 
-  /** Repeats this: waits for {@code minutes}, allocates 120 MiB within a minute, uses them for three minutes and frees them. */
+  /** Repeats a cycle: waits for {@code minutes}, allocates 120 MiB within a minute, uses this memory for three minutes and frees it. */
   private static void batch(double minutes) throws InterruptedException {
     while (true) {
       Thread.sleep((long) (minutes * 60_000));
@@ -156,7 +156,7 @@ final class Situation {
     }
   }
 
-  /** Writes a file of 1 GiB again and again, and reads it at the same time, 8 MiB a second each. */
+  /** Writes a file of 1 GiB again and again, 8 MiB a second, and reads the file at the same time, also 8 MiB a second. */
   private static void pageCache(Path file) throws Exception {
     ByteBuffer buffer = ByteBuffer.allocateDirect(MIB);
     try (FileChannel channel =
@@ -261,7 +261,7 @@ final class Situation {
       throw new ClassNotFoundException("no thread has the agent's classes");
     }
 
-    /** Returns the components of a DiagnosisInput, except the options, which have their defaults, and the previous run. */
+    /** Returns the components of a DiagnosisInput, without the options and without the previous run. Tests use the default options. */
     private static Map<String, Object> input(Object engine) throws ReflectiveOperationException {
       Object poller = field(engine, "poller");
       Object diagnoser = field(poller, "diagnoser");

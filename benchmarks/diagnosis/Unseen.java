@@ -23,7 +23,7 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
-/** Programs that were written before the diagnosis was tried on any of them. */
+/** Programs for an unbiased test of the diagnosis: all of them were written before the diagnosis was tried on any of them. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {
   private static final int MIB = 1 << 20;
@@ -117,7 +117,7 @@ final class Unseen {
     }
   }
 
-  /** The bytes of zlib's inflate state and of its window, which is allocated with the first inflated bytes. */
+  /** The bytes of zlib's inflate state, and below those of its window. zlib allocates the window with the first inflated bytes. */
   private static final int STATE_BYTES = 7_160;
   private static final int WINDOW_BYTES = 32 << 10;
 

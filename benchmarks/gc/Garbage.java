@@ -193,8 +193,8 @@ public final class Garbage {
   }
 
   /**
-   * Counts a collection of the old generation when it has cleared a weak reference to a replaced object. Then sets a
-   * weak reference to the object that is being replaced, to recognize the next collection.
+   * Counts a collection of the old generation as soon as a weak reference to a replaced object has been cleared. Then
+   * sets a weak reference to the object that is being replaced, to recognize the next collection.
    */
   private static void countOldCollection(Object replaced) {
     Reference<?> latest = marked;

@@ -39,14 +39,16 @@ import org.rocksdb.RocksMemEnv;
 import org.rocksdb.WriteOptions;
 
 /**
- * Runs slices of fixed work in one warm JVM and switches a tool between them.
+ * Measures the cost of a tool. Runs slices of fixed work in one warm JVM, and switches the tool to
+ * another state before each slice.
  *
  * <p>A pair of slices is the same work done twice: in the measured state and in the reference
- * state. The two take turns of some 10 ms, because a processor that shares its core with a busy
- * neighbour works at half of its speed for some tenths of a second. Such a period slows two
- * successive turns equally; without turns it would slow only one of the two slices. In each turn
- * one part of the load runs. The state that comes first alternates, and a seeded random number
- * decides which state begins. In each round of pairs the kinds come in a random order.
+ * state. A kind of pair names the two states. The two slices of a pair take turns of some 10 ms,
+ * because a processor that shares its core with a busy neighbour works at half of its speed for
+ * some tenths of a second. Such a period slows two successive turns equally; without turns it would
+ * slow only one of the two slices. In each turn one part of the load runs. After each turn of all
+ * parts the two states swap their order; a seeded random number decides the first order of a pair.
+ * In each round of pairs the kinds come in a random order.
  *
  * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
  * clock for a hundredth of the work's time. The method must find this known cost.
@@ -373,8 +375,8 @@ public final class Slices {
     private final Memory timespec = new Memory(16);
 
     /**
-     * Returns user and system time in nanoseconds. The JDK's own figure has steps of 10 ms in
-     * version 17.
+     * Returns the CPU time of the process in nanoseconds, user and system time together. In JDK 17,
+     * the JDK's own figure has steps of 10 ms.
      */
     long nanoseconds() {
       clock.invokeInt(new Object[] {CLOCK_PROCESS_CPUTIME_ID, timespec});
@@ -444,7 +446,7 @@ public final class Slices {
       return part;
     }
 
-    /** Inserts rows and reads them, with new statements for each hundred. */
+    /** Inserts rows and reads them, with new statements for each hundred rows. */
     private static void sqlite(int rows) throws SQLException {
       try (Connection connection = DriverManager.getConnection("jdbc:sqlite::memory:")) {
         connection.setAutoCommit(false);
@@ -534,8 +536,8 @@ public final class Slices {
     }
 
     /**
-     * Allocates direct buffers of 256 bytes to 16 KiB. The collector frees those beyond the last
-     * 256.
+     * Allocates direct buffers of 256 bytes to 16 KiB. Keeps only the last 256 buffers; the
+     * collector frees the others.
      */
     private static void directBuffers(int buffers) {
       ByteBuffer[] window = new ByteBuffer[256];
@@ -549,7 +551,8 @@ public final class Slices {
     }
 
     /**
-     * Allocates and frees 64 to 1,087 bytes, which costs nothing but the hook and the allocator.
+     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is that
+     * of the hook and the allocator.
      */
     private static void unsafe(int pairs) throws Exception {
       try {

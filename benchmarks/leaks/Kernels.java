@@ -28,14 +28,14 @@ import java.util.zip.Deflater;
 /**
  * Runs kernels side by side for a time.
  *
- * <p>Arguments: the minutes to run in the kernels' time, the factor by which that time is faster
- * than the real one, and names of kernels such as {@code Leaking.Deflaters}. Without names all
- * kernels run that do not state their truth; {@code Stated} runs all kernels that state it. The
+ * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
+ * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
+ * place of the names runs all {@link Stated} kernels, and no names run all other kernels. The
  * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
- * their evidence. They begin after {@code openAfter} seconds of the kernels' time. Property {@code
- * threads} is a number of additional threads that wait for work.
- * Kernels with a stated truth run with {@code liveMiB} of Java objects that are replaced in turn,
- * and without requests for collections.
+ * the evidence of the verdicts. Both files begin after {@code openAfter} seconds of the kernels'
+ * time. The property {@code threads} is a number of additional threads that wait for work. Stated
+ * kernels run beside {@code liveMiB} of Java objects that are replaced in turn, and without
+ * requests for collections.
  */
 public final class Kernels {
 
@@ -187,7 +187,7 @@ public final class Kernels {
     /**
      * Does one piece of work, on the kernel's own thread.
      *
-     * @param age the kernel's age, in the time of {@link #period()}
+     * @param age the time since the kernel's first step, by the same clock as {@link #period()}
      */
     void step(Duration age) throws Throwable;
   }
@@ -258,7 +258,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until the run has an age; returns at once if that age has passed. */
+    /** Sleeps until the run is as old as {@code age}. Returns at once if the run is older. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -304,7 +304,7 @@ public final class Kernels {
       this.bytesPerMinute = bytesPerMinute;
     }
 
-    /** Adds bytes that will never be used again. */
+    /** Adds to the count of leaked bytes, which will never be used again. */
     final void leaked(long bytes) {
       leaked.addAndGet(bytes);
     }

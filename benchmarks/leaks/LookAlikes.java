@@ -21,9 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that look like leaks for a time. Each allocates in a method of its own, whose name
- * identifies its call sites, and leaves its objects idle for 1 to 30 minutes. Each holds about 12
- * MB.
+ * Kernels that look like leaks for a time. Each kernel allocates in a method of its own, whose name
+ * identifies the call sites of the kernel, and leaves its objects idle for 1 to 30 minutes. Each
+ * kernel holds about 12 MB.
  */
 final class LookAlikes {
 
@@ -444,7 +444,8 @@ final class LookAlikes {
      * Describes one look-alike.
      *
      * @param name the name of the method that allocates
-     * @param objects the number of objects that come in a gap, or the final number
+     * @param objects the number of new objects in a gap; the final number of objects for a cache, a
+     *     scan, a reload or a pool
      * @param make allocates an object
      */
     record Plan(String name, Habit habit, Gap gap, int objects, Callable<Held> make) {}

@@ -448,8 +448,8 @@ final class StatedLookAlikes {
   // ---- Queues and tables
 
   /**
-   * Fills a queue for 15 minutes, then reads and frees its two oldest entries for each new one for
-   * 15 minutes.
+   * Adds entries to a queue all the time. In the second half of every half hour, also reads and
+   * frees the two oldest entries for each new entry.
    */
   static final class DrainingQueue extends Needed {
     private static final int BYTES = 6 * KIB;

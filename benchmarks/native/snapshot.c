@@ -1,10 +1,10 @@
 /*
  * Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
  *
- * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then reads the
- * process in two series. In the first, reading follows reading with all blocks in the caches, as in a program that
- * reads before and after a piece of work. In the second, the caches are overwritten before each reading, as in a
- * program that reads every few seconds. A third series reads the counters of the main thread.
+ * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then measures
+ * three series of readings. The first reads the process again and again, so that all blocks are in the caches, as in a
+ * program that reads before and after a piece of work. The second overwrites the caches before each reading of the
+ * process, as in a program that reads every few seconds. The third reads the counters of the main thread.
  *
  * Usage: snapshot THREADS READINGS. Prints nanoseconds, one line `name value value ...` for each kind of reading.
  */

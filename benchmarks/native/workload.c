@@ -1,19 +1,20 @@
 /*
- * Allocation patterns whose cost is compared. Each is a fixed amount of work.
+ * Allocation patterns whose cost is compared. Each pattern is a fixed amount of work.
  *
  *   pairs     malloc and free of 64 bytes: nothing but the hook and the allocator's shortest path.
- *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: what programs look like.
+ *   mixed     16 to 4096 bytes, 1,000 objects alive, a random one replaced: like a real program.
  *   threads   `pairs` in two threads, half of the work in each: shared counters would show here.
  *   realloc   one buffer doubled from 16 bytes to 16 KiB, over and over.
  *   realloc1m one buffer grown from 16 bytes to 1 MiB in steps of 1.5, over and over.
- *   churn     threads that live for 32 objects: what a thread's start and end cost.
- *   deep      malloc and free of 64 bytes, eight calls deep: what a stack costs.
+ *   churn     threads that each allocate 32 objects and end: the cost of a thread's start and end.
+ *   deep      malloc and free of 64 bytes, eight calls deep: the cost of a stack.
  *   blocks    malloc and free of 256 KiB: requests that no thread cache holds.
  *   million   a million objects of 16 to 256 bytes alive at once: time, and bytes of memory for each.
  *   sweep     malloc, a byte touched, and free, of every power of two from 16 bytes to 64 MiB; each size is timed.
  *
- * workload NAME OPERATIONS times the first operations of the process. With a third argument, the milliseconds of a
- * warm-up, they are timed again after it, in blocks: caches, thresholds and budgets are then in their steady state.
+ * workload NAME OPERATIONS times the first operations of the process. A third argument is the milliseconds of a
+ * warm-up. After the warm-up, the operations are timed again, in blocks: caches, thresholds and budgets are then in
+ * their steady state.
  *
  * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
  * threads of a library), then the growth of the resident set where the workload keeps objects, the
@@ -38,14 +39,14 @@
 #define LONG_CHAIN_END 1048576
 #define SWEEP_SIZES 23 /* from 16 bytes to 64 MiB */
 #define SWEEP_PASSES 9
-/* The size from which on glibc maps each object. That is 100 times as slow, so a hundredth of the operations
- * suffices. */
+/* The smallest size for which glibc makes a mapping for each object. A mapping is 100 times as slow, so a hundredth of
+ * the operations suffices. */
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 
-/* The operations of the warm-up. Their number is the same for all lengths of a measurement, so that lengths differ only
- * by the measured work. */
+/* The number of operations in the warm-up. It is the same for short and long measurements, so that these differ only by
+ * the measured work. */
 #define WARM_UP 2000
 
 /* Marks an object as used; otherwise the compiler would remove the pair of malloc and free. */
@@ -209,7 +210,7 @@ static void sweep(long operations) {
   for (int i = 0; i < SWEEP_SIZES; i++) sweep_ps[i] = median(ps[i], SWEEP_PASSES);
 }
 
-/* ---- The million: memory as well as time -------------------------------------------------------------- */
+/* ---- A million live objects: memory and time ---------------------------------------------------------- */
 
 static long resident_bytes(void) {
   long pages = 0;
@@ -288,8 +289,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the nanoseconds of `operations`, computed from the median of blocks of them: a neighbour on the same core
- * disturbs only some blocks. */
+/* Returns the nanoseconds of `operations`. Times blocks of operations and takes the median block, because a neighbour
+ * on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

@@ -46,10 +46,11 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * Plants all kernels, searches for the owner of each and prints a line for each: {@code right};
- * {@code wrong} if another owner is named; {@code missed} if none is; {@code out} if the JVM lacks
- * a feature that the kernel needs, or if a collection has freed the memory. Arguments: names of
- * kernels, to run only those; {@code -v} prints the answers.
+ * Plants all kernels, searches for the owner of each kernel's memory, and prints a line for each
+ * kernel: {@code right}; {@code wrong} if the search names another owner; {@code missed} if the
+ * search names no owner; {@code out} if the JVM lacks a feature that the kernel needs, or if a
+ * collection has freed the memory. Arguments: names of kernels, to run only these kernels; {@code
+ * -v} prints the answers.
  */
 public final class Run {
 
@@ -252,17 +253,17 @@ final class Kernels {
   private Kernels() {}
 
   /**
-   * A piece of a program that keeps native memory in a known way. It allocates at least 100 blocks
-   * of 8 KiB or more, all in {@link #plant}, so that its class is in their stacks and identifies
-   * its call site.
+   * A piece of a program that keeps native memory in a known way. A kernel allocates at least 100
+   * blocks of 8 KiB or more, all in {@link #plant}. So the kernel's class is in the stacks of the
+   * blocks and identifies the call site.
    */
   abstract static class Kernel {
-    /** The kind of holding that the first way in the owner report must have. */
+    /** The kind of holding that the first entry of the owner report must have. */
     final Holding holding;
 
     /**
-     * Words that the holder or the first path of the first way must contain, such as {@code static
-     * ReportCache.open}; none if the memory has no holder.
+     * Words that the holder or the first reference path in the first entry of the owner report must
+     * contain, such as {@code static ReportCache.open}; none if the memory has no holder.
      */
     final List<String> words;
 
@@ -446,8 +447,8 @@ final class Kernels {
   }
 
   /**
-   * Creates batches of RocksDB and never closes them. They are handles to C++ objects that have the
-   * data in a string.
+   * Creates batches of RocksDB and never closes them. A batch is a handle to a C++ object that has
+   * the data in a string.
    */
   static final class RocksBatches extends Kernel {
     private static final Queue<WriteBatch> PENDING = new ArrayDeque<>();
@@ -720,8 +721,8 @@ final class Kernels {
    * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
    *
    * <p>The table is so large that G1 allocates it in the old generation. So a young collection
-   * frees neither the old table nor the batches in it; they stay until the next marking. After that
-   * their addresses are nowhere.
+   * frees neither the old table nor the batches in it. Table and batches stay until the next
+   * marking. After that, the addresses of the native memory are nowhere.
    */
   static final class Unclosed extends Kernel {
     private static final int SLOTS = 1 << 20;

@@ -64,14 +64,14 @@ import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbBean;
 import software.amazon.awssdk.enhanced.dynamodb.mapper.annotations.DynamoDbPartitionKey;
 
 /**
- * The loads of the pairs of run.py. A pair runs one load twice: with a library that leaks, and with a fixed version or the right use.
- * {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of the leak describes, until the process is ended, and counts
- * the events in a row of {@link Situation.Planted}.
+ * The loads of the pairs of run.py. A pair runs one load twice: once with a leak of a library, and once without, because the version of the
+ * library has a fix or the load uses the library correctly. {@code Loads NAME DIRECTORY ROW} repeats at a fixed rate what the report of the
+ * leak describes, until the process is ended, and counts the events in a row of {@link Situation.Planted}.
  */
 public final class Loads {
   private static final int KIB = 1 << 10;
 
-  /** Whether to use the library as documented; only for pairs that compare a misuse with the right use. */
+  /** Whether to use the library as documented. Only pairs that compare a misuse with the documented use set this. */
   private static final boolean RIGHT = Boolean.getBoolean("right");
 
   private Loads() {}
@@ -435,7 +435,7 @@ public final class Loads {
     }
   }
 
-  /** Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by it. */
+  /** Changes the number of readers of articles in an index every two seconds, while four threads sort the articles by this number. */
   private static final class Articles {
     private static final int NUMBER = 100_000;
 
@@ -536,7 +536,7 @@ public final class Loads {
     }
   }
 
-  /** Compresses a document to a stream of the caller, which stays open. Only with {@link #RIGHT} the compressor is closed. */
+  /** Compresses a document to a stream of the caller, which stays open. The compressor is closed only with {@link #RIGHT}. */
   private static final class Exports {
     private final byte[] document = new byte[256 * KIB];
 

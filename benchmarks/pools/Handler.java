@@ -25,9 +25,9 @@ import java.util.Map;
  * chunks in use.
  *
  * <p>Arguments: leaking, or the seconds for which a buffer is kept; pooled, adaptive or webflux;
- * the minutes to run; optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints the report
- * every ten seconds, and at the end the CPU time of mallometer's readings of pools, and that of its
- * whole poller.
+ * the minutes to run; optionally a value for {@link Setting#POOLS_NETTY_SAMPLING_INTERVAL}. Prints
+ * the report every ten seconds. At the end, prints the CPU time of mallometer's readings of pools,
+ * and the CPU time of mallometer's whole poller.
  */
 public final class Handler {
 

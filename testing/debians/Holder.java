@@ -8,8 +8,8 @@ import java.util.zip.Deflater;
 /**
  * Waits for a byte of input, and then holds memory of malloc in several arenas until its input
  * ends. Each of eight threads lets zlib allocate 268 KB 90 times, in pieces of up to 64 KiB, writes
- * to all of it, and frees a third. Then the program allocates 140 objects of 700 KiB, most of which
- * are sampled.
+ * to all pieces, and frees a third of them. Then the program allocates 140 objects of 700 KiB, most
+ * of which are sampled.
  */
 public final class Holder {
 

@@ -3,8 +3,8 @@
 //
 //   mallometer-copy DIRECTORY    copies the library for this machine's processor and the agent, and makes a directory
 //                                for the recording, to which every user may write
-//   cp [-r] SOURCE... TARGET     copies files and directories, following links; other init containers call this (that
-//                                of the OpenTelemetry Operator)
+//   cp [-r] SOURCE... TARGET     copies files and directories, following links; the init container of the OpenTelemetry
+//                                Operator calls the program in this way
 //
 // The program runs in an init container, whose failure keeps the application from starting. So the program always ends
 // with 0 and reports failures on standard error: the application then starts without mallometer. Each file is written
@@ -109,7 +109,7 @@ static bool copy(const char *source, const char *target) {
   return S_ISDIR(status.st_mode) ? copy_directory(source, target) : copy_file(source, target);
 }
 
-// Returns the last part of a path. If it is "." or "", the path means the contents of a directory.
+// Returns the last part of a path. If this part is "." or "", the path means the contents of a directory.
 static const char *name_of(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;

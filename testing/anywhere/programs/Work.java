@@ -6,7 +6,8 @@ import java.util.zip.Deflater;
 
 /**
  * A program without a framework, for Java 8 and newer. It keeps native memory that one of its methods allocated, starts
- * another program, and ends with an exit code of its own when its input ends. Its last line describes its surroundings.
+ * another program, and ends with an exit code of its own when its input ends. The last line of its output describes the
+ * environment of the process.
  */
 public final class Work {
 
@@ -54,7 +55,10 @@ public final class Work {
     KEPT.add(deflater);
   }
 
-  /** Returns the surroundings for the runner. The name of the user is the one that /etc/passwd has for the uid. */
+  /**
+   * Returns the facts of the process's environment that the runner checks. The name of the user is the one that
+   * /etc/passwd has for the uid.
+   */
   private static String place() {
     return String.format(
         "user=%s HOME=%s /tmp=%s /proc/self=%s /proc/1=%s",

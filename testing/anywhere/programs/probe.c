@@ -1,6 +1,7 @@
 /*
- * Reports to the runner that a process counts. This library is preloaded after mallometer. When the process ends, this
- * library writes the program's name and number of allocations to the file descriptor in ANYWHERE_PROBE.
+ * Reports to the runner that mallometer counts in a process. This library is preloaded after mallometer. When the
+ * process ends, this library writes the program's name and number of allocations to the file descriptor that the
+ * variable ANYWHERE_PROBE names.
  */
 #include <errno.h>
 #include <stdio.h>

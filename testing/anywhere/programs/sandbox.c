@@ -38,7 +38,7 @@ static int fail(const char *what) {
   return 99;
 }
 
-/* Returns whether the filter refuses a system call. The arguments of the call are 0. */
+/* Makes a system call with all arguments 0. Returns whether the seccomp filter refuses the call. */
 static int refuses(long call) { return syscall(call, 0, 0, 0, 0, 0, 0) == -1 && errno == EPERM; }
 
 int main(int count, char *words[]) {

@@ -176,8 +176,8 @@ class ArrowsTest {
   }
 
   /**
-   * No two source files of the published modules have the same name, so that a reader knows a type
-   * without its package.
+   * No two source files of the published modules have the same name, so the simple name of a type
+   * is unambiguous.
    */
   @ArchTest
   static void noSimpleNameStandsForTwoTypes(JavaClasses all) throws IOException {
@@ -210,7 +210,10 @@ class ArrowsTest {
         .hasSizeLessThanOrEqualTo(119);
   }
 
-  /** An internal class in a signature of the API would become part of the API. */
+  /**
+   * No signature of the API contains an internal class, because the class would thereby become part
+   * of the API.
+   */
   @ArchTest
   static void theApiShowsNothingInternal(JavaClasses all) {
     assertThat(

@@ -50,7 +50,7 @@ public final class ChildJvm {
     return environment("LD_PRELOAD", library.toString());
   }
 
-  /** Sets the program's {@code LD_PRELOAD}, unless the program attaches. */
+  /** Sets the program's {@code LD_PRELOAD}, unless the program attaches the library itself. */
   public ChildJvm preloadUnless(boolean attaches, Path library) {
     return attaches ? this : preload(library);
   }
@@ -79,15 +79,15 @@ public final class ChildJvm {
     return this;
   }
 
-  /** Runs on another JDK. */
+  /** Runs the program on the JDK in this directory, instead of the JDK of this JVM. */
   public ChildJvm java(Path home) {
     java = home.resolve("bin/java").toString();
     return this;
   }
 
   /**
-   * Runs a shell script in a new mount namespace before the JVM, which needs root. The shell then
-   * becomes the JVM, so {@code $$} in the script is the JVM's process id.
+   * Runs a shell script in a new mount namespace (this needs root). The shell then executes the JVM
+   * in the same process, so {@code $$} in the script is the JVM's process id.
    */
   public ChildJvm mounting(String script) {
     prefix.addAll(List.of("unshare", "-m", "sh", "-ec", script + "; exec \"$@\"", "sh"));
@@ -111,7 +111,7 @@ public final class ChildJvm {
     }
   }
 
-  /** Removes the entries that contain a text from the class path. */
+  /** Removes each entry of the class path whose path contains the text. */
   public ChildJvm withoutClassPath(String part) {
     classPath =
         String.join(
@@ -126,7 +126,7 @@ public final class ChildJvm {
     return run(List.of("-cp", classPath, main.getName()), arguments);
   }
 
-  /** Runs the main class of a jar to its end, by {@code -jar}. */
+  /** Runs a jar to its end, with the option {@code -jar}. */
   public Result runJar(Path jar, String... arguments) {
     return run(List.of("-jar", jar.toString()), arguments);
   }
@@ -174,8 +174,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns one home for each JDK feature release from a given one on. Looks at the running JDK,
-   * those that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
+   * Returns one home for each JDK feature release from the given release on. Considers the running
+   * JDK, the JDKs that {@code JDK_HOMES} lists (separated by colons), and those under /usr/lib/jvm.
    *
    * @throws AssertionError if a release in {@code REQUIRE_JDKS} (such as "17 25") is missing
    */
@@ -192,8 +192,8 @@ public final class ChildJvm {
   }
 
   /**
-   * Prints a row of a table of results. The first cells are the JDK, and how the library came into
-   * the process.
+   * Prints a row of a table of results. The first two cells are the JDK, and whether the library
+   * was attached or preloaded.
    */
   public static void printRow(Path home, boolean attached, Object... cells) {
     System.out.println(
@@ -222,10 +222,10 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs for tests of each JDK in which it does not matter whether the
-   * library is preloaded or attached: JDKs before release {@link #FIRST_ATTACHED} have it
-   * preloaded, and the others have it attached. With {@code -Dsoak.all=true}, or if all JDKs would
-   * be in the same group, each JDK is tested in both ways.
+   * Returns the homes of the JDKs on which a test attaches the library, or of those on which a test
+   * preloads the library. To save time, a test uses only one of the two ways on each JDK: JDKs
+   * before release {@link #FIRST_ATTACHED} preload the library, and the others attach it. With
+   * {@code -Dsoak.all=true}, or if all JDKs are in the same group, each JDK is tested in both ways.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);

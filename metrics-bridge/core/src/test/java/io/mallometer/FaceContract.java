@@ -46,8 +46,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
- * types, labels and values that a face shows of one snapshot. They are spelled out here and not
- * derived from the code. A face's test extends this class.
+ * types, labels and values that a face shows of one snapshot. The tests spell out the expected
+ * names and values, and do not derive them from the code. A face's test extends this class.
  */
 public abstract class FaceContract {
 
@@ -55,7 +55,8 @@ public abstract class FaceContract {
   public interface Face extends AutoCloseable {
 
     /**
-     * Returns all that the face shows, in any order. Metrics of other libraries may be included.
+     * Returns all numbers that the face shows, in any order. Metrics of other libraries may be
+     * included.
      */
     List<Published> shown();
 
@@ -72,7 +73,9 @@ public abstract class FaceContract {
       new FakeMallometer(counters(true, 32_768), selfReport());
   private final List<AutoCloseable> open = new ArrayList<>();
 
-  /** Opens the face under test over a facade. All that it shows has the common labels. */
+  /**
+   * Opens the face under test over a facade. Each number that the face shows has the common labels.
+   */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
   /** Returns whether the face has labels; JMX has none. */
@@ -880,7 +883,7 @@ public abstract class FaceContract {
 
   /**
    * Returns mallometer's samples, with the bounds of buckets in one notation. Asserts that no value
-   * is NaN, because the sum over several processes would be unknown.
+   * is NaN, because a single NaN makes a sum over several processes NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

@@ -47,7 +47,7 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).hasSize(3);
   }
 
-  /** Simulates a reading of call sites that takes longer than a reading stays fresh. */
+  /** Reading the call sites takes 2 s here, which is longer than a reading may be reused. */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
     ScriptedLibrary library =

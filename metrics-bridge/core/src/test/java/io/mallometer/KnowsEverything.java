@@ -25,8 +25,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A facade over a fake library that reports everything possible, with an attach, a leak and a
- * failure. A service that uses this facade shows all public names on any machine.
+ * A facade over a fake library that reports every possible figure, including those of an attach, of
+ * leaks and of a failed recording. A service that uses this facade shows all public names on any
+ * machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 

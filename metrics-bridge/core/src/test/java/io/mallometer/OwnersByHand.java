@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A search that finds a live thread as the owner of nine of ten samples. It had no room for three
- * further samples.
+ * A fake search, which finds a live thread as the owner of nine of ten samples. The search had no
+ * room for three further samples.
  */
 final class OwnersByHand implements OwnerSearch {
 

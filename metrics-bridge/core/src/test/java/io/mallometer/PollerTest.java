@@ -86,8 +86,8 @@ class PollerTest {
   }
 
   /**
-   * The log names missed calls only if the attach missed none at its beginning. Otherwise the
-   * status that the attach returned has named them.
+   * The log reports calls of malloc that are not seen only if the attach saw all calls at first.
+   * Otherwise the status that the attach returned has already reported the unseen calls.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
@@ -259,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * The readers start one after the other, because the application starts up meanwhile and each
-   * reader loads classes at its first reading.
+   * The readers start in different polls: the first reading of each reader loads classes, and the
+   * application is still starting up.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {

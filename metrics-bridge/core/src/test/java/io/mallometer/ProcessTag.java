@@ -52,7 +52,8 @@ public final class ProcessTag {
   }
 
   /**
-   * Reads mallometer's test classes only. The classes of libraries would take ten times as long.
+   * Reads mallometer's test classes only. Reading the classes of libraries, too, would take ten
+   * times as long.
    */
   private static JavaClasses tests(ArchConfiguration configuration) {
     configuration.setResolveMissingDependenciesFromClassPath(false);

@@ -19,10 +19,11 @@ import java.util.stream.Collectors;
  * mallometer, sorted in sections. Tests compare a section with what a running service shows, so
  * that each change of a name is in the file for reviewers to see.
  *
- * <p>A name marked {@value #IN_SOME_STATES} need not be shown by a service that just runs, only by
- * one that a test has brought into those states.
+ * <p>A service shows a name with the mark {@value #IN_SOME_STATES} only in certain states. A test
+ * has to bring the service into such a state to see the name.
  *
- * <p>With {@code -Dpublic.names=write} a section is written instead of compared. Marks stay.
+ * <p>With {@code -Dpublic.names=write} a test writes the section instead of comparing it. Names
+ * keep their marks.
  */
 public final class PublicNames {
 
@@ -71,7 +72,10 @@ public final class PublicNames {
     }
   }
 
-  /** Checks the keys of all answers; the table of call sites has a section of its own. */
+  /**
+   * Checks that the keys of all JSON answers are listed. The keys of the table of call sites are
+   * listed in a section of their own.
+   */
   public static void checkAnswers(Collection<String> shown) {
     Map<Boolean, List<String>> ofTable =
         shown.stream().collect(Collectors.partitioningBy(name -> name.startsWith("table ")));
@@ -153,7 +157,10 @@ public final class PublicNames {
     }
   }
 
-  /** Returns the view of the lines from below the section's name up to an empty line. */
+  /**
+   * Returns the lines of a section, from the line below the section's name up to an empty line. The
+   * result is a view of the given list.
+   */
   private static List<String> body(List<String> lines, String section) {
     int begin = lines.indexOf("[" + section + "]") + 1;
     if (begin == 0) {

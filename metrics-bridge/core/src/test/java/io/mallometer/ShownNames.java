@@ -56,7 +56,7 @@ public final class ShownNames {
 
   private ShownNames() {}
 
-  /** Returns series with their labels and types. */
+  /** Returns each series as text: its name, its labels and its type. */
   public static Set<String> series(Collection<Published> samples) {
     return samples.stream().map(ShownNames::series).collect(Collectors.toCollection(TreeSet::new));
   }

@@ -6,7 +6,7 @@ import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
 
-/** A library that reports only its status; tests override the rest. */
+/** A library that reports only its status. Tests override the methods that they need. */
 public class SilentLibrary extends AbsentLibrary {
 
   private final Status status;

@@ -29,7 +29,10 @@ public final class VerdictsByHand {
 
   private VerdictsByHand() {}
 
-  /** Returns the report of an evaluation while use is observed, with these verdicts in order. */
+  /**
+   * Returns the report of an evaluation that observed the use of objects, with these verdicts in
+   * this order.
+   */
   public static LeakReport report(SiteVerdict... verdicts) {
     List<SiteVerdict> sites = Arrays.asList(verdicts);
     Map<String, SiteVerdict.Garbage> garbage =

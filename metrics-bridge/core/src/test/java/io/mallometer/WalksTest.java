@@ -14,8 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that each walk of ARCHITECTURE.md leads through existing files, and through none twice, and
- * that each rule in the table of diagnosis.md is a method.
+ * Tests two documents. A walk in ARCHITECTURE.md is a list of source files to read in order: each
+ * file exists, and no file is listed twice. Each rule in the table of diagnosis.md is the name of a
+ * method.
  */
 @Tag("any-jdk")
 class WalksTest {

@@ -1,15 +1,18 @@
 package jdk.crac;
 
 /**
- * Replaces the class of this name of a JVM with CRaC.
+ * Stands in for the class of the same name that a JVM with CRaC has.
  *
  * @param <R> the type of registered resources
  */
 public abstract class Context<R extends Resource> implements Resource {
 
-  /** Creates a context of the JVM. */
+  /** Creates a context without resources. */
   protected Context() {}
 
-  /** Registers a resource. It is notified only as long as something else refers to it. */
+  /**
+   * Registers a resource. The context notifies the resource only as long as something else refers
+   * to it.
+   */
   public abstract void register(R resource);
 }

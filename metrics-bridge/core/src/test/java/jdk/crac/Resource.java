@@ -1,6 +1,6 @@
 package jdk.crac;
 
-/** Replaces the interface of this name of a JVM with CRaC. */
+/** Stands in for the interface of the same name that a JVM with CRaC has. */
 public interface Resource {
 
   /** Prepares for a checkpoint. */

@@ -35,8 +35,8 @@ class MeterTest {
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
   /**
-   * The snapshot has each part, each event and the most names, so every meter has all of its
-   * series.
+   * The snapshot has each part, each event and the largest number of names, so every meter has all
+   * of its series.
    */
   @Test
   void aProcessHasAtMost150Series() {

@@ -32,8 +32,8 @@ class SettingTest {
   }
 
   /**
-   * No name of a setting may be the beginning of another one, because in YAML a name has either a
-   * value or parts.
+   * No name of a setting may be the beginning of another setting's name, because in YAML a name has
+   * either a value or parts.
    */
   @Test
   void noOptionIsTheBeginningOfAnother() {

@@ -39,16 +39,16 @@ public final class AttachedUnderLoad {
   private static final int A_MINUTE = 60;
 
   /**
-   * The number of objects that the library does not see. They have 100 KiB, so that glibc gives
-   * none of them a mapping of its own.
+   * The number of objects that the library does not see. Each object has only 100 KiB, so that
+   * glibc gives no object a mapping of its own.
    */
   private static final int UNSEEN_OBJECTS = 200;
 
   private static final long UNSEEN_BYTES = 100 << 10;
 
   /**
-   * The pause between rounds; short comparisons have none. It leaves CPU time to other programs,
-   * because a test may take an hour.
+   * The pause between rounds, which leaves CPU time to other programs, because a test may take an
+   * hour. Short comparisons have no pause.
    */
   private static final int PAUSE_MILLIS = 200;
 

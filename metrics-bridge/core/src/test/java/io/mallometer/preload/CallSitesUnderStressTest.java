@@ -60,8 +60,8 @@ class CallSitesUnderStressTest {
   }
 
   /**
-   * Returns whether this JDK tests the collector. JDK 25 and later test one that moves objects
-   * while the program runs.
+   * Returns whether the test uses the collector on this JDK. On JDK 25 and later it uses ZGC, which
+   * moves objects while the program runs.
    */
   private static boolean isOfThisJdk(String collector) {
     return Runtime.version().feature() < 25
@@ -112,8 +112,8 @@ class CallSitesUnderStressTest {
         .contains("state=ACTIVE", "\njava=true", "other java=true", "reason=\n", "done")
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
-      // This is not so if each allocation is a sample, because the JVM's own stacks then fill the
-      // table of sites at its start.
+      // With an interval of 1 each allocation is a sample. The JVM's own stacks then fill the table
+      // of sites at the start, and not all of these classes have a site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);

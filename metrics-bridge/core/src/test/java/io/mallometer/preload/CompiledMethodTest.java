@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that the stacks of a compiler thread that takes much memory contain the method that it
- * compiles.
+ * Tests that the stacks of a compiler thread that takes much memory contain the method that the
+ * thread compiles.
  */
 @Tag("process")
 @Tag("any-jdk")

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Attaches to this JVM if the build selects that mode. Otherwise the library is preloaded, and
- * nothing is done.
+ * Attaches the library to this JVM if the build selects the attached mode. Otherwise the library is
+ * preloaded, and this does nothing.
  */
 public final class Counted implements BeforeAllCallback {
 

@@ -89,8 +89,8 @@ class DamagedDescriptionTest {
     private int methods;
 
     /**
-     * The copy of the table. The JVM's pointer refers to the copy, so this field keeps it from
-     * being freed.
+     * The copy of the table. The JVM's pointer refers to the copy, so this field keeps the copy
+     * from being freed.
      */
     private Memory copy = new Memory(1);
 

@@ -102,7 +102,7 @@ public final class KnownSites {
     return (new Pointer(address - Long.BYTES).getLong(0) & -8) - Long.BYTES;
   }
 
-  /** Returns the sites of a depth. There are several if code was compiled meanwhile. */
+  /** Returns the sites of a depth. A depth has several sites if code was compiled meanwhile. */
   private static List<CallSite> sitesOf(int depth, CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.frames().stream().filter(KnownSites::isDescent).count() == depth)

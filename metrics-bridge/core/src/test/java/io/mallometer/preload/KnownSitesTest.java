@@ -42,8 +42,8 @@ class KnownSitesTest {
   private static final double LEAST = 32.0 / 40;
 
   /**
-   * A quarter of the default interval. It yields many samples, while only few objects are so large
-   * that they are sampled for certain.
+   * A quarter of the default interval. This interval yields many samples, but only few objects are
+   * so large that they are certain to be sampled.
    */
   private static final String SMALL_INTERVAL = "131072";
 
@@ -123,7 +123,8 @@ class KnownSitesTest {
   }
 
   /**
-   * The overhead target is off, because it would not allow so many samples at the start of a JVM.
+   * The overhead target is off, because the target would not allow so many samples at the start of
+   * a JVM.
    */
   @Test
   @Tag("any-jdk")

@@ -201,7 +201,8 @@ public final class LibrarySites {
   // ---- The estimates
 
   /**
-   * Returns the sites of a depth. There are several if code was compiled meanwhile or paths differ.
+   * Returns the sites of a depth. A depth has several sites if code was compiled meanwhile or paths
+   * differ.
    */
   private static List<CallSite> sitesOf(Library library, int depth, CallSites read) {
     return read.sites().stream()

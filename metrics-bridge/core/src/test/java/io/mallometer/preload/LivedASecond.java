@@ -8,8 +8,8 @@ import java.util.function.IntUnaryOperator;
 public final class LivedASecond implements IntUnaryOperator {
 
   /**
-   * The size of an object that is never freed. It exceeds every interval, so that the object is
-   * certainly sampled.
+   * The size of an object that is never freed. The size exceeds every sampling interval, so that
+   * the object is certain to be sampled.
    */
   static final int BYTES = 2 << 20;
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests that pools are found by the classes that a JVM, preloaded or attached, has loaded. */
+/** Tests that pools are found among the classes that a JVM, preloaded or attached, has loaded. */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class LoadedClassesTest {

@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 import java.util.zip.Deflater;
 
 /**
- * Drops the addresses of some objects and keeps those of others, in the Java heap and in that of
- * the C library, while a collector moves Java objects. Prints the number of objects of which two
- * searches found no address. Two searches are needed, because an address may move during a search
- * from memory that is not yet read to memory that was already read.
+ * Drops the addresses of some objects and keeps the addresses of others, in the Java heap and in
+ * the heap of the C library, while a collector moves Java objects. Prints the number of objects of
+ * which two searches found no address. Two searches are needed, because an address may move during
+ * a search from memory that is not yet read to memory that was already read.
  */
 public final class LosesMemory {
 

@@ -23,7 +23,7 @@ class LosesMemoryTest {
 
   @TempDir private Path directory;
 
-  /** Returns half of the collectors on older JDKs and the others on newer ones. */
+  /** Returns half of the collectors on older JDKs, and the other half on newer JDKs. */
   static List<String> collectors() {
     return Runtime.version().feature() < 25
         ? List.of("-XX:+UseG1GC", "-XX:+UseParallelGC")
@@ -52,7 +52,7 @@ class LosesMemoryTest {
     assertThat(lost(result.output(), "deflaters")).as(result.output()).isZero();
   }
 
-  /** Collectors do not clear the memory that they free, so addresses remain in it. */
+  /** Collectors do not clear the memory that they free, so addresses remain in free memory. */
   @ParameterizedTest
   @MethodSource("collectorsThatLeaveGarbage")
   void garbageThatWasCollectedHoldsNothing(String collector) throws Exception {
@@ -70,8 +70,8 @@ class LosesMemoryTest {
 
   /**
    * The objects of {@code keep} differ from the lost ones only in that the program keeps their
-   * addresses. The second run loses no memory, so the methods {@code lose} and {@code keep} look
-   * the same.
+   * addresses. The second run keeps all addresses, so only the recorded stack distinguishes {@code
+   * lose} from {@code keep}.
    */
   @Test
   @Tag("any-jdk")

@@ -17,10 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Maps and touches memory by a foreign function, and prints the resident set by the code that asked
- * for it: before, with the memory, and after it was unmapped. The foreign function is called by
- * JNA, or with the argument {@code linker} by the interface of JDK 22 and later. With {@code
- * attach} the program attaches first, and detaches at the end while another thread maps memory.
+ * Maps and touches memory by a foreign function. Prints the resident set by the code that requested
+ * the memory: before the mapping, with the mapping, and after it was unmapped. The foreign function
+ * is called by JNA, or with the argument {@code linker} by the interface of JDK 22 and later. With
+ * {@code attach} the program first attaches the library, and at the end detaches it while another
+ * thread maps memory.
  */
 final class MapsMemory {
 

@@ -20,7 +20,7 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
-/** Allocates native memory in each way that Java programs have, and frees it. */
+/** Allocates native memory in each way that Java programs use, and frees the memory. */
 final class NativeLoad {
 
   private static final int SEED = 20_260_101;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.zip.Deflater;
 
 /**
- * Native allocations of known count and size, in each way that a Java program has.
+ * Native allocations of known count and size, in each way that Java programs use.
  *
  * <p>Each allocation has 3 MiB. A small JVM seldom calls malloc for that much, so the size class
  * has hardly any other allocations of the process, and none of the same thread.

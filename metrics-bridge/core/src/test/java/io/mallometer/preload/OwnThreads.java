@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Makes the JVM collect garbage many times, and prints which kinds of the JVM's own threads are in
- * call sites.
+ * Makes the JVM collect garbage many times, and prints which kinds of the JVM's own threads appear
+ * in the stacks of call sites.
  */
 final class OwnThreads {
 

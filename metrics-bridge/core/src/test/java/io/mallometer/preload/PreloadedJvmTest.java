@@ -56,7 +56,7 @@ class PreloadedJvmTest {
 
   /**
    * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
-   * meanwhile. They only add to the count, so the lowest count is the work's own.
+   * meanwhile. Their allocations only add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 
@@ -92,7 +92,8 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A started JVM has some ten megabytes; the error is at most a hundred threads' caches.
+    // A JVM that has started has some ten live megabytes. The error is at most the memory in the
+    // caches of a hundred threads.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
     assertThat(counted.liveBytes()).isBetween(1e6, 1e9);
@@ -261,7 +262,7 @@ class PreloadedJvmTest {
     assertThat(quiet).as("successive runs of 1,000 polls without a malloc").isEqualTo(3);
   }
 
-  /** The bounds are far above the figures of an idle machine, because this one may be busy. */
+  /** The bounds are far above the figures of an idle machine, because this machine may be busy. */
   @Test
   void aPollOfThreeHundredThreadsStaysBelowHalfAMillisecondAndTwoKilobytes() throws Exception {
     PollCost.Result cost = PollCost.measure(300);

@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A program that uses all of mallometer, prints its observations and always runs to its end. */
+/**
+ * A program that uses all functions of mallometer, prints the results and always runs to its end.
+ */
 public final class Program {
 
   private static final String DELETE = "delete=";

@@ -31,7 +31,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.WriteOptions;
 
 /**
- * An application that allocates and keeps native memory in each way that Java programs have. Each
+ * An application that allocates and keeps native memory in each way that Java programs use. Each
  * way has its own method, and the call sites should have the name of that method.
  */
 public final class RealLibraries {
@@ -40,7 +40,9 @@ public final class RealLibraries {
 
   private static final int MIB = 1 << 20;
 
-  /** The bytes of a thousand objects: each fiftieth has 1 MiB, and the others 30,000 bytes. */
+  /**
+   * The bytes of a thousand objects: every fiftieth has 1 MiB, and the others have 30,000 bytes.
+   */
   private static final double MIXED_BYTES = 980 * 30_000 + 20 * MIB;
 
   private static final long SEED = 20_260_101;

@@ -21,10 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the memory of real libraries is named after the application's method. The method is
- * interpreted or compiled, and collectors give arrays to native code in different ways. Older JDKs
- * run two of the four ways and newer ones the others. With {@code -Dsoak.all=true} each JDK runs
- * all.
+ * Tests that the memory of real libraries is named after the application's method. The test runs
+ * with one option at a time: {@code -Xint}, so that the method is only interpreted, or one of three
+ * collectors, because collectors give arrays to native code in different ways. JDKs before 25 run
+ * two of these four options, and later JDKs the other two. With {@code -Dsoak.all=true} each JDK
+ * runs all four.
  */
 @Tag("process")
 @Tag("alone")

@@ -16,7 +16,7 @@ final class SampleCost {
 
   private SampleCost() {}
 
-  /** Prints the last round only: the first rounds run code for the first time. */
+  /** Prints only the last round, because much code runs for the first time in the first rounds. */
   public static void main(String[] arguments) {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();

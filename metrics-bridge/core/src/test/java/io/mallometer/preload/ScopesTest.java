@@ -220,7 +220,7 @@ class ScopesTest {
     }
   }
 
-  /** The bound is far above the time on an idle machine, because this one may be busy. */
+  /** The bound is far above the time on an idle machine, because this machine may be busy. */
   @Test
   void aScopeTakesMicroseconds() {
     Consumer<Integer> scopes =

@@ -54,8 +54,8 @@ public final class TwoClassLoaders {
   }
 
   /**
-   * Returns whether the library's thread for observation wakes up. Waits for it, because the thread
-   * may be busy with a scan or may not have started yet.
+   * Returns whether the library's thread for observation wakes up. Waits up to {@code
+   * longestMillis}, because the thread may be busy with a scan or may not have started yet.
    */
   private static String observation(int longestMillis) throws Exception {
     Thread.sleep(500);

@@ -1,4 +1,4 @@
-/** Tests in a JVM whose allocations are counted, and the measurement of a poll. */
+/** Tests in a JVM whose allocations are counted, and the measurement of the cost of a poll. */
 @NullMarked
 package io.mallometer.preload;
 

@@ -38,7 +38,7 @@ class SimpleclientContractTest extends FaceContract {
     };
   }
 
-  /** The text format lacks the type info, which OpenMetrics has. */
+  /** The type {@code info} exists in OpenMetrics, but not in Prometheus' text format. */
   @Test
   void typesInOpenMetricsAreThoseOfMicrometer() throws IOException {
     FakeMallometer mallometer = new FakeMallometer(counters(true, 40_000), selfReport());

@@ -39,7 +39,7 @@ public final class ProfileStore implements AutoCloseable {
   public record Pushed(
       String path, Headers headers, Map<String, String> labels, byte[] profile, int zippedBytes) {
 
-    /** Returns the profile's strings, among other bytes. */
+    /** Returns the profile's bytes as text, which contains the profile's strings. */
     public String text() {
       return new String(profile, StandardCharsets.ISO_8859_1);
     }

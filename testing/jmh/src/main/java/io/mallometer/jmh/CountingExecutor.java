@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * a scope of that thread. The scope excludes allocations of other threads, such as HotSpot's
  * compilers, so that the same code gives the same counts.
  *
- * <p>JMH creates it for {@code -Djmh.executor=CUSTOM -Djmh.executor.class=...}, which {@link
- * NativeMemoryProfiler} adds. Thread-safe.
+ * <p>JMH creates this executor because of the options {@code -Djmh.executor=CUSTOM
+ * -Djmh.executor.class=...}, which {@link NativeMemoryProfiler} adds. Thread-safe.
  */
 public final class CountingExecutor extends AbstractExecutorService {
 
@@ -31,7 +31,7 @@ public final class CountingExecutor extends AbstractExecutorService {
    * Called by JMH.
    *
    * @param most the largest number of threads
-   * @param prefix the beginning of their names
+   * @param prefix the beginning of the threads' names
    */
   public CountingExecutor(int most, String prefix) {
     AtomicInteger number = new AtomicInteger();

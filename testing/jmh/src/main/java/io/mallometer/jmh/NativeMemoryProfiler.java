@@ -36,10 +36,10 @@ import org.openjdk.jmh.runner.IterationType;
  * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
  * </pre>
  *
- * <p>It counts the threads that run the benchmark, with JMH's own work in them: an iteration's
- * set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's own memory
- * included. Forks are started with the library preloaded; without forks the library is attached,
- * and the whole process is counted.
+ * <p>The profiler counts in the threads that run the benchmark, with JMH's own work there: an
+ * iteration's set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's
+ * own memory included. Forks are started with the library preloaded; without forks the library is
+ * attached, and the whole process is counted.
  */
 public final class NativeMemoryProfiler implements ExternalProfiler, InternalProfiler {
 

@@ -7,7 +7,7 @@ import io.mallometer.NativeScope;
  *
  * @param calls successful calls of malloc and its relatives
  * @param small calls for at most 4,096 bytes
- * @param large calls for more
+ * @param large calls for more than 4,096 bytes
  * @param bytes requested bytes
  * @param kept allocated less freed bytes
  * @param peak the largest increase of live bytes since the beginning; {@code NaN} if unknown

@@ -23,8 +23,8 @@ record Expectations(
   private static final int EVERY = 3;
 
   /**
-   * The most warm-ups, as a multiple of the requested ones. Runs that are not steady then are
-   * considered never to become steady.
+   * The most warm-up runs, as a multiple of the requested ones. If the runs are not steady by then,
+   * the warm-up ends nevertheless.
    */
   private static final int MOST_WARMUPS = 4;
 
@@ -171,9 +171,10 @@ record Expectations(
   }
 
   /**
-   * Fails if a leak may be hidden in allocations that no reading contains. Allocations without a
-   * call site fail the test even if the memory of the process is steady, because HotSpot's own
-   * memory varies by more than a test leaks.
+   * Fails if a leak may be hidden in allocations that the readings lack, because the library found
+   * no room for their call site or could not follow them. Allocations without a call site fail the
+   * test even if the memory of the process is steady, because HotSpot's own memory varies by more
+   * than a test leaks.
    */
   private static void failIfUnknown(
       Series series, ExpectNoNativeGrowth noGrowth, UseByMetric figures) {

@@ -28,8 +28,8 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
   }
 
   /**
-   * Returns the bytes left: the increases of call sites, without the decreases of others; without
-   * call sites the increase of the process.
+   * Returns the bytes left: the sum of the increases of call sites, not reduced by the decreases of
+   * other call sites. If no call sites were read, returns the increase of the process.
    */
   double left() {
     return after.sites().isEmpty() ? after.liveBytes() - before.liveBytes() : Kept.bytes(kept());

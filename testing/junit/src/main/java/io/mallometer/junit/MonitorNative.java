@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }</pre>
  *
  * <p>Each report has peak, calls, bytes, frees, net bytes and the largest request. The elements
- * below add monitors. They cover all runs of the method if other annotations run it several times.
+ * below add monitors, which cover all runs of the method if other annotations run it several times.
  * A test that fails still runs to its end.
  *
  * <p>If tests run in parallel, only the thread of the test is monitored, as with {@link Of#TEST},

@@ -57,7 +57,7 @@ final class Monitored {
   private final CountDownLatch ending = new CountDownLatch(1);
   private final @Nullable Thread watcher;
 
-  /** Written by the watcher thread; read after it has ended. */
+  /** The watcher thread writes this list, which is read after that thread has ended. */
   private List<Kept> holders = List.of();
 
   private boolean sawExceeded;

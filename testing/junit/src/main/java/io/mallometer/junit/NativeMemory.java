@@ -27,7 +27,7 @@ public final class NativeMemory {
   private final Class<?> test;
   private final boolean alone;
 
-  /** The phases that have ended. Guarded by this, like the open phase. */
+  /** The phases that have ended. This object's lock guards the list and the open phase. */
   private final List<Map.Entry<String, String>> phases = new ArrayList<>();
 
   private ThisProcess.@Nullable Counting phase;
@@ -68,7 +68,7 @@ public final class NativeMemory {
    * last one ends with the test. Each becomes a report entry {@code phase NAME} of the test.
    *
    * @param name the name of the next phase
-   * @return the figures of the phase that ended; empty if it was the first
+   * @return the figures of the phase that ended; empty if none was open
    */
   public synchronized Optional<ScopeCounts> nextPhase(String name) {
     Optional<ScopeCounts> ended = endPhase();

@@ -32,7 +32,8 @@ import org.opentest4j.TestAbortedException;
  * NativeMemory}. Monitors tests with {@link MonitorNative}.
  *
  * <p>A test fails if native memory is not counted, because the library is neither preloaded nor can
- * be attached. With the configuration parameter {@code mallometer.uncounted=skip} it is skipped.
+ * be attached. With the configuration parameter {@code mallometer.uncounted=skip} the test is
+ * skipped.
  */
 public final class NativeMemoryExtension
     implements InvocationInterceptor, ParameterResolver, AfterEachCallback {
@@ -211,7 +212,10 @@ public final class NativeMemoryExtension
         + (invocation.find() ? "[" + invocation.group(1) + "]" : "");
   }
 
-  /** Returns the body. JUnit allows one call of proceed; further runs call the method. */
+  /**
+   * Returns the body of a test. JUnit allows only one call of proceed(), so further runs call the
+   * test method by reflection.
+   */
   private static Body body(Invocation<Void> invocation, ReflectiveInvocationContext<Method> call) {
     boolean[] proceeded = new boolean[1];
     return () -> {
@@ -261,8 +265,9 @@ public final class NativeMemoryExtension
   /**
    * Returns the process to measure.
    *
-   * @throws AssertionFailedError if it is not counted
-   * @throws TestAbortedException in the same case, if the configuration says so
+   * @throws AssertionFailedError if the process is not counted
+   * @throws TestAbortedException if the process is not counted and {@link #UNCOUNTED} is {@code
+   *     skip}
    */
   private static ThisProcess counted(ExtensionContext context) {
     ThisProcess process = process(context);

@@ -91,7 +91,7 @@ final class ResultsFile {
     }
   }
 
-  /** Returns when the build tool's JVM started, or this JVM if there is none. */
+  /** Returns the start time of the build tool's JVM, or of this JVM if no JVM has started it. */
   private static Instant beginOfBuild() {
     ProcessHandle own = ProcessHandle.current();
     return own.parent()

@@ -10,7 +10,7 @@ import java.util.List;
  *
  * <p>HotSpot allocates in the program's threads, too: when it loads a class, resolves a call or
  * requests a compilation. These sites do not count, even if their stack contains the test. Memory
- * of {@code Unsafe}, such as that of direct buffers, is allocated by HotSpot and counts.
+ * of {@code Unsafe}, such as that of direct buffers, counts, although HotSpot allocates it.
  */
 final class SiteOwner {
 

@@ -36,7 +36,7 @@ public class SideBySide {
 
   @Nested
   class Growing {
-    /** The test leaks() leaks during each of these runs, until all its runs have ended. */
+    /** The test leaks() leaks during each run of this test, until leaks() has ended. */
     @Test
     @ExpectNoNativeGrowth
     void doesNotGrow() throws InterruptedException {

@@ -41,8 +41,8 @@ class AccountReadingsTest {
   }
 
   /**
-   * All pages of a mapped file may be cached since an earlier run, so only its mapped pages show
-   * growth.
+   * All pages of a mapped file may be in the page cache since an earlier run. So only the pages
+   * that this process has mapped show growth.
    */
   @Test
   void aMappedFileCountsByItsMappedPagesAndAnotherByItsCachedOnes() {

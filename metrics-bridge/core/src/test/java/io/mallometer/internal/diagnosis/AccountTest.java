@@ -168,7 +168,7 @@ class AccountTest {
         .sum();
   }
 
-  /** Half of each stream's memory is never touched. */
+  /** The call site allocates 20 MiB a minute, and the program touches only half of these bytes. */
   @Test
   void aCallSiteCountsAsFarAsItsPagesAreInMemory() {
     Situation streams = new Situation(TEN_MINUTES, second -> 200 + 10 * second / 60.0);
@@ -555,10 +555,7 @@ class AccountTest {
         .collect(Collectors.toMap(path::apply, number -> 784L << 10));
   }
 
-  /**
-   * A reading has only the largest pools and files, so one of them may be absent from some
-   * readings.
-   */
+  /** A reading has only the largest pools and files, so some readings may lack a pool or a file. */
   @Test
   void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
     Situation cut =
@@ -580,8 +577,8 @@ class AccountTest {
   }
 
   /**
-   * Returns a reading with changed pools and files: every second one has a pool and two files, and
-   * the last one has another pool.
+   * Returns a copy of a reading with other pools and files. From number 4 on, every second reading
+   * has a pool and two files. The last reading also has a second pool.
    */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
@@ -633,8 +630,8 @@ class AccountTest {
   }
 
   /**
-   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second,
-   * a table is loaded in one step.
+   * In the first program, a buffer grows by 100 KiB/s and doubles at 164 and 328 s. In the second
+   * program, a table is loaded in one step.
    */
   @Test
   void twoDoublingsAreEnoughAndOneStepIsNot() {
@@ -743,12 +740,14 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The limit leaves 400 MiB, of which the heap takes 126 MiB.
+    // The process has 400 MiB left until the limit. The heap takes 126 MiB of these until it
+    // reaches its maximum.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
 
   /**
-   * Beside the largest heap, the limit leaves 1 GiB. Other memory takes 400 MiB and does not grow.
+   * The limit is 1 GiB above the maximum size of the heap. Memory outside the heap is 400 MiB and
+   * does not grow.
    */
   @Test
   void aHeapOnItsWayToItsMaximumIsNoForecast() {
@@ -867,8 +866,8 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // The sentence names the part that collections free for any verdict. The part is at most the
-    // growth of the row.
+    // Whatever the verdict, the sentence says which part of the growth collections free. The part
+    // is at most the growth of the row.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -1043,8 +1042,8 @@ class AccountTest {
   }
 
   /**
-   * If the site replaced its objects within the window, other objects are sampled at its end than
-   * at its start, so the errors of both ends count.
+   * If the site replaced its objects within the window, the samples at the end of the window are of
+   * other objects than those at its start. So the sampling errors at both ends count.
    */
   @Test
   void aSiteThatReplacesItsObjectsHasToGrowBeyondTheErrorOfBothEnds() {

@@ -271,8 +271,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval, it
-   * reaches the limit after more than half an hour.
+   * Memory grows by about 20 MiB a minute. At the lower end of the growth's confidence interval,
+   * memory reaches the limit after more than half an hour.
    */
   @Test
   void whatMayTakeLongerIsToWatchOnly() {
@@ -353,7 +353,7 @@ class DiagnosisTest {
     assertThat(fills.diagnosis().limit().seconds()).isNaN();
   }
 
-  /** The growth slows down, and ten KiB a minute of it are the heap's. */
+  /** Memory grows ever more slowly, and the Java heap grows by only ten KiB a minute. */
   @Test
   void whatHardlyGrowsToItsMaximumIsNotMostOfTheGrowth() {
     Situation fills =
@@ -990,8 +990,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The cgroup's limit and the stated limit alternate as the nearer one. The held state ends at
-   * once only if a limit changes or goes.
+   * The cgroup's limit and the stated limit alternate in being the nearer limit. The held state
+   * ends at once only if the value of a limit changes or a limit is removed.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

@@ -31,7 +31,7 @@ class RecordedDiagnosisTest {
   private static final double MIB = 1 << 20;
   private static final int MOST_WORDS = 25;
 
-  /** The largest share of the growth that may have no cause. */
+  /** The largest share of the growth that the account may leave without a cause. */
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**

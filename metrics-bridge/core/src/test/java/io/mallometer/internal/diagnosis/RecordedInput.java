@@ -89,12 +89,12 @@ final class RecordedInput {
     if (kind.isRecord()) {
       return record(json, kind);
     }
-    // A value of another type is null, such as the distribution of sizes, which the rules do not
-    // read.
+    // A value of any other type is read as null. The rules do not read such values, for example the
+    // distribution of sizes.
     return kind == String.class ? json.asText() : null;
   }
 
-  /** Reads pages of files from JSON that has only the bytes by the name of the file. */
+  /** Reads pages of files from JSON that has only a number of bytes for each file name. */
   private static AccountReading.PagesOfFiles onlyFiles(JsonNode json) {
     Map<String, Long> files = new LinkedHashMap<>();
     json.properties().forEach(file -> files.put(file.getKey(), file.getValue().asLong()));

@@ -42,8 +42,9 @@ import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 
 /**
- * The figures of a process up to a certain age, in MiB by second. The process was started at noon
- * in a cgroup of 1,000 MiB, and its start-up ended at 12:02.
+ * Simulates a process up to a certain age. The figures of the process are functions of the second,
+ * in MiB. The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at
+ * 12:02.
  */
 class Situation {
 
@@ -89,7 +90,7 @@ class Situation {
   /** The share of the live bytes of call sites that is on pages in memory; NaN if unknown. */
   double residentShare = Double.NaN;
 
-  /** The MiB that each call site has allocated; NaN if they equal its live bytes. */
+  /** The MiB that each call site has allocated; NaN for as many as are live. */
   double allocated = Double.NaN;
 
   Status status = Status.counting();

@@ -116,8 +116,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The first allocation makes the call site known. An event names only call sites that are known
-    // by then, and may come before the sample of its own request.
+    // The first allocation makes the call site known. The event of a request may come before the
+    // sample of that request, and names only call sites that are known at that time.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =
@@ -153,7 +153,10 @@ class AllocatorOfARealJvmTest {
     NativeWork.freeMemory(before);
   }
 
-  /** The process was started with a larger threshold for huge requests. */
+  /**
+   * The process was started with a threshold for huge requests that is larger than the monitor's
+   * threshold.
+   */
   @Test
   void aThresholdIsOfAnySizeAndTellsWhatIsLeftWhenItEnds() throws Exception {
     List<MonitorEvent> told = new ArrayList<>();

@@ -37,7 +37,8 @@ class MessageReaderTest {
           "");
 
   /**
-   * A library that records its calls. It begins and reports a message only while {@link #counts}.
+   * A library that records the calls of its methods. A message can begin, and exists, only while
+   * {@link #counts} is true.
    */
   private final class Library extends SilentLibrary {
 
@@ -136,8 +137,9 @@ class MessageReaderTest {
   }
 
   /**
-   * A diagnosis that is too early may keep a graver state. Its sentence names files, such as one
-   * that cannot be read, so the message must not contain it.
+   * A diagnosis may keep an earlier, graver state while it is too early to judge growth. The
+   * sentence of such a diagnosis names files, here one that cannot be read, so the message must not
+   * contain the sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {
@@ -190,8 +192,8 @@ class MessageReaderTest {
   }
 
   /**
-   * If a checkpoint begins while a snapshot is published, it waits for the publication and then
-   * ends the message.
+   * A checkpoint that begins while a snapshot is published waits for the end of the publication,
+   * and then ends the message.
    */
   @Test
   void aCheckpointDuringThePublicationEndsTheMessage() throws InterruptedException {

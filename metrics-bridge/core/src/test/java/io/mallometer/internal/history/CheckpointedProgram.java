@@ -43,8 +43,8 @@ public final class CheckpointedProgram {
   }
 
   /**
-   * Returns whether a poll came after a moment. Waits for one up to 30 s, because a poll takes more
-   * than a second on a busy machine.
+   * Returns whether a poll came after a moment. Waits up to 30 s for such a poll, because a poll
+   * takes more than a second on a busy machine.
    */
   private static boolean polledAfter(Mallometer mallometer, Instant moment) throws Exception {
     Instant deadline = moment.plusSeconds(30);

@@ -350,7 +350,9 @@ class ExitDiagnosisTest {
     assertThat(PostMortem.of(lifeIn(cgroup), false).oomKills()).isEqualTo(3);
   }
 
-  /** Returns a recorded run in a cgroup, since the latest boot of this machine. */
+  /**
+   * Returns a recorded run that was in a cgroup and began after the latest boot of this machine.
+   */
   private static RecordedLife lifeIn(Path cgroup) throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     long inode = (Long) Files.getAttribute(cgroup, "unix:ino");

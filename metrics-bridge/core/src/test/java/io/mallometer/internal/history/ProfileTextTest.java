@@ -55,7 +55,7 @@ class ProfileTextTest {
     assertThat(read.with(List.of())).isEqualTo(written.with(List.of()));
   }
 
-  /** Random names and numbers are hardly compressible. */
+  /** The names and numbers are random, so the text is hardly compressible. */
   @Test
   void theLargestSitesAreThoseThatFit() throws Exception {
     SplittableRandom random = new SplittableRandom(1);

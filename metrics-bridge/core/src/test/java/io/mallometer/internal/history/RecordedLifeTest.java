@@ -154,7 +154,10 @@ class RecordedLifeTest {
         whole, "written in format 1 by another version of mallometer; this version reads format 3");
   }
 
-  /** The checksum of the header is computed again, so that the invalid values pass it. */
+  /**
+   * The checksum of the header is computed again, so that headers with invalid values pass the
+   * check.
+   */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {
     Random random = new Random(1);

@@ -363,8 +363,8 @@ class RecorderTest {
   }
 
   /**
-   * The second recorder writes to the same file, like one of another class loader after a web
-   * application was redeployed.
+   * The second recorder writes to the same file. A recorder of another class loader does so after a
+   * web application was redeployed.
    */
   @Test
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {

@@ -11,11 +11,11 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 
-/** A recording that a test writes like the library, at times that the test sets. */
+/** A recording in the library's format, which a test writes at times that the test sets. */
 final class RecordingFile implements Closeable {
 
   /**
-   * The number of slots for profiles at the peak. They are the first slots of the region for
+   * The number of slots for profiles at the peak. These slots are the first ones of the region for
    * profiles.
    */
   private static final int PEAKS = 2;
@@ -29,7 +29,7 @@ final class RecordingFile implements Closeable {
   /**
    * Opens a file that has a header and no records.
    *
-   * @param life the number in the header
+   * @param life the number in the header that identifies the run
    */
   RecordingFile(Path path, long life) throws IOException {
     this.file = new RandomAccessFile(path.toFile(), "rw");

@@ -120,7 +120,10 @@ class RecordingOfARealJvmTest {
         .startsWith("exited with code 143");
   }
 
-  /** The library lacks the bridge's native methods, so JNA calls its functions. */
+  /**
+   * The library lacks the bridge's native methods, so the bridge calls the library's functions by
+   * JNA.
+   */
   @Test
   void textsAreWrittenByJnaToo() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
@@ -234,7 +237,7 @@ class RecordingOfARealJvmTest {
     return start(preloaded, options, List.of(), arguments);
   }
 
-  /** Starts a process whose output is not read, so that its prints block. */
+  /** Starts a process whose output nobody reads, so that the process blocks when it prints. */
   private Process startUnread(Path heartbeat) throws IOException {
     Process process = builder(true, List.of(), List.of(), "hang", heartbeat.toString()).start();
     started.add(process);

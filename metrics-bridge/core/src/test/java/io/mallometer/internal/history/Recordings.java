@@ -9,7 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.Arrays;
 
-/** Recordings with known contents, like those of the library. */
+/** Creates recordings with known contents in the library's format. */
 public final class Recordings {
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -69,7 +69,10 @@ public final class Recordings {
         RecordingBytes.checksum(header, 0, RecordingFormat.HEADER_CHECKSUM));
   }
 
-  /** Creates and opens a file with only a header. An existing file becomes the previous one. */
+  /**
+   * Creates and opens a file with only a header. Renames an existing file to the name of the
+   * previous recording.
+   */
   static RecordingFile open(Path file) throws IOException {
     ByteBuffer header = header();
     byte[] whole = Arrays.copyOf(header.array(), RecordingFormat.FILE_BYTES);
@@ -100,7 +103,7 @@ public final class Recordings {
     file.write(ring, START.plusNanos(nanos), START_NANOS + nanos, sample);
   }
 
-  /** Returns a sample of known figures, in bytes. */
+  /** Returns a sample with these figures, in bytes. */
   static ByteBuffer figures(double live, double resident, double charged, double limit) {
     ByteBuffer sample = RecordingFile.buffer(RecordingFormat.SAMPLE_BYTES);
     sample.putInt(RecordingFormat.SAMPLE_KIND, RecordingFormat.RECORD_SAMPLE);

@@ -19,8 +19,8 @@ class ReportedMemoryTest {
   @TempDir private Path directory;
 
   /**
-   * A text on memory is written once a minute and when a threshold is exceeded. The latest text may
-   * be that of a threshold.
+   * The recording gets a text on memory once a minute, and another one when a threshold is
+   * exceeded. Either of them may be the latest.
    */
   @Test
   void anExceededShareAfterTheLastMinuteIsTheLatest() throws Exception {
@@ -40,8 +40,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * The split may be older than the text, because an expensive split is made less than once a
-   * minute.
+   * The split of the resident set may be older than the text, because an expensive split is made
+   * less often than once a minute.
    */
   @Test
   void anOldSplitIsTold() throws Exception {
@@ -89,8 +89,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Returns the report of a process with texts of minutes at 10 and 70 s, and with one of an
-   * exceeded threshold.
+   * Returns the report of a process that wrote its memory by the minute, at 10 and 70 s, and also
+   * at the second at which a threshold was exceeded.
    */
   private String report(long exceededSecond) throws IOException {
     Path path = directory.resolve("recording");

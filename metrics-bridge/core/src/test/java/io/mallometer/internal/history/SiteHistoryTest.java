@@ -170,8 +170,8 @@ class SiteHistoryTest {
   }
 
   /**
-   * Without a present reading, old readings could only be compared with themselves, which shows no
-   * change.
+   * Without a current reading, an old reading could only be compared with itself, which would show
+   * no change.
    */
   @Test
   void withoutCallSitesNowTheReasonIsToldAndNoChangesAre() {

@@ -13,7 +13,9 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests rates of sites that are read every 15 s. Each sample stands for the same bytes. */
+/**
+ * Tests rates of sites that are read every 15 s. Each sample stands for the same number of bytes.
+ */
 class SiteRatesTest {
 
   private static final int STEP = 15;

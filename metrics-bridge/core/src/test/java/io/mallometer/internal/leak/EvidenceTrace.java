@@ -37,8 +37,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A file with successive evidence of a real process, which tests judge again without waiting. It
- * has gzipped lines of JSON, one for each moment.
+ * A file with successive evidence of a real process, which tests judge again without waiting. The
+ * file has gzipped lines of JSON, one for each moment.
  *
  * <pre>{@code
  * NativeLibrary library = new ProcessLibrary();
@@ -75,7 +75,7 @@ public final class EvidenceTrace {
       this.out = out;
     }
 
-    /** Adds a moment. */
+    /** Adds a line with the evidence and the call sites of a moment. */
     public void add(Evidence evidence, CallSites sites, Instant time) throws IOException {
       ObjectNode line = JSON.createObjectNode();
       line.put("time", time.toString()).put("nanos", evidence.nanos());

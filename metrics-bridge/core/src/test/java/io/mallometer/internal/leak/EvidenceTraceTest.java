@@ -13,7 +13,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that the verdicts on a recorded trace are the same as those on its process. */
+/**
+ * Tests that the verdicts on a recorded trace are the same as the verdicts on the process at the
+ * time of the recording.
+ */
 class EvidenceTraceTest {
 
   private static final double TWENTY_MINUTES = 1_200;

@@ -137,9 +137,9 @@ class GrowthAfterAttachTest {
   private static final double SLOW_LEAK = 3 * MIB / 60;
 
   /**
-   * Returns a process with a leak in objects of 16 KiB. Half of its live bytes are a cache with
-   * entries of 64 KiB, which is replaced within ten minutes; a twentieth of the live bytes is in
-   * objects that live for half a minute on average.
+   * Returns a process with a leak in objects of 16 KiB. Half of the process's live bytes are a
+   * cache with entries of 64 KiB, which is replaced within ten minutes. A twentieth of the live
+   * bytes is in objects that live for half a minute on average.
    */
   private Process leakBesideCache(double live, double leak) {
     Process process = new Process(live, live / 2);

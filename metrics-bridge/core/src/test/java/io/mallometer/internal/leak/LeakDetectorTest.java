@@ -126,8 +126,8 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.UNUSED);
     assertThat(verdict.grounds().evidence()).isEqualTo(LeakEvidence.SLOTS);
-    // 60 objects without an access for three minutes on average are 180 object-minutes. With an
-    // access every 39 min, the probability of that is 1 %.
+    // 60 objects were not accessed for three minutes on average, that is for 180 object-minutes. If
+    // each object were accessed every 39 min on average, the probability of no access would be 1 %.
     assertThat(verdict.sentence())
         .isEqualTo(
             "Tables.load holds 4.8 MiB allocated between 00:00 and 00:01 UTC: 60 of 60"
@@ -219,7 +219,7 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** The site has lost 24 MiB. The addresses of its other 8 MiB exist. */
+  /** The site has lost 24 MiB. The addresses of the site's other 8 MiB exist. */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -227,7 +227,10 @@ class LeakDetectorTest {
     assertThat(leak.suspected().bytes().value()).isCloseTo(24.0 * (1 << 20), withinPercentage(8));
   }
 
-  /** Makes site 1 lose memory. Searches find the addresses of only some of its objects. */
+  /**
+   * Makes site 1 lose memory. Searches find the addresses of only {@code withAddress} of the site's
+   * objects.
+   */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
     live(1, mebibytes * (1 << 20));
@@ -423,7 +426,8 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count, so idle objects have the same idle time as before them.
+    // The void 40 minutes do not count, so idle objects have the same idle time as before these
+    // minutes.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
@@ -688,7 +692,7 @@ class LeakDetectorTest {
         .containsExactlyInAnyOrder(tuple(1, LeakEvidence.LOST), tuple(2, LeakEvidence.OUTLASTED));
   }
 
-  /** A stack by itself has only three idle objects, which have less than 1 MiB. */
+  /** Each stack has only three idle objects, which are smaller than 1 MiB in total. */
   @Test
   void whatAStackLosesIsToldIfAllStacksTogetherAreUnused() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -828,8 +832,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two other stacks of the name have unused objects, too, but these are younger than the longest
-   * timeout.
+   * Two other stacks of the same name have unused objects, too, but these objects are younger than
+   * the longest timeout.
    */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
@@ -903,8 +907,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six stacks of the name have freed objects that were idle for 25 minutes, and have no live
-   * memory.
+   * Six stacks of the same name have no live memory. They have freed objects that were idle for 25
+   * minutes.
    */
   @Test
   void whatStacksThatHoldNothingFreedCountsBeforeALeakAsAfterIt() {
@@ -920,7 +924,10 @@ class LeakDetectorTest {
     }
   }
 
-  /** Each of 20 stacks has too few objects to be growing by itself. Another stack is unused. */
+  /**
+   * Each of 20 stacks has too few objects for the verdict growing on this stack alone. Another
+   * stack is unused.
+   */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
     site(30, "Parser.node");
@@ -958,7 +965,7 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // 28 objects of the other stack are older than 105 s, which are 90 s and three epochs of 5 s.
+    // 28 objects of the other stack are older than 105 s, the sum of 90 s and three epochs of 5 s.
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -1213,7 +1220,10 @@ class LeakDetectorTest {
         .containsOnly(Instant.EPOCH.plusSeconds(35 * 60));
   }
 
-  /** A healthy site shows its latest assessment, even one that is for the verdict leak. */
+  /**
+   * A healthy site shows its latest assessment, even if this assessment meets all conditions of a
+   * leak.
+   */
   @Test
   void ofAHealthySiteTheLatestAssessmentIsShownAlsoWhileItSpeaksForAnotherVerdict() {
     site(1, "Cart.zip");
@@ -1622,7 +1632,7 @@ class LeakDetectorTest {
 
   /**
    * Returns the use of a site with many gaps between accesses. Only a small share of the gaps
-   * exceeds the threshold, but these gaps are more than the idle objects.
+   * exceeds the threshold, but these long gaps outnumber the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];
@@ -1645,7 +1655,7 @@ class LeakDetectorTest {
     return verdict(evaluate(seconds), number);
   }
 
-  /** Evaluates four times a minute for a given time until minute 29. */
+  /** Evaluates four times a minute during the given seconds before minute 29. */
   private void evaluateFor(double seconds) {
     for (double second = 29 * MINUTE - seconds; second <= 29 * MINUTE; second += 15) {
       evaluate(second);

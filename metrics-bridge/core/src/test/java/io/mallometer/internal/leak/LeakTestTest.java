@@ -94,8 +94,8 @@ class LeakTestTest {
   }
 
   /**
-   * When slots are scarce, an object may get a slot with a very small probability. It then stands
-   * for many objects.
+   * When slots are scarce, an object may get a slot with a very small probability. Such an object
+   * stands for many objects.
    */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {

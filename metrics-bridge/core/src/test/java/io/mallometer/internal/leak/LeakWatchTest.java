@@ -56,7 +56,10 @@ class LeakWatchTest {
         library, callSites, clock, () -> library.now, () -> new GarbageCollections(0, 0, 0));
   }
 
-  /** A library that leaks an object of 64 KiB every 20 s at one site, and observes all of them. */
+  /**
+   * Simulates a library that observes all objects of a leak: an object of 64 KiB every 20 s, at one
+   * site.
+   */
   private static final class Library extends SilentLibrary {
     long now;
     int readings;
@@ -221,8 +224,8 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // An object was allocated every 20 s for 31 minutes. All objects but those of the last two
-    // minutes are idle, because the void time ended eleven minutes ago.
+    // An object was allocated every 20 s for 31 minutes. The threshold is two minutes, and the void
+    // time ended eleven minutes ago. So all objects but those of the last two minutes are idle.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }

@@ -342,9 +342,7 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /**
-   * 8 samples stand for 80 objects, and the registers of 20 threads may contain as many addresses.
-   */
+  /** 8 samples stand for 80 objects, and the registers of 20 threads may contain 80 addresses. */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
     library.has(8, 0);
@@ -430,7 +428,10 @@ class LostMemoryTest {
     assertThat(library.searches).containsExactly(List.of(7, SITE));
   }
 
-  /** Suspects come first. The other sites follow, because the next search is an hour later. */
+  /**
+   * A search looks for the objects of suspects first. It also looks for those of the other sites,
+   * because the next search is an hour later.
+   */
   @Test
   void otherSitesAreSoughtAfterThoseThatAreSuspected() {
     SiteVerdict pool = VerdictsByHand.verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 3e6);

@@ -54,7 +54,7 @@ class RecordedKernelsTest {
 
   /**
    * Judges the last six of 50 minutes in which the 18 leaks of {@code StatedLeaks} and the 22
-   * healthy programs of {@code StatedLookAlikes} ran. Their times were not divided.
+   * healthy programs of {@code StatedLookAlikes} ran. The programs ran at their real speed.
    */
   @Test
   void ofProgramsThatStateTheirTruthLeaksAreUnusedAndNoLookAlikeIsALeak() throws Exception {

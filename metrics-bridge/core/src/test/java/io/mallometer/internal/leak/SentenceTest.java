@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 class SentenceTest {
 
   /**
-   * A foreign call has frames of the JDK above the method that makes the call. The name is that of
-   * the calling method.
+   * In the stack of a foreign call, frames of the JDK lie above the method that makes the call. The
+   * site is named after this method.
    */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {

@@ -81,7 +81,7 @@ record SimulatedKind(
     return (time, random) -> time + exponential(1 / rate, random);
   }
 
-  /** Returns births with a rate per second between two times. */
+  /** Returns births at random times between two times, with a constant rate per second. */
   static Births between(double begin, double end, double rate) {
     return (time, random) -> {
       double next = Math.max(begin, time) + exponential(1 / rate, random);
@@ -90,8 +90,8 @@ record SimulatedKind(
   }
 
   /**
-   * Returns births with a rate per second that is multiplied by a share. The share depends on the
-   * time.
+   * Returns births at random times. The rate at a time is {@code rate} per second multiplied by the
+   * share at this time.
    */
   static Births falling(double rate, DoubleUnaryOperator share) {
     return (time, random) -> {
@@ -103,7 +103,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births with a rate per second in the first seconds of each period. */
+  /** Returns births at random times in the first {@code length} seconds of each period. */
   static Births bursts(double period, double length, double rate) {
     return (time, random) -> {
       double next = time + exponential(1 / rate, random);
@@ -112,7 +112,7 @@ record SimulatedKind(
     };
   }
 
-  /** Returns births with a rate per second, in phases of equal length that begin at given times. */
+  /** Returns births at random times in phases of equal length, which begin at the given times. */
   static Births phases(double length, double rate, double... begins) {
     return (time, random) -> {
       for (double begin : begins) {
@@ -143,7 +143,10 @@ record SimulatedKind(
     return (birth, random) -> seconds * (1 + 0.01 * random.nextDouble());
   }
 
-  /** Returns a life that ends at the next multiple of a period, at which all objects are freed. */
+  /**
+   * Returns a life that ends at the next multiple of the period, so that all objects are freed at
+   * once.
+   */
   static Life untilRenewed(double period) {
     return (birth, random) -> period - birth % period;
   }
@@ -183,7 +186,7 @@ record SimulatedKind(
     return (time, birth, random) -> time - time % period + period;
   }
 
-  /** Returns a use that is like another one, but ends for each object some time after its birth. */
+  /** Returns the given use, limited to the first seconds after the birth of each object. */
   static Use forTheFirst(double seconds, Use use) {
     return (time, birth, random) -> {
       double next = use.after(time, birth, random);

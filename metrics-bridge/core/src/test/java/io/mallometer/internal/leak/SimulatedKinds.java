@@ -172,7 +172,10 @@ final class SimulatedKinds {
                       .contains(kind.name()))
           .toList();
 
-  /** The minutes until a timeout, swap, scan or use, for which healthy kinds look like leaks. */
+  /**
+   * The minutes from the birth of an object until a timeout, swap, scan or use. For that long, a
+   * healthy kind looks like a leak.
+   */
   private static final int[] GAPS = {1, 3, 5, 8, 12, 15, 20, 25, 30};
 
   private static final int[] LONG_GAPS = {12, 30};

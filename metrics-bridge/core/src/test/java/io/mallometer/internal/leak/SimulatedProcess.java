@@ -33,9 +33,8 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The least number of samples of a site that the library aims to put into slots in an epoch
-   * (leak/placement.h). {@link #LIVE_IN_SLOTS} is the number of live samples of a site in slots at
-   * which the library aims.
+   * The library tries to put at least this many samples of each site into slots in an epoch
+   * (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live samples of each site in slots.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
@@ -98,8 +97,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the bytes that those samples of the site stand for that were born before a time and
-     * are never freed.
+     * Returns the estimated bytes of the objects that were born before a time and are never freed,
+     * from the site's samples.
      */
     double suspectable(double oldest) {
       return live.stream()
@@ -244,8 +243,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the sample as the library would report it. Returns the same instance as before unless
-     * the object was used since.
+     * Returns the sample as the library would report it. Returns the same instance as the previous
+     * call, unless the object was used in between.
      */
     SampledObject object(Site site) {
       if (lastAccess != told) {

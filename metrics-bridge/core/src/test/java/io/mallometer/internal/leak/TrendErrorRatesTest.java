@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 class TrendErrorRatesTest {
 
   /**
-   * All orders of figures without a trend are equally likely, and the orders of 8 figures can be
-   * counted.
+   * If figures have no trend, all their orders are equally likely. The orders of 8 figures can be
+   * counted, so the probability is known.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {
@@ -34,7 +34,10 @@ class TrendErrorRatesTest {
     assertThat(said).isBetween(0.001, most);
   }
 
-  /** Returns the number of orders of figures with at most some number of falling pairs. */
+  /**
+   * Returns the number of orders of the figures in which at most {@code most} pairs of figures
+   * fall.
+   */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];
     orders[0] = 1;

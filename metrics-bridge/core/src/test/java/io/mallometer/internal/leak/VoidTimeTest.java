@@ -49,8 +49,8 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // The exact void time since 100 s is 4,950 s. The oldest spans are merged into one that began
-    // before 100 s, and all of its void time counts.
+    // The exact void time since 100 s is 4,950 s. The oldest spans are merged into one span that
+    // began before 100 s, and all void time of the merged span counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 

@@ -46,12 +46,12 @@ class WaitingGarbageTest {
     Outlived latest = Outlived.NONE;
     Outlived before = Outlived.NONE;
 
-    /** Whether an old collection is counted only after it has marked. */
+    /** Whether a collection of the old generation is counted only when its marking has ended. */
     boolean marksFirst;
 
     /**
-     * The number of samples that cleaners freed. It begins at 1, as if a cleaner had freed a sample
-     * already.
+     * The number of samples that cleaners freed. The number begins at 1, as if a cleaner had freed
+     * a sample already.
      */
     long cleaned = 1;
 
@@ -317,8 +317,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The cleaners have not yet freed the objects that the collection found, so these objects look as
-   * if they were held.
+   * The cleaners have not yet freed the objects that the collection found to be garbage, so these
+   * objects look as if the collection had found them in use.
    */
   @Test
   void aReadingJustAfterACollectionChangesNothing() {
@@ -337,7 +337,10 @@ class WaitingGarbageTest {
     assertThat(answer().answer()).isNotEqualTo(GarbageAnswer.OLD);
   }
 
-  /** A second observer in a JVM reads counts from before its own beginning. */
+  /**
+   * The library also counts for observers that begin later: such an observer knows the collections
+   * before its beginning.
+   */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {
     collectTwice(1);
@@ -585,8 +588,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library recognizes a cleaner when it frees a sample. Before that, only the stack of the
-   * site tells that a cleaner of the JDK frees the objects.
+   * The library recognizes a cleaner when the cleaner frees a sample. Before that, only the stack
+   * of the site tells that a cleaner of the JDK frees the objects.
    */
   @Test
   void whatACleanerOfTheJdkFreesMayBeGarbageUntilACollectionMeetsIt() {

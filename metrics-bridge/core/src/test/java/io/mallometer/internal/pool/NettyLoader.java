@@ -32,7 +32,7 @@ final class NettyLoader extends URLClassLoader {
   }
 
   /**
-   * Returns a loader of a version of Netty; for an empty text, of the version in the class path.
+   * Returns a loader of a version of Netty. An empty text stands for the version in the class path.
    */
   static NettyLoader of(String version) throws IOException {
     List<Path> places = new ArrayList<>();
@@ -93,7 +93,10 @@ final class NettyLoader extends URLClassLoader {
     return new Use(program);
   }
 
-  /** The program. It is called by reflection, because this loader defines its class anew. */
+  /**
+   * The program, called by reflection: this loader defines its own copy of the class {@link
+   * NettyUse}.
+   */
   record Use(Object program) {
 
     Use level(String name) throws ReflectiveOperationException {

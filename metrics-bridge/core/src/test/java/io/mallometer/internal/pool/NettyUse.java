@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A program that uses one copy of Netty. The {@link NettyLoader} of the copy defines it. It calls
- * Netty by reflection, because the package of the copy may have any name.
+ * A program that uses one copy of Netty. The {@link NettyLoader} of the copy also defines this
+ * class. The program calls Netty by reflection, because the package of the copy may have any name.
  */
 public final class NettyUse {
 
@@ -97,8 +97,8 @@ public final class NettyUse {
   }
 
   /**
-   * Returns a method as a public class or interface of the target declares it. A method of a class
-   * that is not public cannot be called by reflection.
+   * Returns a method that a public class or interface of the target declares, because a method of a
+   * class that is not public cannot be called by reflection.
    */
   private static Method method(Object target, String name, Class<?>... parameters)
       throws NoSuchMethodException {

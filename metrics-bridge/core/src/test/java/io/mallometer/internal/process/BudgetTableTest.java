@@ -66,7 +66,7 @@ class BudgetTableTest {
 
   /**
    * The sum in MiB is 512 of heap, 128 of metaspace, 30 of code, 10 of direct buffers, 50 of
-   * stacks, 70 of native memory and 22 beside the process.
+   * stacks, 70 of native memory, and 22 of kernel memory and tmpfs.
    */
   @Test
   void whatIsBoundedCountsWithItsBoundAndTheRestWithItsUse() {

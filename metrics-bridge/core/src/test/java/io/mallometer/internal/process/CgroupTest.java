@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests the reading of captured texts of cgroups. The texts of version 2 were captured on Debian's
- * Linux 6.1 and 6.12, from a cgroup whose limit its shell and JVM had exceeded. Other texts of
- * version 2 follow the kernel's documentation, with figures that can be added up by hand.
+ * Linux 6.1 and 6.12, from a cgroup in which a shell and a JVM had exceeded the limit. Other texts
+ * of version 2 follow the kernel's documentation, with figures that can be added up by hand.
  */
 class CgroupTest {
 

@@ -29,7 +29,8 @@ import java.util.function.Predicate;
 
 /**
  * A program that allocates a known amount of each kind of memory, one kind after the other. After
- * each it prints the growth of each part of the split: {@code heap: java_heap=67108864 ...}.
+ * each kind of memory the program prints the growth of each part of the resident set: {@code heap:
+ * java_heap=67108864 ...}.
  */
 final class Holdings {
 

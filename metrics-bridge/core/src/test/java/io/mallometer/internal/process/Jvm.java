@@ -8,7 +8,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A JVM in which a test checks that memory of each kind appears in its part.
+ * A JVM in which a test checks that memory of each kind appears in the right part of the resident
+ * set.
  *
  * @param jdk the home directory of the JDK
  * @param collector the collector, by its name in {@code -XX:+Use...GC}

@@ -66,8 +66,8 @@ class JvmRangesTest {
   }
 
   /**
-   * Asserts that the addresses of the heap are in the ranges, and that the addresses next to it are
-   * not.
+   * Asserts that the addresses of the heap are in the ranges, and that the addresses next to the
+   * heap are not.
    */
   private static void assertHeap(String report) {
     JvmRanges ranges = JvmRanges.parse(report, "");

@@ -56,7 +56,9 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT + 256 * MIB, 64 * MIB));
   }
 
-  /** The JVM loads classes between the reading of the mappings and that of its figures. */
+  /**
+   * The JVM loads classes after the mappings were read, and before the JVM's own figures are read.
+   */
   @Test
   void theAccountMayBeAheadOfTheMappings() {
     node(AT, 20 * MIB);

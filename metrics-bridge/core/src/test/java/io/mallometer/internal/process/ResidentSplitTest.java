@@ -291,8 +291,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The program mapped parts of this memory, so these parts are not presumed to be the JVM's
-   * tables.
+   * The program itself has mapped some ranges of the unknown memory, so these ranges are not
+   * presumed to be the JVM's tables.
    */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
@@ -349,8 +349,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * Native memory tracking counts committed memory, touched or not. It has 42 MiB here, and the
-   * tables take at most 14 MiB.
+   * Native memory tracking counts committed memory, touched or not. It reports 42 MiB here, but the
+   * JVM's tables take at most 14 MiB.
    */
   @Test
   void theJvmsAccountMakesItPresumeLessAndNeverMore() {

@@ -63,7 +63,9 @@ class SmapsTest {
         .isEqualTo(11_448 * 1024);
   }
 
-  /** Each of three mappings of a page counts a third of the page. */
+  /**
+   * Each page of the heap is mapped three times, so each mapping has a third of the page (its Pss).
+   */
   @Test
   void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {
     String view =

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that memory of each kind that a program allocates appears in its part of the split. By
- * default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with each
+ * Tests that memory of each kind that a program allocates appears in the right part of the split.
+ * By default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with each
  * JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that changes
  * the place of memory. After more than 20 runs the test prints a table.
  */
@@ -29,7 +29,7 @@ class SplitOfARealJvmTest {
 
   /**
    * The tolerance in bytes. All live objects count as resident, although some MiB of the JVM's own
-   * objects never are. While malloc retains nothing, these MiB are missing in other parts.
+   * objects are never resident. While malloc retains nothing, these MiB are missing in other parts.
    */
   private static final long SLACK = 6L << 20;
 

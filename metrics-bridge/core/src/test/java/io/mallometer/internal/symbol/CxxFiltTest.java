@@ -19,9 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares names with those of {@code c++filt -p} (GNU binutils) for all functions of large C++
- * libraries. Parts that {@link ItaniumName} leaves out are removed from its output: template
- * arguments, the parameters of lambdas, ABI tags, clones, the words before the target of a thunk,
- * and the parameters that c++filt shows for thunks and for enclosing functions.
+ * libraries. The test removes from the output of c++filt what {@link ItaniumName} leaves out:
+ * template arguments, the parameters of lambdas, ABI tags, clones, the words before the target of a
+ * thunk, and the parameters that c++filt shows for thunks and for enclosing functions.
  */
 @Tag("process")
 @Tag("any-jdk")

@@ -5,12 +5,13 @@ import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Decides which releases one step of the service forgets.
+ * Makes one step of the service leak: decides which of its native objects the step does not
+ * release.
  *
  * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,
  * the method returns true just often enough that bytes are lost at a steady rate, whatever the
- * load. The method returns false after the cap is reached or while the process is full.
- * Thread-safe.
+ * load. The method returns false once the cap is reached, or while the process is as large as it
+ * may become. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;
@@ -61,7 +62,7 @@ final class LeakSwitch {
   }
 
   /**
-   * The history of a switch.
+   * The state of a switch, and its losses so far.
    *
    * @param on whether the switch is on
    * @param lostBytes the lost native memory so far, estimated by the service rather than measured

@@ -12,8 +12,8 @@ import java.util.zip.Inflater;
  * Packs reports with zlib.
  *
  * <p>The leak: archives stay open, so their deflaters are never ended. A deflater without
- * references would be ended by its cleaner at a later collection. {@code openArchives} refers to
- * them, so they leak.
+ * references would be ended by its cleaner at a later collection. But {@code openArchives} refers
+ * to these deflaters, so they leak.
  */
 final class ReportArchive {
   /**

@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.annotation.Scheduled;
 
 /**
- * Produces a steady number of reports a second. One thread does the work, so it uses at most one
- * processor. If it is too slow, it drops reports.
+ * Produces a steady number of reports a second. One thread does the work, so the load uses at most
+ * one processor. If the thread is too slow, it drops reports.
  */
 class ReportLoad {
   /** The highest load, in reports a second. */

@@ -32,7 +32,10 @@ class ReportService {
     this.spool = spool;
   }
 
-  /** Produces the next report. The load and requests may call this in parallel. */
+  /**
+   * Produces the next report. The built-in load and HTTP requests may call this method at the same
+   * time.
+   */
   synchronized void produce() throws SQLException, InterruptedException {
     Report report = writer.write(lastNumber.incrementAndGet());
     index.add(report);

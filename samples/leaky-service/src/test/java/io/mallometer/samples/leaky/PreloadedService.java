@@ -65,7 +65,7 @@ final class PreloadedService implements AutoCloseable {
     return start(List.of(), arguments);
   }
 
-  /** Starts the service that was processed ahead of time. */
+  /** Starts the service with the code that Spring generated ahead of time (Spring AOT). */
   static PreloadedService startProcessed(String... arguments)
       throws IOException, InterruptedException {
     return start(List.of("-Dspring.aot.enabled=true"), arguments);
@@ -100,7 +100,7 @@ final class PreloadedService implements AutoCloseable {
         .orElseThrow(() -> new AssertionError(name + " is not in the scrape"));
   }
 
-  /** Switches a leak; returns the bytes that it has lost so far. */
+  /** Switches a leak on or off. Returns the bytes that this leak has lost so far. */
   long turn(Leak leak, boolean on) {
     return lostBytes(post("/leaks/" + leak.label() + "?on=" + on));
   }

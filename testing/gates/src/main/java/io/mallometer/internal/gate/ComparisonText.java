@@ -77,7 +77,7 @@ final class ComparisonText {
   }
 
   /**
-   * Returns workflow commands, see
+   * Returns the comparison as workflow commands of GitHub, see
    * https://docs.github.com/actions/reference/workflow-commands-for-github-actions
    */
   static String github(Comparison comparison) {

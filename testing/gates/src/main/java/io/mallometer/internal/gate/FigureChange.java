@@ -13,7 +13,7 @@ public enum FigureChange {
   /** No change: the difference is within the tolerance, or less is used inside the noise band. */
   EQUAL;
 
-  /** Returns its name in reports. */
+  /** Returns the name of this judgement in reports. */
   String id() {
     return name().toLowerCase(Locale.ROOT);
   }

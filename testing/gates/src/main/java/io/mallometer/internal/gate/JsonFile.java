@@ -34,8 +34,8 @@ final class JsonFile {
   /**
    * Reads a file.
    *
-   * @throws UnusableResultsException if it is not one JSON value in UTF-8
-   * @throws IOException if it does not exist or cannot be read
+   * @throws UnusableResultsException if the file is not one JSON value in UTF-8
+   * @throws IOException if the file does not exist or cannot be read
    */
   JsonFile(Path path) throws IOException {
     this.path = path;
@@ -58,7 +58,7 @@ final class JsonFile {
     }
   }
 
-  /** Returns where the parser stopped. The rest of its message is for programmers. */
+  /** Returns where the parser stopped. The rest of the parser's message is for programmers. */
   private static String place(Exception e) {
     Matcher place = PLACE.matcher(String.valueOf(e.getMessage()));
     return place.find() ? "; see " + place.group() : "";

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Finds the value for a word in an option or a file. */
+/** Finds the value that a word in an option or a file names. */
 final class OptionByName {
 
   private OptionByName() {}

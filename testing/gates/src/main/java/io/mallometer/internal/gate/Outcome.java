@@ -36,7 +36,7 @@ public enum Outcome {
     return bisectCode;
   }
 
-  /** Returns its name in reports, such as {@code not measured}. */
+  /** Returns the name of this outcome in reports, such as {@code not measured}. */
   public String id() {
     return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }

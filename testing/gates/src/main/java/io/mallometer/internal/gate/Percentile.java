@@ -2,7 +2,7 @@ package io.mallometer.internal.gate;
 
 import java.util.Locale;
 
-/** A percentile of repeated measurements by which two runs are compared, in ascending order. */
+/** The percentiles of repeated measurements by which two runs are compared, in ascending order. */
 public enum Percentile {
   P0(0),
   P25(25),
@@ -20,7 +20,7 @@ public enum Percentile {
     this.percent = percent;
   }
 
-  /** Returns its name in files and options, such as {@code p90}. */
+  /** Returns the name of this percentile in files and options, such as {@code p90}. */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Selects measurements. Patterns have {@code *} for any text and {@code ?} for any character. */
+/**
+ * Selects measurements. In patterns, {@code *} stands for any text and {@code ?} for one character.
+ */
 public final class Selection {
 
   /** The metrics of native memory. A benchmark's score and time are compared only on request. */

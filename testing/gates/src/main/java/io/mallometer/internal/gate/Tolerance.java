@@ -22,19 +22,19 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
 
   /**
-   * The absolute allowance of the presets. It is less than one byte or call, so whole numbers must
-   * still be equal. It allows for the JVM's own allocations, which add up to 0.5 byte to averages
-   * over many operations.
+   * The absolute allowance of the presets. This allowance is less than one byte or call, so whole
+   * numbers must still be equal. The JVM's own allocations add up to 0.5 byte to averages over many
+   * operations, and must not fail a comparison.
    */
   private static final double FRACTION = 0.99;
 
   /** The presets. */
   public enum Preset {
-    /** No difference at any percentile: for counts that are equal from run to run. */
+    /** Allows no difference at any percentile: for counts that are equal from run to run. */
     STRICT(new Tolerance(0, 0, EnumSet.allOf(Percentile.class))),
-    /** 5 % at the quartiles, and less than one unit in any case. */
+    /** Allows 5 % at the quartiles. A difference of less than one unit is always allowed. */
     DEFAULT(new Tolerance(0.05, FRACTION, QUARTILES)),
-    /** 25 % at the quartiles, and less than one unit in any case. */
+    /** Allows 25 % at the quartiles. A difference of less than one unit is always allowed. */
     RELAXED(new Tolerance(0.25, FRACTION, QUARTILES));
 
     private final Tolerance tolerance;
@@ -47,7 +47,7 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       return tolerance;
     }
 
-    /** Returns its name in files and options. */
+    /** Returns the name of this preset in files and options. */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }

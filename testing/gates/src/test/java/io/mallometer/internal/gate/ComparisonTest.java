@@ -25,7 +25,7 @@ class ComparisonTest {
 
   @TempDir private Path directory;
 
-  /** A percentile is a sample: of ten, p25 is the third and p99 the tenth. */
+  /** A percentile is a sample: of ten sorted samples, p25 is the third and p99 the tenth. */
   @Test
   void percentilesAreSamplesByTheNearestRank() {
     List<Double> samples = Arrays.asList(10.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 8.0, 7.0);

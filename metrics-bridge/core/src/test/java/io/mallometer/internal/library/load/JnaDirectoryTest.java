@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests JNA's rules for its directory: one in the user's cache, otherwise the directory for
- * temporary files.
+ * Tests where JNA unpacks its native library: in a directory of the user's cache, otherwise in the
+ * directory for temporary files.
  */
 class JnaDirectoryTest {
 

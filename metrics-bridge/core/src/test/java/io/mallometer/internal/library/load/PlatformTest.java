@@ -20,8 +20,8 @@ class PlatformTest {
   }
 
   /**
-   * Does not check the library for the other processor, because the jar has it if all platforms
-   * were built.
+   * The jar may also have a library for the other processor, if all platforms were built. So the
+   * test does not check for that library.
    */
   @Test
   void aJarHasTheLibraryOfWhatItWasBuiltOn() {
