@@ -652,11 +652,11 @@ enum mallometer_heap_object_kinds {
 
 /* Bits of mallometer_heap_object.flags. */
 enum mallometer_heap_object_flags {
-  /* The referrers of the object were searched: the links name them. There are more referrers if MORE is set. */
+  /* The links name the referrers of the object. There are more referrers if MORE is set. */
   MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
   MALLOMETER_HEAP_OBJECT_MORE = 2u,
   MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached the object, so it was not garbage. */
-  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* The referrers of the object were searched, or the next step does it. */
+  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* The referrers are known, or the next step looks for them. */
 };
 
 /* A Java object. */

@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* the least rise is then 64 MiB */
+#define LIMIT (1024 * MIB) /* the smallest rise that is described is then 64 MiB */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -206,7 +206,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames with long names, which take more room than there is. */
+/* Lets memory rise at 16 sites of 20 frames, whose long names take more room than a description has. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
