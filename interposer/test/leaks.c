@@ -433,8 +433,8 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* the pages are unmapped although no epoch has ended */
 }
 
-/* Makes so many mappings that the process has used more than half of those that it may have. The program gets all of
- * them, and no object is moved into a slot. */
+/* Makes more than half of the mappings that the process may have. The program gets all of them, and no object is moved
+ * into a slot. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -589,7 +589,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Others that clear accessed bits, or keep them ----------------------------------------------------- */
+/* ---- Accessed bits that the program clears, locked memory ---------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];
@@ -736,8 +736,8 @@ static void locked_object(void) {
   works();
 }
 
-/* Ignores SIGCHLD, so that ended children cannot be waited for. The library's test processes must not depend on
- * that. */
+/* Ignores SIGCHLD, so that ended children cannot be waited for. The library tests the system in child processes, and
+ * must learn their results even so. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -812,7 +812,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Installs a filter that makes a system call fail if its third argument is this; with -1, for any argument. */
+/* Installs a filter that makes a system call fail if its third argument is `third`; if that is -1, for any argument. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -1185,7 +1185,7 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Reallocates an object and checks its contents, as they were written. */
+/* Reallocates an object, and checks that it has the contents that were written before. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);

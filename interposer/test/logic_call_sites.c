@@ -22,7 +22,7 @@ static void begin_thread(void) {
   CHECK(thread_block_acquire());
 }
 
-/* Samples every allocation. */
+/* Starts call sites, and sampling of every allocation. */
 static void start(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   begin_thread();
@@ -135,7 +135,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* collection 5 found OBJECT_5 at once */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 survived no earlier collection */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);

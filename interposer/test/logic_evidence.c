@@ -9,7 +9,7 @@
 #define MEBIBYTE ((size_t)1 << 20)
 #define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of slots' times */
 
-/* The first site that is met has number 0. */
+/* The first call site gets the number 0. */
 enum { SITE = 0, SIZE = 100 };
 
 static char stack[65536], objects_of_allocator[SIZE];
