@@ -103,8 +103,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. A scope misses none of its
- * own allocations; the handler's allocations are in it or came before. */
+/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. The thread's scopes have all
+ * of the thread's own allocations, and may have those of the handler, too. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -182,8 +182,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the last scope in a handler during a marked event of a large request. The event stores the headroom when it
- * ends. */
+/* Closes the last scope, as a handler may, while the thread's block is marked as in an event of a large request. The
+ * event stores the headroom when it ends. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);

@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Reuses the memory of an array only if it was taken last. */
+/* Gives back the memory of an array. Only the memory of the latest array is used again. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
