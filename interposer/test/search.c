@@ -618,7 +618,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the thread rests after this */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the observation's thread rests after this */
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }

@@ -243,7 +243,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* Accesses the first watched object only after the program has taken the signal. */
+/* Accesses the first watched object only after the program has set its own handler of SIGTRAP. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
