@@ -120,7 +120,7 @@ final class OtlpPush {
   }
 
   /**
-   * Defines also the agent's classes that use the exporter, because the parent class loader does
+   * Also defines the agent's classes that use the exporter, because the parent class loader does
    * not see the exporter.
    */
   private static final class Loader extends URLClassLoader {
