@@ -168,8 +168,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Another library has put its hook into the program's words. The attach keeps that hook: it is called first, and the
- * calls that it passes on are counted, even if the hook is removed in the wrong order.
+ * Another library has put its hook into the program's words. The attach keeps the hook: a call reaches the hook first,
+ * and calls that the hook passes on are counted, even if the hook is removed in the wrong order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -410,8 +410,8 @@ static void is_refused_beside_another_copy(void) {
   CHECK(strstr(report().reason, "another copy"));
 }
 
-/* Attaches one of two copies of the library, of which the other is opened with RTLD_GLOBAL, so that look-ups in the
- * whole program find its symbols. */
+/* Attaches each of two copies of the library in turn. Meanwhile the other copy is opened with RTLD_GLOBAL, so that
+ * look-ups in the whole program find the symbols of that copy. */
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);

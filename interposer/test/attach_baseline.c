@@ -243,7 +243,7 @@ static void no_chunk_below_break(void) {
   free_chunks(5000, 200, false);
 }
 
-/* ---- Memory that is none of malloc's ------------------------------------------------------------------- */
+/* ---- Memory that malloc did not map -------------------------------------------------------------------- */
 
 /* Maps memory that is not malloc's. The library may read a word in every 64 MiB of such memory, but only in pages that
  * are resident: it must not make a page resident or read a file. */

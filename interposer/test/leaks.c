@@ -560,7 +560,7 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* Checks that each large object has a mapping of its own, as without the library, if the program frees none of them. */
+/* Checks that each large object has a mapping of its own, as without the library. The program frees no large object. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -1045,8 +1045,9 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares estimates with the truth, for sites of different frequency, of which some keep all objects and some free
- * them later. The standard error of an estimate is about 0.16 of the truth here, that of three estimates 0.1. */
+/* Compares estimates with the truth, for sites of different frequency. Half of the sites keep all objects, the others
+ * free half of theirs in each round. The standard error of one estimate is about 16 % of the truth, and that of the sum
+ * of three is about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1127,7 +1128,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* no other sites than those fifty have slots */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only the fifty sites of both rounds have slots */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */

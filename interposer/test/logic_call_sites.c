@@ -400,7 +400,7 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. All of them find room. */
+/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. Each new stack finds room. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();

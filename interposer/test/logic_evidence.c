@@ -92,8 +92,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* Frees an object after 2 s that was last accessed after 1 s. The buckets of 2 s and of 1 s begin at 2^7 and 2^6 times
- * 1/64 s. */
+/* Frees an object 2 s after its birth and 1 s after its latest access. The buckets of 2 s and of 1 s begin at 2^7 and
+ * 2^6 times 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);

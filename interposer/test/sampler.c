@@ -468,8 +468,8 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* Heights are measured from the thread's control block. The sum of both addresses decides which paths share a
-   * counter. */
+  /* The recording has stack addresses relative to the thread's control block. Call paths share a counter by the sum of
+   * both addresses, so what is added to one address is subtracted from the other. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -660,7 +660,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Fills the table of call paths. Paths without room are sampled by size, and counted as such. */
+/* Fills the table of call paths. Paths without room are sampled by size, and counted as paths without room. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

@@ -95,8 +95,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* Checks that objects that the program has dropped are lost. A word somewhere may still look like the address of a few
- * of them. */
+/* Checks that nearly all objects that the program has dropped are lost: a word somewhere may look like the address of a
+ * few of them. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);

@@ -323,7 +323,8 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* Starts and ends threads, one of which blocks the signal, while descriptors are closed. */
+/* Starts and ends threads, one of which blocks SIGTRAP, while the program closes all descriptors, including those of
+ * watchpoints. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
