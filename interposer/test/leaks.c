@@ -1128,7 +1128,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only the fifty sites of both rounds have slots */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* sites of one round have no slots */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 enum { SMALL = 100, LARGE = 70000 };
 
-static char objects[64]; /* only the addresses are used, as addresses of objects */
+static char objects[64]; /* provides addresses for objects, which are never accessed */
 
 static void *as_thread(struct thread_block *block) {
   struct thread_block *before = current_block;

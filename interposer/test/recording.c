@@ -616,7 +616,7 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* all blocks exist: a full disk does no harm later */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has its blocks: a full disk does no harm */
 }
 
 /* Kills children while they write. A record that is incomplete when the process is killed, or when it is read, is never
