@@ -283,7 +283,7 @@ static void first_thread_runs(char **arguments) {
   }
   CHECK_EQUAL(setrlimit(RLIMIT_STACK, &limit), 0);
   execv("/proc/self/exe", (char *[]){arguments[0], arguments[1], arguments[1], NULL});
-  CHECK(!"it is executed");
+  CHECK(!"execv() has failed");
 }
 
 int main(int argc, char **argv) {

@@ -64,7 +64,7 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
   for (uint32_t i = 0; i < count; i++) {
     if (rows[i].site == site && rows[i].placed) return &rows[i];
   }
-  CHECK(!"the site has evidence");
+  CHECK(!"the site has no evidence");
   return NULL;
 }
 

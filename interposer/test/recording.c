@@ -123,7 +123,7 @@ static void await_samples(int enough) {
     if (access(path, R_OK) == 0 && seconds_of(path, &latest) >= enough) return;
     pause_ms(100);
   }
-  CHECK(!"samples were written");
+  CHECK(!"too few samples were written in a minute");
 }
 
 static struct mallometer_recording_status recording(void) {

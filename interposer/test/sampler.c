@@ -523,7 +523,7 @@ static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_
     if (!entry->allocated) entry->what = path;
     if (entry->what == path) return entry;
   }
-  CHECK(!"there is room");
+  CHECK(!"the table is full");
   return NULL;
 }
 

@@ -759,5 +759,5 @@ int main(int count, char **arguments) {
     cases[i].run();
     return 0;
   }
-  CHECK(!"such a case");
+  CHECK(!"no case has this name");
 }

@@ -359,7 +359,7 @@ static void cancel_oneself(void) {
 static void be_cancelled(void) {
   ended++;
   pthread_testcancel();
-  CHECK(!"a thread that is cancelled ends here");
+  CHECK(!"the cancelled thread continues");
 }
 
 /*
