@@ -391,8 +391,8 @@ static void seals(void) {
   }
 }
 
-/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library writes words on them
- * through /proc/self/mem. */
+/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then writes the words on
+ * these pages through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
   copy_memory(&before);
@@ -923,7 +923,7 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* repeats the rise, because one before the first reading is not seen */
+  while (length_of(path) == 0) { /* repeats the rise: a rise before the first reading of memory is not seen */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);

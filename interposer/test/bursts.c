@@ -297,8 +297,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* A site in which a method is being compiled. The method does not run, so it has no line number. Its name is used even
- * if it belongs to the JDK. */
+/* Tests a site in which a method is being compiled. That method does not run, so it has no line number. Its name is
+ * used even if it belongs to the JDK. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

@@ -155,7 +155,8 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes ------------------------------------------------------------------------------------------- */
 
-/* The instructions between two interruptions: fewer than lie between choosing a route and storing it. */
+/* The number of instructions between two interruptions. It is smaller than the number from choosing a route to storing
+ * the route. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;

@@ -308,7 +308,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack adds one method; id_of(1) is in all */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has a new method, and id_of(1) is in all stacks */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));

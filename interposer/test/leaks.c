@@ -473,8 +473,8 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes so much memory resident that slots, which may take a twentieth of it, may take `bytes`, or more if pages are
- * larger. */
+/* Makes so much memory resident that slots may take `bytes`, which is a twentieth of it. If pages are larger, slots may
+ * take more. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));

@@ -274,7 +274,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* Forks while another thread is at any point. The child does not have that thread. */
+/* Forks while another thread is at any point of an event. The child does not have that thread. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;

@@ -580,7 +580,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples stacks of new callers and of callers that all threads have, and keeps the latest objects. */
+/* Samples stacks of new callers and of callers that all threads have. The latest objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();

@@ -248,7 +248,8 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps objects of a site. In each epoch the site gets four slots, or as many as it lacks until it has 32. */
+/* Keeps objects of a site. Because its samples stay live, the site gets more than the usual four slots in an epoch: as
+ * many as it lacks to have 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();

@@ -27,8 +27,8 @@ static struct thread_block *new_thread(void) {
 /* Adds without a point for interruptions, so that handlers of the same thread never see a part of the addition. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates like the hook's slow path. A handler may come between the test whether there are scopes and the report to
- * them. */
+/* Allocates like the hook's slow path. A handler may interrupt it after the test whether there are scopes and before
+ * the report to the scopes. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -151,7 +151,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Closes scopes in a handler at any point. No part of them remains. */
+/* Closes scopes in a handler that interrupts their thread at any point. No part of them remains. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);

@@ -445,7 +445,7 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* A kind of allocation of a JVM that was started and worked, as recorded.py writes it. */
+/* A kind of allocation of a JVM that started and then worked, as recorded.py writes it. */
 struct recorded_kind {
   unsigned stack; /* the number of the whole stack with Java frames; 0 for a rare one */
   size_t size;
@@ -515,7 +515,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of a call path as sampler.h defines it, in any thread. */
+/* Returns the entry of a call path. Paths that are equal by sampler.h share an entry, whatever their threads. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {

@@ -545,7 +545,7 @@ static void handles(int signal) {
   handled = handled + 1;
 }
 
-/* Opens and closes scopes in handlers, in the middle of anything that the thread does. */
+/* Opens and closes scopes in handlers, which may interrupt any code of the thread. */
 static void signals(void) {
   struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
   sigaction(SIGPROF, &action, NULL);

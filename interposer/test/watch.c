@@ -78,7 +78,7 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Uses objects in a thread, so that the stack below is the same and all objects are of one call site. */
+/* Uses objects in a new thread, so that the outer frames of all stacks are equal and all objects are of one site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);

@@ -59,7 +59,7 @@ extern void (*given_while_copying)(void);
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The way in which memory was last copied. */
 extern int given_copying;
-/* If set, there is no pagemap, so that swapped pages are unknown; and the number of swapped bytes. */
+/* Whether there is no pagemap, so that it is unknown which pages are swapped; and the number of swapped bytes. */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
