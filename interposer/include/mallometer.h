@@ -353,7 +353,7 @@ struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that survived an earlier collection. */
+  uint32_t again;      /* Samples of both kinds that survived an earlier collection. */
   uint32_t reserved;
   double first_bytes;     /* Samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Samples freed at once that had survived an earlier one. */
