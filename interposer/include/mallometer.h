@@ -353,7 +353,7 @@ struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
   uint32_t at_once;    /* Samples that were freed at once. */
   uint32_t otherwise;  /* Samples that were freed later, or by another thread. */
-  uint32_t again;      /* Those of both that survived an earlier collection. */
+  uint32_t again;      /* Samples of both kinds that survived an earlier collection. */
   uint32_t reserved;
   double first_bytes;     /* Samples freed at once that had survived no earlier old collection. */
   double again_bytes;     /* Samples freed at once that had survived an earlier one. */
@@ -652,11 +652,11 @@ enum mallometer_heap_object_kinds {
 
 /* Bits of mallometer_heap_object.flags. */
 enum mallometer_heap_object_flags {
-  /* The referrers of the object were searched: the links name them. There are more referrers if MORE is set. */
+  /* The links name the referrers of the object. There are more referrers if MORE is set. */
   MALLOMETER_HEAP_OBJECT_EXPANDED = 1u,
   MALLOMETER_HEAP_OBJECT_MORE = 2u,
   MALLOMETER_HEAP_OBJECT_REACHED = 4u, /* A walk for referrers reached the object, so it was not garbage. */
-  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* The referrers of the object were searched, or the next step does it. */
+  MALLOMETER_HEAP_OBJECT_FOLLOWED = 8u /* The referrers are known, or the next step looks for them. */
 };
 
 /* A Java object. */

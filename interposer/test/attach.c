@@ -88,7 +88,7 @@ static void every_function_counts_once(void) {
   COUNTS(1, free(aligned_alloc(64, 128)));
   COUNTS(1, free(aligned(64, 100)));
   COUNTS(1, free(valloc(100)));
-  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc has no pvalloc, and cannot free glibc's */
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc lacks pvalloc and cannot free glibc's object */
   COUNTS(1, taken_free(taken_malloc(100)));
   COUNTS(1, free(malloc(1 << 20)));
   COUNTS(0, free(NULL));
@@ -155,7 +155,8 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* Opens a library with RTLD_DEEPBIND, which searches itself and its dependencies before the program. */
+/* Opens a library with RTLD_DEEPBIND: the loader then looks its symbols up in the library and its dependencies before
+ * it looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
   void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
@@ -167,8 +168,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Another library has put its hook into the program's words. The attach keeps that hook: it is called first, and the
- * calls that it passes on are counted, even if the hook is removed in the wrong order.
+ * Another library has put its hook into the program's words. The attach keeps the hook: a call reaches the hook first,
+ * and calls that the hook passes on are counted, even if the hook is removed in the wrong order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -187,7 +188,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   CHECK_EQUAL(*hooked, 2);
   unsigned char resident;
   CHECK_EQUAL(mincore((void *)(((uintptr_t)zeros + (60 << 20)) & ~(uintptr_t)4095), 4096, &resident), 0);
-  CHECK_EQUAL(resident & 1, 0); /* the walk does not read this page */
+  CHECK_EQUAL(resident & 1, 0); /* the attach does not read this page */
   COUNTS(1, free(strdup("past the hook")));
   detach();
   free(malloc(100));
@@ -220,7 +221,7 @@ static void counts(void) {
   CHECK_EQUAL(strlen(self.reason), 0);
   every_function_counts_once();
   libraries_that_come_later_count();
-  attach(); /* walks again */
+  attach(); /* attaching again walks all words again */
   CHECK(report().words >= self.words);
   CHECK_EQUAL(report().since_ns, self.since_ns);
   every_function_counts_once();
@@ -390,8 +391,8 @@ static void seals(void) {
   }
 }
 
-/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library writes words on them
- * through /proc/self/mem. */
+/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then writes the words on
+ * these pages through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
   copy_memory(&before);
@@ -409,8 +410,8 @@ static void is_refused_beside_another_copy(void) {
   CHECK(strstr(report().reason, "another copy"));
 }
 
-/* Attaches one of two copies of the library, of which the other is opened with RTLD_GLOBAL, so that look-ups in the
- * whole program find its symbols. */
+/* Attaches each of two copies of the library in turn. Meanwhile the other copy is opened with RTLD_GLOBAL, so that
+ * look-ups in the whole program find the symbols of that copy. */
 static void global_copies_are_told_apart(const char *own_path, const char *other_path) {
   void *own = library, *other = dlopen(other_path, RTLD_NOW | RTLD_LOCAL);
   CHECK(other && other != own);
@@ -518,8 +519,8 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the pages of the plugin that are read-only after relocation. The plugin is walked last. With the filter, these
- * pages can be made writable, but not read-only again. */
+/* Finds the pages of the plugin that are read-only after relocation. The attach changes words of the plugin last.
+ * filter_closing() allows making these pages writable, but not making them read-only again. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -561,8 +562,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* Forbids reading the mappings after the attach. Calls still count. The detach then cannot restore the words, so calls
- * still pass through the library, but are not counted. */
+/* Attaches, and then forbids reading /proc/self/maps. Calls still count. The detach then cannot restore the words, so
+ * calls still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -578,8 +579,8 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches without free descriptors, which restores nothing. The library can then be attached again, and a detach with
- * descriptors restores everything. */
+/* Detaches while the process has no free descriptors, so that no word can be restored. The library can then be attached
+ * again, and a detach with free descriptors restores every word. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -621,14 +622,14 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Detaches when no word can be restored. The words then lead to functions that pass the calls on. */
+/* Detaches when no word can be restored. The words then lead to functions of the library that pass the calls on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* no word is on a read-only page */
+  if (result == 0) nothing_differs(); /* then no changed word was on a read-only page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -646,8 +647,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread during the attach. If the cancellation ended the thread there, no other thread could attach or
- * detach any more. */
+/* Cancels a thread during the attach. If the thread ended in the middle of it, no other thread could attach or detach
+ * any more. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -774,7 +775,8 @@ static void samples_are_taken(void) {
   detach();
 }
 
-/* A library is opened with dlopen, which is not hooked. The next check makes it known, and stacks lead through it. */
+/* Opens a library with dlopen(), which the attach does not redirect. The next check finds the library, and stacks then
+ * lead through it. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -921,14 +923,14 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* repeats the rise, because one before the first reading is not seen */
+  while (length_of(path) == 0) { /* repeats the rise: a rise before the first reading of memory is not seen */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
   }
   CHECK_EQUAL(length_of(path), 1024);
   detach();
-  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread may have been about to write */
+  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread may be about to write a message */
   for (int i = 0; i < 50; i++, usleep(10000)) CHECK_EQUAL(length_of(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_message_stop)(), 0);
   unlink(path);
@@ -1024,7 +1026,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* restores a word that a thread has bound during the last walk */
+  attach(); /* finds a word that the loader bound for a thread during the last walk */
   detach();
   nothing_differs();
 }

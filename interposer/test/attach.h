@@ -146,13 +146,14 @@ static inline const char *protection_at(const struct memory *now, uintptr_t addr
 }
 
 struct differences {
-  int words;       /* changed words that lead to the library now, or that only the loader writes */
-  int protections; /* areas whose protection has changed */
+  int words;       /* words on read-only pages, and words that now lead to the library, that changed */
+  int protections; /* pages whose protection changed */
 };
 
 /*
- * Compares the memory with `before`, which was copied when the library was open already. Other writable words may
- * differ, and so may words that were 0, such as the head of the C library's list of fork handlers.
+ * Compares the memory with `before`, which was copied when the library was already open. On writable pages a word
+ * counts only if it leads to the library now and was not 0 before: the head of the C library's list of fork handlers is
+ * 0 before.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

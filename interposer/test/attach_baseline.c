@@ -183,8 +183,8 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the heap of a thread's arena, beside a main heap of `gib` times 1000 MiB, for which alone the library
- * would read more windows than its limit (allocator/glibc_heaps.h). */
+/* Frees chunks in the heap of a thread's arena. The main heap has `gib` times 1000 MiB: it alone would take more
+ * windows than the library reads (allocator/glibc_heaps.h). */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -209,8 +209,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of many arenas, for whose heaps the library would read more windows than its limit. New
- * heaps get lower addresses, so the first arena's heap comes last. */
+/* Frees chunks in the first of many arenas, whose heaps would take more windows than the library reads. New heaps get
+ * lower addresses, so the heap of the first arena comes last. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -243,10 +243,10 @@ static void no_chunk_below_break(void) {
   free_chunks(5000, 200, false);
 }
 
-/* ---- Memory that is none of malloc's ------------------------------------------------------------------- */
+/* ---- Memory that malloc did not map -------------------------------------------------------------------- */
 
-/* Maps memory that is not malloc's. The library reads a word in every 64 MiB of such memory, but must not touch
- * untouched pages or read files. */
+/* Maps memory that is not malloc's. The library may read a word in every 64 MiB of such memory, but only in pages that
+ * are resident: it must not make a page resident or read a file. */
 static void leaves_untouched(size_t bytes, int flags, int file, bool known) {
   const size_t step = (size_t)64 << 20;
   char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, file, 0);
@@ -332,8 +332,9 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. The memory that glibc and the loader allocate for them must be within the bound, and must not be
- * reported as a gap. The bound is never 0. An allocation above the bound must be reported. */
+/* Starts threads. The difference that glibc and the loader cause by allocating for them must not exceed the bound
+ * (drift_bound_bytes), and must not be reported as a gap. The bound is never 0. An allocation above the bound must be
+ * reported. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);

@@ -30,8 +30,8 @@ static void set(uintptr_t *word, uintptr_t value) {
   *word = value;
 }
 
-/* Puts the hook into the words of malloc that a table of relocations of the executable lists, or restores these
- * words. */
+/* Puts the hook into words that have the address of malloc, or restores these words. The words are those in a table of
+ * relocations of the executable. */
 static int replace(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *strings,
                    uintptr_t bias, int take_back) {
   for (size_t i = 0; table && i < bytes / sizeof *table; i++) {
@@ -67,7 +67,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *take_back) {
   }
   replace(calls, bytes_of_calls, symbols, strings, info->dlpi_addr, take_back != NULL);
   replace(data, bytes_of_data, symbols, strings, info->dlpi_addr, take_back != NULL);
-  return 1; /* the executable is the first */
+  return 1; /* ends the visits, because the first object is the executable */
 }
 
 void hook_put(void) { dl_iterate_phdr(visit, NULL); }

@@ -34,7 +34,7 @@ static void *function_of(void *library, const struct link_map *object, const cha
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the object that comes first after the library in the search order and defines malloc. */
+/* Opens the first object after the library in the search order that defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -19,7 +19,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* the least rise is then 64 MiB */
+#define LIMIT (1024 * MIB) /* the smallest rise that is described is then 64 MiB */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -206,7 +206,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames with long names, which take more room than there is. */
+/* Lets memory rise at 16 sites of 20 frames, whose long names take more room than a description has. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
@@ -297,8 +297,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* A site in which a method is being compiled. The method does not run, so it has no line number. Its name is used even
- * if it belongs to the JDK. */
+/* Tests a site in which a method is being compiled. That method does not run, so it has no line number. Its name is
+ * used even if it belongs to the JDK. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

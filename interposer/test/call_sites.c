@@ -1,7 +1,7 @@
 /*
  * Compares call sites and their live objects with the truth: exactly with an interval of 1 (first argument), within the
- * stated error with a larger one. Objects are freed by other threads, grow, and fail to grow; tables overflow and
- * report it.
+ * stated error with a larger one. Objects are freed by other threads, grow, and fail to grow. Tables overflow, and the
+ * report counts what they lack.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static int read_sites(void) {
   return count;
 }
 
-/* ---- Functions that allocate, in an order that tells where each ends ---------------------------------- */
+/* ---- Functions that allocate: each ends before the next one begins ------------------------------------ */
 
 static NOINLINE void *keeper(size_t size) {
   void *object = malloc(size);
@@ -94,8 +94,8 @@ static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
  * Compares live figures with the truth. The bound is five deviations, which chance exceeds once in two million times. A
- * sample is not followed if it is inserted while another thread removes the last sample of the same hash and has lost
- * its processor. Such samples are missing in the live figures, and are counted.
+ * sample is not followed if another thread, which was removing the last sample of the same hash, is preempted
+ * meanwhile. Such samples are missing in the live figures, and are counted.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;

@@ -6,7 +6,8 @@
 
 #define SECOND 1000000000u
 
-/* Checks that a coarse time is at most 10 s behind, because the program may have to wait for a processor. */
+/* Checks that a coarse time is not ahead, and at most 10 s behind: the program may have to wait for a processor between
+ * the readings. */
 static void expect_behind(uint64_t before, uint64_t coarse, uint64_t after) {
   CHECK(coarse <= after);
   CHECK(coarse + 10 * (uint64_t)SECOND > before);

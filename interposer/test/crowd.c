@@ -26,8 +26,8 @@ static pthread_barrier_t barrier;
 static uint64_t without_block;
 static void *first[THREADS], *handed_on[THREADS];
 
-/* Returns whether the C library preserves errno. glibc leaves ENOENT when it makes or shrinks an arena and these files
- * are missing. */
+/* Returns whether the C library preserves errno. glibc sets errno to ENOENT when it makes or shrinks an arena, if one
+ * of the files below is missing. */
 static bool errno_is_kept_below(void) {
   return access("/sys/devices/system/cpu/online", R_OK) == 0 && access("/proc/sys/vm/overcommit_memory", R_OK) == 0;
 }

@@ -35,13 +35,12 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* The distance between the instructions that a case interrupts in successive runs. */
+/* The number of instructions by which a case interrupts later than in its previous run. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* The number of instructions of the library that were executed, and the number of the only one to interrupt; -1 to
- * interrupt all. */
+/* The count of executed instructions of the library, and the one at which to interrupt; -1 interrupts at each. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -140,7 +139,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts a thread's first event once, at its instructions in turn. */
+/* Interrupts the first event of a new thread at one instruction, and repeats that with a later instruction until the
+ * event ends earlier. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -155,7 +155,8 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes ------------------------------------------------------------------------------------------- */
 
-/* The instructions between two interruptions: fewer than lie between choosing a route and storing it. */
+/* The number of instructions between two interruptions. It is smaller than the number from choosing a route to storing
+ * the route. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;

@@ -89,7 +89,7 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* The first is larger than a thread's headroom. The second is so large that it gets a mapping of its own. */
+  /* The first object is larger than a thread's headroom. The second is so large that it gets a mapping of its own. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 

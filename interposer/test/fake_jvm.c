@@ -308,7 +308,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has one more frame, the same in all */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has a new method, and id_of(1) is in all stacks */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -365,8 +365,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* Allocates on the stack of a coroutine, which is not the stack of a Java thread, however large it is: the JVM must not
- * be called. */
+/* Allocates on the stack of a coroutine. The JVM must not be called there, however much room there is, because this is
+ * not the stack of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -490,7 +490,7 @@ static void *ends(void *unused) {
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* the asking thread still is one */
+  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -514,7 +514,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* the asking thread still is one */
+  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

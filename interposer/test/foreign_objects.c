@@ -54,7 +54,7 @@ int main(void) {
     CHECK_EQUAL(mallometer_allocations(&d), 0);
     CHECK_EQUAL(d.frees, 0);
   } else {
-    CHECK(d.frees > mallometer_allocations(&d)); /* usable sizes count every free */
+    CHECK(d.frees > mallometer_allocations(&d)); /* with usable sizes, frees of unseen objects count, too */
   }
   /* Objects from the hook are counted as before. */
   start = snapshot();

@@ -12,7 +12,8 @@
 
 static struct loaded_object original;
 
-/* Finds the C library's segment with the tables, which refer to each other by distances. */
+/* Finds the C library's segment with the unwind tables. The tables refer to each other by distances, so a copy of the
+ * segment can be read like the original. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;
@@ -38,8 +39,8 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Returns a random address in a random function of the table. The copied table describes addresses at the same
- * distances as the original. */
+/* Returns a random address in a random function of the table. The table stores the distance of each function from the
+ * table, so in a copy the functions seem to lie as far from the copy. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -72,11 +73,11 @@ static void large_factors(void) {
     for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
       uint8_t *memory = calloc(1, 200), *at = memory;
       if (!memory) exit(1);
-      /* The header has the version, the encodings of its three parts, the beginning and number of the frames, and the
+      /* The .eh_frame_hdr: the version and three encodings, the address of .eh_frame, the number of entries, and the
        * only entry. */
       const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
       memcpy(at, header, sizeof header);
-      at = memory + 20; /* the common part: length, mark, version, no augmentation, factors, return address */
+      at = memory + 20; /* the CIE: length, id, version, no augmentation, factors, return address register */
       const uint32_t length = 60;
       memcpy(at, &length, 4);
       at[8] = 1;
@@ -89,7 +90,7 @@ static void large_factors(void) {
         if (!(*byte & 0x80)) break;
       }
       *at = 16;
-      at = memory + 120; /* the function: length, distance to the common part, begin, size, program */
+      at = memory + 120; /* the FDE: length, distance to the CIE, begin and size of the function, program */
       const uint32_t function_length = 60, distance = 104;
       const uint64_t begin = (uintptr_t)memory, bytes = UINT64_MAX / 2;
       memcpy(at, &function_length, 4);

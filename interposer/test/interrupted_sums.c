@@ -8,8 +8,8 @@
 #include "account/totals.h"
 #include "check.h"
 
-/* Replaces counter_read() in totals.c, so that a sum may be interrupted after every read of a counter. It then
- * continues with the value that it has read. */
+/* Replaces counter_read() in totals.c, so that a sum may be interrupted after each read of a counter. After the
+ * interruption the sum continues with the value that was read before. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -116,7 +116,8 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* Interrupts a reader, which then has old figures of the other thread and must not replace newer ones by them. */
+/* Interrupts a thread that sums up. Its figures of the other thread are then outdated, and must not replace newer
+ * figures. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

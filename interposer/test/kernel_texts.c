@@ -133,8 +133,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* Reads files of a container without a cgroup namespace, which sees the host's path in one file, and mounts only its
- * own part. */
+/* Reads files of a container without a cgroup namespace. /proc/self/cgroup has the path on the host, but only the part
+ * of the container is mounted. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,
@@ -145,7 +145,7 @@ static void without_a_namespace(void) {
   CHECK(reading.limit_bytes == UNKNOWN);
 }
 
-/* Reads mounts with lines longer than any buffer, which come before the right one. */
+/* Reads the list of mounts, in which lines that are longer than any buffer come before the line of the cgroup. */
 static void among_long_lines(void) {
   version_1();
   char line[200];

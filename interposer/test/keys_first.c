@@ -10,7 +10,7 @@
 enum { KEYS = 40 };
 static pthread_key_t keys[KEYS];
 static __thread int visits;
-/* The program reads these. */
+/* The test program reads these variables. */
 int destructor_events;
 int events_before_keys = -1;
 void use_all_keys(void);

@@ -1,7 +1,7 @@
 /*
- * Makes requests above 32 KiB. Each function counts them exactly, with their usable sizes, their classes, the largest
- * and the huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the peak
- * includes large objects.
+ * Makes requests above 32 KiB by each function. The counters have exactly these requests: usable sizes, classes, the
+ * largest and the huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the
+ * peak includes large objects.
  */
 #include <string.h>
 

@@ -37,8 +37,8 @@ int main(void) {
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* A thread's second table of values and, sometimes, its table of thread-local variables are allocations of the C
-   * library. */
+  /* The C library allocates the second table of a thread's key values and, sometimes, the thread's table of
+   * thread-local variables. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);

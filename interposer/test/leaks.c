@@ -433,8 +433,8 @@ static void made_larger_past_the_hook(void) {
   CHECK(mapped_bytes() < 1 << 20); /* the pages are unmapped although no epoch has ended */
 }
 
-/* Makes so many mappings that the process has used more than half of those that it may have. The program gets all of
- * them, and no object is moved into a slot. */
+/* Makes more than half of the mappings that the process may have. The program gets all of them, and no object is moved
+ * into a slot. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -473,8 +473,8 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes so much memory resident that slots, which may take a twentieth of it, may take `bytes`, or more if pages are
- * larger. */
+/* Makes so much memory resident that slots may take `bytes`, which is a twentieth of it. If pages are larger, slots may
+ * take more. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
@@ -560,7 +560,7 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* Checks that each large object has a mapping of its own, as without the library, if the program frees none of them. */
+/* Checks that each large object has a mapping of its own, as without the library. The program frees no large object. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -589,7 +589,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Others that clear accessed bits, or keep them ----------------------------------------------------- */
+/* ---- Accessed bits that the program clears, locked memory ---------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];
@@ -736,8 +736,8 @@ static void locked_object(void) {
   works();
 }
 
-/* Ignores SIGCHLD, so that ended children cannot be waited for. The library's test processes must not depend on
- * that. */
+/* Ignores SIGCHLD, so that ended children cannot be waited for. The library tests the system in child processes, and
+ * must learn their results even so. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -812,7 +812,7 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Installs a filter that makes a system call fail if its third argument is this; with -1, for any argument. */
+/* Installs a filter that makes a system call fail if its third argument is `third`; if that is -1, for any argument. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -1045,8 +1045,9 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares estimates with the truth, for sites of different frequency, of which some keep all objects and some free
- * them later. The standard error of an estimate is about 0.16 of the truth here, that of three estimates 0.1. */
+/* Compares estimates with the truth, for sites of different frequency. Half of the sites keep all objects, the others
+ * free half of theirs in each round. The standard error of one estimate is about 16 % of the truth, and that of the sum
+ * of three is about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1127,7 +1128,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* no other sites than those fifty have slots */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* sites of one round have no slots */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */
@@ -1185,7 +1186,7 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Reallocates an object and checks its contents, as they were written. */
+/* Reallocates an object, and checks that it has the contents that were written before. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);

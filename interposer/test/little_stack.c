@@ -46,8 +46,8 @@ static void *function(const char *name) {
   return found;
 }
 
-/* Finds the C library's functions by their internal names, which nobody interposes. They are looked up, because a
- * reference to one of them would exclude header mode. */
+/* Finds the functions of the C library by their internal names, which nobody interposes. The program must not refer to
+ * these names: the library would then refuse header mode. */
 static void find_plain_functions(void) {
   *(void **)&plain.malloc = function("__libc_malloc");
   *(void **)&plain.calloc = function("__libc_calloc");
@@ -283,7 +283,7 @@ static void first_thread_runs(char **arguments) {
   }
   CHECK_EQUAL(setrlimit(RLIMIT_STACK, &limit), 0);
   execv("/proc/self/exe", (char *[]){arguments[0], arguments[1], arguments[1], NULL});
-  CHECK(!"it is executed");
+  CHECK(!"execv() has failed");
 }
 
 int main(int argc, char **argv) {

@@ -147,14 +147,14 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* this thread was requested to answer before */
+  thread_block_answer(first); /* the request was withdrawn, so this calls nothing */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }
 
-/* Requests an answer of a thread. Its next event, whether allocation or free, leaves the fast path. */
+/* Requests an answer from a thread. The next event of the thread, an allocation or a free, leaves the fast path. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -176,8 +176,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its block. The signal handler allocates and needs the block, too. Both get the same
- * block, whichever of them acquires it. */
+/* Interrupts a thread that acquires its block. The signal handler allocates and needs the block, too. The handler and
+ * the interrupted code get the same block, whichever of them acquires it. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -209,7 +209,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
-  thread_blocks_forked(); /* frees all but the last */
+  thread_blocks_forked(); /* frees all blocks but the last */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);
   struct thread_block *block = as_new_thread();
   if (!was_interrupted()) return NOT_REACHED;
@@ -236,7 +236,8 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Lets two threads have their peaks at any point. The larger one is missed by at most the stated error. */
+/* Lets another thread reach a high peak at any point while this thread reaches a small one. The high peak is missed by
+ * at most the stated error. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -273,7 +274,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* Forks while another thread is at any point. The child does not have that thread. */
+/* Forks while another thread is at any point of an event. The child does not have that thread. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;

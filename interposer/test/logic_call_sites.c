@@ -22,7 +22,7 @@ static void begin_thread(void) {
   CHECK(thread_block_acquire());
 }
 
-/* Samples every allocation. */
+/* Starts call sites, and sampling of every allocation. */
 static void start(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   begin_thread();
@@ -135,7 +135,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* collection 5 found OBJECT_5 at once */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 survived no earlier collection */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
@@ -400,7 +400,7 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. All of them find room. */
+/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. Each new stack finds room. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -580,7 +580,7 @@ enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples stacks of new callers and of callers that all threads have, and keeps the latest objects. */
+/* Samples stacks of new callers and of callers that all threads have. The latest objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();

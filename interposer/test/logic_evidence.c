@@ -9,7 +9,7 @@
 #define MEBIBYTE ((size_t)1 << 20)
 #define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of slots' times */
 
-/* The first site that is met has number 0. */
+/* The first call site gets the number 0. */
 enum { SITE = 0, SIZE = 100 };
 
 static char stack[65536], objects_of_allocator[SIZE];
@@ -64,7 +64,7 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
   for (uint32_t i = 0; i < count; i++) {
     if (rows[i].site == site && rows[i].placed) return &rows[i];
   }
-  CHECK(!"the site has evidence");
+  CHECK(!"the site has no evidence");
   return NULL;
 }
 
@@ -92,8 +92,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* Frees an object after 2 s that was last accessed after 1 s. The buckets of 2 s and of 1 s begin at 2^7 and 2^6 times
- * 1/64 s. */
+/* Frees an object 2 s after its birth and 1 s after its latest access. The buckets of 2 s and of 1 s begin at 2^7 and
+ * 2^6 times 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-/* Macros that define no pairs for dyld, and no functions that may be absent. */
+/* Replaces two macros of darwin_interposing.c: INTERPOSE makes no pair for dyld, and WEAK makes no function weak. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"
@@ -125,7 +125,7 @@ static void check_sums(uint64_t allocations, uint64_t frees) {
   CHECK_EQUAL(now.frees, frees);
 }
 
-/* Checks that an object of these requested bytes is counted, and frees it. */
+/* Checks that the allocation of an object of `requested` bytes was counted, and that its free is counted. */
 static void check_object(void *object, size_t requested, void (*release)(void *object)) {
   static uint64_t before, allocations, frees;
   struct mallometer_counters now = sums();

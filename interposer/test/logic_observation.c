@@ -248,7 +248,8 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps objects of a site. The site gets four slots in an epoch, or as many as it needs to have 32. */
+/* Keeps objects of a site. Because its samples stay live, the site gets more than the usual four slots in an epoch: as
+ * many as it lacks to have 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -318,7 +319,8 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* Lets the library read a slot, which is no access to the object. An access by the program before that is one. */
+/* Lets the library read a slot. This does not count as an access to the object, but an earlier access by the program
+ * does. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -600,7 +602,7 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   CHECK_EQUAL(observation_stop(), -ENODATA);
 }
 
-/* Stops and starts observation. Objects in slots count as accessed at that moment. */
+/* Stops and starts observation. Objects in slots count as accessed when observation starts again. */
 CASE(after_a_rest_all_begins_anew) {
   void *object = object_in_slot();
   time_passes(3 * EPOCH);
@@ -630,7 +632,7 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* Stops and starts observation before the thread notices the stop, so it does not rest. */
+/* Stops and starts observation before the thread notices the stop. The thread does not rest. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -658,7 +660,7 @@ CASE(slots_take_a_share_of_what_is_resident) {
   given_resident_bytes = 100000 * MEBIBYTE;
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, DEFAULT_ARENA_BYTES);
-  given_resident_bytes = UINT64_MAX; /* the kernel does not report them */
+  given_resident_bytes = UINT64_MAX; /* the kernel does not report the resident bytes */
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }

@@ -10,7 +10,7 @@
 
 enum { SMALL = 100, LARGE = 70000 };
 
-static char objects[64]; /* only their addresses are used, as those of objects */
+static char objects[64]; /* provides addresses for objects, which are never accessed */
 
 static void *as_thread(struct thread_block *block) {
   struct thread_block *before = current_block;
@@ -27,8 +27,8 @@ static struct thread_block *new_thread(void) {
 /* Adds without a point for interruptions, so that handlers of the same thread never see a part of the addition. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates like the hook's slow path. A handler may come between the test whether there are scopes and the report to
- * them. */
+/* Allocates like the hook's slow path. A handler may interrupt it after the test whether there are scopes and before
+ * the report to the scopes. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -103,8 +103,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. A scope misses none of its
- * own allocations; the handler's allocations are in it or came before. */
+/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. The thread's scopes have all
+ * of the thread's own allocations, and may have those of the handler, too. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -151,7 +151,7 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Closes scopes in a handler at any point. No part of them remains. */
+/* Closes scopes in a handler that interrupts their thread at any point. No part of them remains. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -182,8 +182,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the last scope in a handler during a marked event of a large request. The event stores the headroom when it
- * ends. */
+/* Closes the last scope, as a handler may, while the thread's block is marked as in an event of a large request. The
+ * event stores the headroom when it ends. */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);

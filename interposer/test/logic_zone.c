@@ -40,7 +40,7 @@ bool pages_close_after_change(void *begin, size_t bytes, int before) {
 
 static size_t size_of(void *object) { return malloc_usable_size(object); }
 
-/* ---- Zones: a small one serves large requests by another, as the system's first one does ----------------- */
+/* ---- Zones: like the system's first zone, a zone may pass large requests to a second one ------------------ */
 
 static struct zone *helper; /* NULL if there is none */
 static bool fails;

@@ -1,8 +1,8 @@
 /*
  * Allocates while the library looks for the allocator. These objects lie in a buffer at a low address, so that free
  * needs one comparison to recognize them. If that address is in use or forbidden, the buffer is elsewhere, and free
- * makes two comparisons but stays on the counted route. The program can allocate at that moment because the library
- * calls the program's readlink. With an argument, the call that maps the low address fails.
+ * makes two comparisons; it still takes fewer than FREE instructions. The program can allocate at that moment because
+ * the library calls the program's readlink. With an argument, the call that maps the low address fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Returns whether there is an argument. This works before main, too. */
+/* Returns whether the program has an argument. May be called before main. */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

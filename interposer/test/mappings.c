@@ -135,7 +135,8 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Maps memory within a known range, which keeps its site, and over its end, which gets the site of the new mapping. */
+/* Maps memory within a known range: the new memory keeps the site of the range. Maps memory over the end of the range:
+ * this memory gets the site of its own mapping. */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -247,8 +248,8 @@ static void signal_stack(void) {
   CHECK(!is_known(mapped_in_handler));
 }
 
-/* Maps memory in a process that is not counted. The calls reach the next library, too; calls before the library has
- * begun succeed. */
+/* Maps memory in a process in which nothing is counted. The calls reach the next library all the same. Calls that came
+ * before the library was initialized have succeeded. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
   CHECK(seen != NULL && early != NULL);

@@ -75,7 +75,8 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* Delivers names before ten milliseconds have passed. They are in the next message. */
+/* Names of the rise become known before ten milliseconds have passed since the latest message. They are in the next
+ * message. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

@@ -298,7 +298,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* its destructor also runs after the library's */
+  pthread_setspecific(late, (void *)3); /* runs in three rounds, so also after the library's destructor */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -584,7 +584,8 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Registers a monitor before the first event, unless the loader made an event before. musl does not call this. */
+/* Registers a monitor before the first event, unless the loader made an event before. musl does not call functions of
+ * .preinit_array. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;
@@ -642,5 +643,5 @@ int main(int count, char **arguments) {
     cases[i].run();
     return 0;
   }
-  CHECK(!"such a case");
+  CHECK(!"no case has this name");
 }

@@ -1,7 +1,8 @@
 /*
- * Runs a thread that must not read the processor's counter, which the exact clocks use: reading it raises SIGSEGV (off;
- * slots, which moves objects into slots), or the thread may also make hardly any system calls (strict). The thread
- * allocates and frees as before, and its samples are recorded. The first argument names the case.
+ * Runs a thread that must not read the processor's time-stamp counter, which the exact clocks use: reading it raises
+ * SIGSEGV (cases off and slots; slots moves objects into slots), or the thread may also make hardly any system calls
+ * (case strict). The thread allocates and frees as before, and its samples are recorded. The first argument names the
+ * case.
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -57,7 +58,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Switches the counter off in a thread. Threads that it starts inherit that, including the library's. */
+/* Forbids a thread to read the time-stamp counter. This also holds for threads that it starts, including those of the
+ * library. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);

@@ -100,7 +100,7 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(mapped, 2); /* the table and the paths */
 }
 
-/* Refreshes the table while objects cannot be read. They are not in the table, and are tried again. */
+/* Refreshes the table while objects cannot be read. They are missing then, and the next refresh tries to read them. */
 static void unreadable_objects_are_left_out(const char *path) {
   struct loaded_object object;
   uintptr_t inside;

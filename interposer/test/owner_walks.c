@@ -302,7 +302,7 @@ static void read_objects(void) {
 
 static struct object *new_handle(int block) { return new_object(&handle_class, (uintptr_t)blocks[block]); }
 
-/* Makes a list, with a JNI global reference to it, of handles of all blocks. */
+/* Makes a list of handles of all blocks, and a JNI global reference to the list. */
 static void keep(void) {
   root = new_object(&list_class, 0);
   for (int i = 0; i < BLOCKS; i++) refer(root, new_handle(i));
@@ -382,7 +382,8 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* Lets a walk fail after it has reported links between holders. The next walk must still choose among the holders. */
+/* Lets a walk fail after it has reported links between holders. The next walk must still look for the referrers of the
+ * holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -552,7 +553,7 @@ int main(int argc, char **argv) {
                {"refused", where_memory_may_not_be_read_links_are_followed_even_so},
                {"two", a_second_search_is_refused_even_in_a_walk}};
   CHECK(argc >= 2);
-  if (argc > 2) { /* the library, and the case in which it is opened */
+  if (argc > 2) { /* the arguments are the library to open and the name of the case */
     library_path = argv[1];
     a_search_outlives_the_counting();
     return 0;

@@ -35,7 +35,7 @@ static void close_the_sandbox(const char *how) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
 }
 
-/* ---- Ours ---------------------------------------------------------------------------------------------- */
+/* ---- Objects that the library returns ------------------------------------------------------------------ */
 
 static void *filled(void *object, size_t size) {
   CHECK(object && malloc_usable_size(object) >= size);
@@ -98,7 +98,7 @@ static void small_objects(void) {
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
 }
 
-/* ---- The allocator's ----------------------------------------------------------------------------------- */
+/* ---- Objects of the allocator that serves the library -------------------------------------------------- */
 
 static bool is_mapped(const void *page) {
   unsigned char resident;

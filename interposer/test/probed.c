@@ -27,7 +27,7 @@ static NOINLINE void use(void *object, size_t bytes) {
   memset(object, 1, bytes < 64 ? bytes : 64);
 }
 
-/* Allocates small and large objects by each function, some of which grow, and frees all. */
+/* Allocates small and large objects by each function, resizes some of them, and frees all. */
 static NOINLINE void allocate(size_t round) {
   void *kept[OBJECTS];
   for (size_t i = 0; i < OBJECTS; i++) {

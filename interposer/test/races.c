@@ -39,7 +39,8 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests an answer of this thread after its last event. The thread ends without another event. */
+/* Requests an answer from this thread after its last event. The thread makes no further event, and answers when it
+ * ends. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);

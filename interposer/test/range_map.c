@@ -272,7 +272,7 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
   check_references();
 }
 
-/* Forks in the middle of a change. The child does not have the thread that makes it. */
+/* Forks in the middle of a change. The child does not have the thread that makes the change. */
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;
@@ -331,8 +331,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times since the last call and forgets them. Other processes prolong some of them, so only 99 % of the
- * times have a limit. */
+/* Prints the times since the last call, and forgets them. Other processes prolong some of the times, so only 99 % of
+ * them have a limit. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];

@@ -123,7 +123,7 @@ static void await_samples(int enough) {
     if (access(path, R_OK) == 0 && seconds_of(path, &latest) >= enough) return;
     pause_ms(100);
   }
-  CHECK(!"samples were written");
+  CHECK(!"too few samples were written in a minute");
 }
 
 static struct mallometer_recording_status recording(void) {
@@ -259,8 +259,8 @@ static void two_threads_write(void) {
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the bytes of the least rise. The least rise is 64 MiB, or, under a limit, a 16th of the limit and
- * at least 8 MiB. */
+/* Returns three times the bytes of the smallest rise that is described. That is 64 MiB, or, under a limit, a 16th of
+ * the limit and at least 8 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);
@@ -364,8 +364,8 @@ static void fill_the_cache(void) {
 }
 
 /*
- * Lets memory rise. The message's file describes the rise while it lasts, and not afterwards. Without a limit the least
- * rise is 64 MiB; under one it may be so large that the test is skipped.
+ * Lets memory rise. The file of the message describes the rise while it lasts, and not afterwards. Without a limit the
+ * smallest rise that is described is 64 MiB; under a limit it may be so large that the test is skipped.
  */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
@@ -377,7 +377,8 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* The rise is repeated until the thread finds it, because it finds a rise only if it has read the memory before. */
+  /* The rise is repeated until the message's thread finds it: the thread finds a rise only if it has read the memory
+   * before. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -404,7 +405,7 @@ static int message_of_a_rise(const char *end) {
     CHECK_EQUAL(message_of(text, sizeof text), 0);
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 0);
-    pause_ms(1500); /* the thread has ended */
+    pause_ms(1500); /* the message's thread has ended */
     start_message();
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 1);
@@ -416,7 +417,7 @@ static int message_of_a_rise(const char *end) {
 /* Forks. The child may begin a message of its own, which describes the child's rises. */
 static int message_of_a_forked_child(void) {
   start_message();
-  pause_ms(1500); /* the thread looks for rises */
+  pause_ms(1500); /* the message's thread looks for rises */
   CHECK_EQUAL(mallometer_message_stop(), 0);
   pid_t child = fork();
   if (child == 0) exit(message_of_a_rise("message_exit"));
@@ -502,7 +503,7 @@ static bool rise_of(const char *file, struct recording_burst *latest) {
 }
 
 static void write_for_ever(void) {
-  alarm(60); /* if it is not killed */
+  alarm(60); /* ends the process if the test does not kill it */
   for (uint32_t i = 0;; i++) {
     memset(text, 'a' + (int)(i % 26), RECORDING_PROFILE_BYTES);
     CHECK(mallometer_recording_write(RECORDING_PROFILES, 85, text, 60000 + i % 10000) > 0);
@@ -521,7 +522,7 @@ static int as_child(const char *what) {
   }
   if (strcmp(what, "hold") == 0) hold_memory_for_ever();
   if (strcmp(what, "burst") == 0) {
-    alarm(60); /* if it is not killed */
+    alarm(60); /* ends the process if the test does not kill it */
     take_a_burst();
     for (;;) pause();
   }
@@ -615,7 +616,7 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* a full disk does no harm later */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has its blocks: a full disk does no harm */
 }
 
 /* Kills children while they write. A record that is incomplete when the process is killed, or when it is read, is never
@@ -711,7 +712,7 @@ static void exits_with(const char *what, int status) {
 
 static void exited(void) {
   exits_with("exit3", 3);
-  exits_with("exit-1", 255); /* the byte that the parent gets */
+  exits_with("exit-1", 255); /* the parent gets only the lowest byte */
 }
 
 static void children_do_not_write(void) {
@@ -870,7 +871,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
   if (strcmp(name, "share") == 0) return share();
-  return run_child(name); /* the child checks this itself */
+  return run_child(name); /* the child makes the checks of this case */
 }
 
 int main(int argc, char **argv) {

@@ -212,9 +212,9 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* The number of paths that share a set: two more than the set holds, so the paths replace each other. In the three
- * patterns, the paths come at random; one path comes, interrupted by the others now and then; or each path comes in
- * runs. */
+/* The number of paths that share a set: two more than the set holds, so the paths replace each other. The three
+ * patterns: the paths come at random; one path comes, and after each 49 times another one; or each path comes a hundred
+ * times in a row. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
 
 static unsigned rival(unsigned pattern, unsigned i) {
@@ -407,9 +407,9 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 static bool all_runs;
 
 /*
- * Returns the number of runs. At least 94 % of the intervals must contain the true value. For the live objects of
- * "1,000 of 64 B" it is only 94.0 to 94.2 %. A quarter of the runs cannot measure so small a difference, so this kind
- * always has all of them.
+ * Returns the number of runs for a kind of site. At least 94 % of the intervals must contain the true value. For the
+ * live objects of "1,000 of 64 B" only 94.0 to 94.2 % do. A quarter of the runs cannot measure so small a difference,
+ * so this kind always has all runs.
  */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
@@ -445,7 +445,7 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* A kind of allocation of a JVM that was started and worked, as recorded.py writes it. */
+/* A kind of allocation of a JVM that started and then worked, as recorded.py writes it. */
 struct recorded_kind {
   unsigned stack; /* the number of the whole stack with Java frames; 0 for a rare one */
   size_t size;
@@ -468,8 +468,8 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* Heights are measured from the thread's control block. The sum of both addresses decides which paths share a
-   * counter. */
+  /* The recording has stack addresses relative to the thread's control block. Call paths share a counter by the sum of
+   * both addresses, so what is added to one address is subtracted from the other. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -515,7 +515,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of a call path as sampler.h defines it, in any thread. */
+/* Returns the entry of a call path. Paths that are equal by sampler.h share an entry, whatever their threads. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -523,7 +523,7 @@ static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_
     if (!entry->allocated) entry->what = path;
     if (entry->what == path) return entry;
   }
-  CHECK(!"there is room");
+  CHECK(!"the table is full");
   return NULL;
 }
 
@@ -547,9 +547,9 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 }
 
 /*
- * Samples the recorded allocations of a JVM. Most of its calls come from a few addresses of its library, so return
- * addresses alone distinguish little. Call paths do not distinguish all whole stacks with Java frames either: of these
- * a few more are missed.
+ * Samples the recorded allocations of a JVM. Most calls of malloc come from a few addresses of the JVM's library, so
+ * return addresses alone distinguish little. Some whole stacks with different Java frames have the same call path. Of
+ * the whole stacks, a few more are missed than of the call paths.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -607,8 +607,8 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* Charges samples for their work, because no clock is read for a sample. The time of a unit is measured elsewhere, and
- * changes by an eighth at most. */
+/* Charges samples for their work, because no clock is read for a sample. sampler_measure() measures the time of a unit
+ * of work, and changes that time by an eighth at most. */
 static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
@@ -660,7 +660,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Fills the table of call paths. Paths without room are sampled by size, and counted as such. */
+/* Fills the table of call paths. Paths without room are sampled by size, and counted as paths without room. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

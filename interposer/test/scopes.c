@@ -445,8 +445,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* A scope that this thread has closed was open until it was read, and its thread may have continued. A scope over
-     * the process has more calls. */
+    /* Only readings are checked. A scope that this thread closes counts until its figures are read, so its own thread
+     * may have gone on to other events. A scope over the process has more calls. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -545,7 +545,7 @@ static void handles(int signal) {
   handled = handled + 1;
 }
 
-/* Opens and closes scopes in handlers, in the middle of anything that the thread does. */
+/* Opens and closes scopes in handlers, which may interrupt any code of the thread. */
 static void signals(void) {
   struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
   sigaction(SIGPROF, &action, NULL);
@@ -759,5 +759,5 @@ int main(int count, char **arguments) {
     cases[i].run();
     return 0;
   }
-  CHECK(!"such a case");
+  CHECK(!"no case has this name");
 }

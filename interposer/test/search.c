@@ -95,8 +95,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* Checks that objects that the program has dropped are lost. A word somewhere may still look like the address of a few
- * of them. */
+/* Checks that nearly all objects that the program has dropped are lost: a word somewhere may look like the address of a
+ * few of them. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -618,7 +618,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the thread rests after this */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the observation's thread rests after this */
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }

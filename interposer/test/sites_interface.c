@@ -58,7 +58,7 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* The library's build id is set when it is linked. */
+/* The build id of the library is an argument of the linker. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -425,8 +425,8 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Samples stacks that differ from main on and share little. They are cut before the tree of stacks is full, and that is
- * counted. */
+/* Samples many stacks that share few frames, and differ near main already. They are cut to fewer frames before the tree
+ * of stacks is full, and the cut samples are counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   setbuf(stdout, NULL); /* a buffer would be allocated */
@@ -482,8 +482,8 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* Forks while other threads record samples. Records that these were about to write stay as they were; the child waits
- * for no thread. */
+/* Forks while other threads record samples. In the child, records that these threads were about to write stay
+ * unwritten, and the child waits for none of the threads. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);

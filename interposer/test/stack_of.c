@@ -194,7 +194,7 @@ static void on_the_stack_of_a_context(void) {
 
 /* ---- Code of other libraries -------------------------------------------------------------------------- */
 
-/* The frames that the compiler's own unwinder finds at the same place, by the same tables. */
+/* The frames that the compiler's own unwinder finds in compare(), by the same unwind tables. */
 static void *expected[MALLOMETER_EVENT_FRAMES + 1];
 static int count;
 

@@ -12,7 +12,7 @@
 
 #include "check.h"
 
-/* The number of allocations on each stack, which include the slow path and a huge request. */
+/* The number of allocations on each stack. They include some on the slow path and a huge request. */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {

@@ -430,7 +430,7 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* Tests the same failures at the first message. A failure that is not temporary ends the message. */
+/* Tests the failures of the previous case at the first message. A permanent failure, here ENOSPC, ends the message. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;

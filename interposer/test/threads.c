@@ -105,7 +105,7 @@ static void *send_signals(void *unused) {
 
 /*
  * Interrupts a thread that is in the middle of counting. The signal handler allocates. No event is lost. The
- * interrupted code does not allocate in the C library, which would not survive that: it counts the failure of a
+ * interrupted code must not be in the allocator, which would not survive the handler: it counts the failure of a
  * reallocarray that overflows, which never reaches the allocator.
  */
 static void nothing_is_lost_to_signals(void) {

@@ -70,7 +70,7 @@ static void whatever_is_called(void) {
   }
 }
 
-/* Opens a threshold. The counter of huge requests, its ring and its size stay those of MALLOMETER_HUGE. */
+/* Opens a threshold. The counter and the ring of huge requests still use the size of MALLOMETER_HUGE. */
 static void huge_requests_stay(void) {
   const size_t huge = (size_t)64 << 20;
   uint32_t threshold = opened(1000000);
@@ -283,5 +283,5 @@ int main(int count, char **arguments) {
     cases[i].run();
     return 0;
   }
-  CHECK(!"such a case");
+  CHECK(!"no case has this name");
 }

@@ -213,7 +213,7 @@ static void link_chain(void) {
   chain[TASK][2] = at(METHOD);
   chain[METHOD][1] = chain[OTHER_METHOD][1] = at(CONSTANTS);
   chain[CONSTANTS][1] = at(POOL);
-  chain[CONSTANTS][4] = (uint64_t)METHOD_NUMBER << 48; /* the bytes 38 and 39 */
+  chain[CONSTANTS][4] = (uint64_t)METHOD_NUMBER << 48; /* stores the number in the bytes at 38 and 39 */
   chain[POOL][3] = at(HOLDER);
   chain[HOLDER][4] = at(IDS);
   chain[IDS][0] = 5;
@@ -232,7 +232,8 @@ static void number_ids(void) {
 /* Returns the thread's JNIEnv, which is a part of the thread's structure. */
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
-/* Returns the frame of the last of some samples of a compilation, whose environment is on the stack. */
+/* Takes samples during a compilation: the compiler's environment, which has the task, is on the stack of the thread.
+ * Returns the frame of the last sample. */
 static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
   volatile uint64_t environment[2] = {0, task};
   uint64_t frame = 0;
@@ -242,7 +243,8 @@ static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t
   return frame;
 }
 
-/* Returns the frame of the fourth sample of the next compilation, by the same task. */
+/* Returns the frame of the fourth sample of another compilation. The task has the same address as before, but a new
+ * number. */
 static uint64_t sampled_frame(void) {
   static uint32_t number;
   set_number_of_task(++number);
@@ -324,7 +326,8 @@ static void check_environment_elsewhere(void *unreadable) {
   }
 }
 
-/* Samples more compiler threads than there are places, each in turn. No thread gets another's method. */
+/* Samples more compiler threads than the library has places for, each in turn. No thread gets the method of another
+ * thread. */
 static void check_many_threads(void) {
   start_compilations();
   for (uint32_t round = 0; round < 3; round++) {
@@ -333,7 +336,7 @@ static void check_many_threads(void) {
       CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
     }
   }
-  for (uint32_t sample = 0; sample < 4; sample++) { /* samples threads that use half of the places at the same time */
+  for (uint32_t sample = 0; sample < 4; sample++) { /* samples 32 threads, which use half of the places */
     for (uint32_t i = 0; i < 32; i++) {
       number_of_thread = 1000 + i;
       set_number_of_task(3000 + i);
@@ -347,8 +350,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* Returns whether a frame is allowed after damage. A number that is no id is left to the JVM to refuse; a word that is
- * no number is not taken for an id. */
+/* Returns whether a frame is allowed after damage. If ids are numbers, a wrong number is allowed, because the JVM
+ * refuses it. A word that is no number must not be taken for an id. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));

@@ -78,7 +78,7 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Uses objects in a thread, so that the stack below is the same and all objects are of one call site. */
+/* Uses objects in a new thread, so that the outer frames of all stacks are equal and all objects are of one site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -243,7 +243,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* Accesses the first watched object only after the program has taken the signal. */
+/* Accesses the first watched object only after the program has set its own handler of SIGTRAP. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
@@ -323,7 +323,8 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* Starts and ends threads, one of which blocks the signal, while descriptors are closed. */
+/* Starts and ends threads, one of which blocks SIGTRAP, while the program closes all descriptors, including those of
+ * watchpoints. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -358,7 +359,7 @@ static void cancel_oneself(void) {
 static void be_cancelled(void) {
   ended++;
   pthread_testcancel();
-  CHECK(!"a thread that is cancelled ends here");
+  CHECK(!"the cancelled thread continues");
 }
 
 /*

@@ -1,7 +1,7 @@
-// The common parts of the dashboards: variables, annotations, links to one another and to the runbooks.
+// The common parts of the dashboards: variables, annotations, and links to the other dashboards and to the runbooks.
 //
-// The variables are chained: each offers what the ones before it leave. "All" matches also what lacks the label, so that
-// the dashboards work where nobody sets cluster, namespace or application.
+// The variables are chained: each offers only values of the instances that the variables before it select. "All" also
+// matches series without the label, so the dashboards work without the labels cluster, namespace and application.
 import {
   AnnotationQueryBuilder,
   DashboardBuilder,
@@ -25,14 +25,17 @@ const LABELS: [string, string][] = [
   ['instance', 'Instance'],
 ];
 
-/** The schema version that Grafana 11.0 writes: newer ones migrate it, and nothing here uses the changes of 40 to 42. */
+/**
+ * A dashboard with the schema version that Grafana 11.0 writes. Newer versions of Grafana migrate it. The dashboards use
+ * nothing that the schema versions 40 to 42 changed.
+ */
 class Readable extends DashboardBuilder {
   override build() {
     return { ...super.build(), schemaVersion: 39 };
   }
 }
 
-/** The number of instances that a dashboard about instances shows at once. */
+/** The most instances that a dashboard with a line for each instance shows at once. */
 const MOST_SHOWN = 25;
 
 function matchers(labels: string[]): string {
@@ -45,10 +48,10 @@ export const selected = matchers(LABELS.map(([label]) => label));
 /** The label matchers for series that are recorded for a whole job. */
 export const selectedJobs = matchers(LABELS.map(([label]) => label).filter((label) => label !== 'instance'));
 
-/** The selected instances that a dashboard about instances shows. */
+/** The label matchers for the instances that a dashboard with a line for each instance shows. */
 export const shown = `${selectedJobs}, instance=~"$shown"`;
 
-/** The one instance that a dashboard about one instance shows. */
+/** The label matchers for the instance that a dashboard about one instance shows. */
 export const one = `${selectedJobs}, instance="$instance"`;
 
 function choice(label: string, name: string): QueryVariableBuilder {
@@ -75,7 +78,7 @@ function chained(): QueryVariableBuilder[] {
 
 const NAMED_INSTANCE = '/instance="([^"]+)"/';
 
-/** A variable for one instance. Grafana initially chooses the first: the one with the most severe diagnosis. */
+/** A variable for one instance. Grafana first selects the first value: the instance with the most severe diagnosis. */
 function oneInstance(): QueryVariableBuilder {
   return choice('instance', 'Instance')
     .description('The most severe diagnosis first')
@@ -88,8 +91,8 @@ function oneInstance(): QueryVariableBuilder {
 }
 
 /**
- * A variable for the selected instances with most live memory, followed by those that do not count. For dashboards whose
- * panels draw each instance: nobody can read a thousand, and Prometheus would take a minute.
+ * A variable for the selected instances with the most live memory. Instances in which nothing is counted come last. For
+ * dashboards that draw a line for each instance: nobody can read a thousand lines, and Prometheus would take a minute.
  */
 function shownInstances(): QueryVariableBuilder {
   return choices('shown', `Shown (${MOST_SHOWN} with most)`)
@@ -113,7 +116,7 @@ function annotation(name: string, color: string, expression: string, title: stri
 
 function annotations(of: string): AnnotationQueryBuilder[] {
   return [
-    // The value is the moment, in milliseconds.
+    // The value of the expression is the time of the event, in milliseconds.
     annotation(
       'Starts',
       'blue',
@@ -145,15 +148,17 @@ function annotations(of: string): AnnotationQueryBuilder[] {
   ];
 }
 
-/** Panels below a heading; a closed section is opened by a click on its heading, and asks nothing before. */
+/** Panels below a heading. A closed section opens at a click on its heading, and sends no queries before. */
 export type Section = { title: string; panels: Builder<Panel>[]; closed?: boolean };
 
-/** The memory that a dashboard shows: that of one instance, of a few, each by itself, or of any number together. */
+/**
+ * The instances that a dashboard shows: one; a few, each with lines of its own; or any number, most of them in sums only.
+ */
 export type Scope = 'one' | 'few' | 'fleet';
 
 const MATCHERS: Record<Scope, string> = { one, few: shown, fleet: selected };
 
-/** A dashboard of sections, ready to be written as JSON. */
+/** Returns a dashboard with these sections, ready to be written as JSON. */
 export function dashboard(uid: string, title: string, description: string, range: string, scope: Scope, sections: Section[]) {
   const builder = new Readable(title)
     .uid(uid)

@@ -1,5 +1,5 @@
-// All instances at once. Asks the recorded series of dashboards/prometheus/recording.yml, so that a thousand instances cost
-// a thousand series a panel, and rankings are made by Prometheus, so that the browser draws a few.
+// Shows all instances at once. Queries the series that dashboards/prometheus/recording.yml records, so that a panel reads
+// only one series for each instance. Prometheus ranks the series, so the browser draws only a few.
 import { IntervalVariableBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
 import { dashboard, selected, selectedJobs } from './dashboard.js';
 import { killsOf, suspectsOf, withVersion } from './measures.js';
@@ -28,7 +28,7 @@ import {
 } from './panels.js';
 
 const MOST = 20;
-/** Prometheus's default interval of recording rules; more points would repeat the same values. */
+/** The default interval of Prometheus's recording rules. Points that are closer together would repeat the same values. */
 const RECORDED = '1m';
 const NAME = '{{job}} {{name}}';
 const PLACE = { namespace: 'Namespace', job: 'Job' };
@@ -36,7 +36,7 @@ const byInstance = (expression: string) => `max by (namespace, job, instance) ($
 const top = (expression: string) => byPod(`topk(${MOST}, max by (job, instance) (${expression}))`);
 const byJob = (expression: string) => `sum by (namespace, job) (${expression})`;
 const live = `native_malloc_live_bytes{${selected}}`;
-// Instances that ended within the hour have a slope, but no present value.
+// An instance that ended within the last hour still has a slope, but no present value. It is left out.
 const hourly = `(instance:native_malloc_live_bytes:deriv1h{${selected}} and ${live}) * 3600`;
 const kills = killsOf(selected);
 
@@ -262,7 +262,7 @@ const deploys = [
   ),
 ];
 
-/** The dashboard as Grafana reads it. */
+/** The dashboard, ready to be written as JSON. */
 export const fleet = dashboard(
   'mallometer-fleet',
   'Native memory: fleet',

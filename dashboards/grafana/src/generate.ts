@@ -1,11 +1,11 @@
-// Writes the dashboards that Grafana reads, beside this package's package.json. The JSON is committed, so that nobody
-// needs Node to use it; dashboards/check.sh proves that both agree.
+// Writes the dashboards as JSON into the directory of package.json. The JSON is committed, so that nobody needs Node to
+// use it; dashboards/check.sh checks that the committed JSON is what this code generates.
 import { writeFileSync } from 'node:fs';
 import { fleet } from './fleet.js';
 import { overview } from './overview.js';
 import { where } from './where.js';
 
-// The library moves links and annotations into a menu of Grafana 12 and newer; they belong above the panels.
+// The library moves links and annotations into a menu that Grafana has since version 12. This keeps them above the panels.
 const above = (_: string, value: unknown) => (value === 'inControlsMenu' ? undefined : value);
 const directory = process.argv[2] ?? '.';
 
@@ -22,8 +22,9 @@ function panelTypes(dashboard: Panels): Set<string> {
 }
 
 /**
- * Returns the requirements of a dashboard that an import and a gallery such as grafana.com read. There are no inputs: the panels ask
- * the data source that a variable names, so an import has no data source to ask for.
+ * Returns the fields that state what a dashboard requires. Grafana reads them when a dashboard is imported, and so does a
+ * gallery such as grafana.com. There are no inputs: a variable names the data source of the panels, so Grafana need not ask
+ * the user for a data source.
  */
 function needs(dashboard: Panels) {
   const panels = [...panelTypes(dashboard)].sort().map((id) => ({ type: 'panel', id, name: id, version: '' }));

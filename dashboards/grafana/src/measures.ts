@@ -1,11 +1,12 @@
-// Figures that several panels ask: kills, and the version of the application beside a figure.
+// Queries that several panels share: kills, the version of an application as a label, and suspects.
 
-/** The labels that tell instances apart, and that series of one instance have in common. */
+/** The labels that identify an instance. All series of an instance have the same values of these labels. */
 export const INSTANCE = 'cluster, namespace, job, instance';
 
 /**
- * OOM kills of each instance within the last 24 hours, by two sources, of which the higher is right: the times at which
- * previous runs ended, and the counter of the cgroup, which a container's restart sets to zero.
+ * Returns a query for the OOM kills of each instance within the last 24 hours. There are two sources, and the query uses
+ * the higher number: the times at which previous runs were killed, and the counter of the cgroup, which restarts at zero
+ * with the container.
  */
 export function killsOf(of: string): string {
   const ended = `mallometer_previous_exit_timestamp_seconds{reason="oom", ${of}}[1d]`;
@@ -15,16 +16,17 @@ export function killsOf(of: string): string {
   );
 }
 
-/** The series with the version of their application as a label, or without where it is unknown. */
+/** Returns a query that adds the version of the application as a label; series without a known version stay unchanged. */
 export function withVersion(series: string, of: string): string {
-  // Chooses one of two versions while Prometheus still knows an instance that has just been replaced.
+  // While Prometheus still has the series of a replaced run, an instance has two versions. topk chooses one of them.
   const version = `topk by (${INSTANCE}) (1, mallometer_application_info{${of}})`;
   return `(${series} * on (${INSTANCE}) group_left (version) ${version} or ${series} unless on (${INSTANCE}) ${version})`;
 }
 
 /**
- * Returns the function's result on the bytes by call site of the verdicts leak and unused, with the verdict as a label. Without `other`, the
- * sum of the call sites after the five to eight that each instance names.
+ * Returns a query for the call sites with the verdict leak or unused, with the verdict as a label. `value` makes the value
+ * from the series of bytes by call site. Leaves out the site `other`, the sum of the call sites after the five to eight
+ * that each instance names.
  */
 export function suspectsOf(of: string, value: (bytes: string) => string = (bytes) => `${bytes} > 0`): string {
   return [

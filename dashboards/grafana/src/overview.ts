@@ -1,5 +1,5 @@
-// Is the native memory of one instance a problem, of what kind, when does it hurt? Asks only series that the instance publishes
-// itself, so it works without the recording rules.
+// Shows whether the native memory of one instance is a problem, what kind of problem it is, and when it will cause harm.
+// Queries only series that the instance itself publishes, so the dashboard works without the recording rules.
 import { dashboard, one } from './dashboard.js';
 import { killsOf, suspectsOf } from './measures.js';
 import {
@@ -30,17 +30,17 @@ import {
   values,
 } from './panels.js';
 
-/** The least growth in an hour, in bytes, of a call site that is shown before it has a verdict. */
+/** The least growth, in bytes per hour, at which a call site without a verdict is shown. */
 const LEAST_GROWTH = 16 * 1024 * 1024;
 const limit = `max(cgroup_memory_limit_bytes{${one}} > 0)`;
 const used = `sum(cgroup_memory_charged_bytes{part!="page_cache", ${one}})`;
-/** The share of the resident Java heap in it. */
+/** The share of the resident Java heap in the used memory. */
 const heapShare = `sum(native_memory_resident_bytes{part="java_heap", ${one}}) / ${used}`;
 const heap = (what: string) => `sum(jvm_memory_${what}_bytes{area="heap", ${one}})`;
 const BY_HEAP = 'used, most of it by the heap';
-/** Words for special values where there is no time: numbers that no time has. */
+/** The words for values that stand for a missing time. No time has a negative number. */
 const NO_TIME = { [-1]: 'too early', [-2]: 'not growing', [-3]: 'no estimate' };
-// Selects the shown pod; kube-state-metrics has labels of its own.
+// Selects the series of the shown pod. The series of kube-state-metrics have other instance labels.
 const ofPod = `and on (cluster, namespace, pod) mallometer_active{${one}}`;
 
 const verdict = [
@@ -141,7 +141,7 @@ const kind = [
     .links([runbook('reaches-limit.md')]),
 ];
 
-/** The call sites that grow while the diagnosis is watch or act, and that have no verdict of unused memory. */
+/** The call sites that grow while the diagnosis is watch or act, without those that have the verdict leak or unused. */
 const growing =
   `topk(5, deriv(native_malloc_site_live_bytes{site!="other", ${one}}[1h]) * 3600 > ${LEAST_GROWTH}` +
   ` and on (site) native_malloc_site_live_bytes{${one}}` +
@@ -163,7 +163,7 @@ const suspects = [
           ` or label_replace(${growing}, "verdict", "none yet", "", ""))`,
       ),
       {
-        // A suspect younger than a step has no step.
+        // The range has a step of 1 min. A suspect that is younger has no step in it, so its present time is used.
         name: 'Since',
         unit: 'dateTimeAsIso',
         width: 190,
@@ -332,7 +332,7 @@ const trust = [
   ).links([runbook('stuck.md')]),
 ];
 
-/** The dashboard as Grafana reads it. */
+/** The dashboard, ready to be written as JSON. */
 export const overview = dashboard(
   'mallometer-overview',
   'Native memory: overview',

@@ -1,5 +1,5 @@
-// The few panel shapes that the dashboards are made of. Every panel asks the same data source variable; titles,
-// descriptions, units and legends are arguments, so that none can be forgotten.
+// The kinds of panels of the dashboards. All panels use the data source that one variable names. Titles, descriptions, units
+// and legends are required arguments, so that none is forgotten.
 import type { DataSourceRef } from '@grafana/grafana-foundation-sdk/common';
 import {
   BarGaugeDisplayMode,
@@ -45,15 +45,15 @@ import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '${datasource}' };
 
-/** The colours of the diagnosis's states. No figure has one of them unless the diagnosis gives it, or would. */
+/** The colours of the diagnosis's states. A figure has such a colour only if it gives the diagnosis that state. */
 export const ACT = 'red';
 export const WATCH = 'orange';
 export const TOO_EARLY = 'blue';
 export const HEALTHY = 'green';
-/** The colour of everything that is no verdict. */
+/** The colour of figures without a state. */
 export const PLAIN = 'text';
 
-/** The states from mild to severe: a diagnosis's number, as mallometer_diagnosis's label names it, as it reads, its colour. */
+/** The states from mild to severe: number, value of the label `state` of mallometer_diagnosis, shown text, colour. */
 const STATES: [number, string, string, string][] = [
   [1, 'healthy', 'healthy', HEALTHY],
   [2, 'too_early', 'too early', TOO_EARLY],
@@ -61,7 +61,10 @@ const STATES: [number, string, string, string][] = [
   [4, 'act', 'act', ACT],
 ];
 
-/** The number of its state for each series of the diagnosis that is 1, else 0; the highest is the diagnosis. */
+/**
+ * Returns a query that gives, for each series of mallometer_diagnosis, the number of its state if the series is 1, and
+ * otherwise 0. The highest value is the diagnosis.
+ */
 export function diagnosis(of: string): string {
   return STATES.map(([number, state]) => `${number} * mallometer_diagnosis{state="${state}", ${of}}`).reverse().join(' or ');
 }
@@ -73,20 +76,23 @@ function mapped(texts: [number, string, string][]): ValueMap {
   };
 }
 
-/** The diagnosis's number as its word, in its colour. */
+/** Shows the number of a state as its text, in the colour of the state. */
 export const AS_DIAGNOSIS = [mapped(STATES.map(([number, , text, color]) => [number, text, color]))];
 
-/** Numbers that stand for words; a state's word has its colour. */
+/** Shows numbers as words. A word that is the text of a state has the colour of the state. */
 export function asWords(words: Record<number, string>): ValueMap[] {
   const colorOf = (text: string) => STATES.find(([, , word]) => word === text)?.[3] ?? PLAIN;
   return [mapped(Object.entries(words).map(([value, text]) => [Number(value), text, colorOf(text)]))];
 }
 
-/** The shares of the limit from which on the diagnosis is watch, and act. */
+/** The shares of the limit from which on the diagnosis is watch (0.9) and act (0.95). */
 const NEAR_LIMIT = 0.9;
 const AT_LIMIT = 0.95;
 
-/** Shares of the limit: if the heap is less than two thirds of the used memory; and if it is more, which is no reason to act. */
+/**
+ * The colours of a share of the limit. The second list is for processes whose heap is more than two thirds of the used
+ * memory: that is no reason to act.
+ */
 export const OF_LIMIT: Threshold[] = [
   { value: NEAR_LIMIT, color: WATCH },
   { value: AT_LIMIT, color: ACT },
@@ -96,17 +102,17 @@ export const OF_LIMIT_BY_HEAP: Threshold[] = [{ value: AT_LIMIT, color: WATCH }]
 /** The address of the pages of docs/runbooks; dashboards/runbooks.sh changes it. */
 const RUNBOOKS = 'https://mallometer.example/docs/runbooks/';
 
-/** Widths in columns; the screen has 24. */
+/** The widths of panels, in columns. The screen has 24 columns. */
 export const WHOLE = 24;
 export const HALF = 12;
 export const THIRD = 8;
 export const QUARTER = 6;
 export const SIXTH = 4;
-/** Widths of legends in pixels: in a panel of half a screen, and with the names of methods. */
+/** The widths of legends, in pixels: in a panel of half the screen, and with names of methods. */
 const LEGEND_WIDTH = 340;
 const LONG_NAMES_WIDTH = 560;
 
-/** The parts of memory: their label, name and colour, which are those of the page, in page.js and page.css. */
+/** The parts of memory: label, name and colour. Names and colours are those of the page (page.js, page.css). */
 const PARTS: Record<string, [string, string]> = {
   java_heap: ['Java heap', '#4878d0'],
   metaspace: ['Metaspace', '#4fb67f'],
@@ -133,7 +139,7 @@ const PARTS: Record<string, [string, string]> = {
 
 export type Series = { expression: string; legend: string };
 
-/** A column of a table: what it is called, its unit, and the instant value that fills it. */
+/** A column of a table: its name, its unit, and the expression whose present values it shows. */
 export type Column = { name: string; unit: string; expression: string; width?: number; mappings?: ValueMapping[] };
 
 function refId(index: number): string {
@@ -156,68 +162,71 @@ function instants(series: Series[], format: PromQueryFormat): DataqueryBuilder[]
   return series.map((one, index) => query(one, index).format(format).instant());
 }
 
-/** The series of labels with most at the end of the shown time; topk alone would choose anew at each moment. */
+/** Returns the sums that are highest at the end of the shown time. topk alone would choose others at each point in time. */
 export function most(count: number, labels: string, series: string): string {
   return `sum by (${labels}) (${series}) and on (${labels}) topk(${count}, sum by (${labels}) (${series} @ end()))`;
 }
 
-/** The label that legends show, made of another one by a pattern of RE2 that matches the whole of it. */
+/** Adds the label `name`, which legends show: what the groups of the RE2 pattern match in another label. */
 function shortened(expression: string, label: string, pattern: string): string {
   return `label_replace(${expression}, "name", "$1$2$3", "${label}", "${pattern}")`;
 }
 
-/** Call sites as Class.method: without the package, if the class begins with a capital; others as they are. */
+/** Shows a Java call site as Class.method, without the package, if the class begins with a capital; others in full. */
 export function bySite(expression: string): string {
   return shortened(expression, 'site', '(compilation of )?(?:[a-z0-9_]+[.])+([A-Z].*)|(.+)');
 }
 
-/** The characters of random parts of names in Kubernetes. */
+/** The characters that Kubernetes uses in the random parts of names. */
 const RANDOM = '[bcdfghjklmnpqrstvwxz2456789]';
 
-/** Pods of a Deployment by the suffix that tells them apart; other instances as they are. */
+/** Shows a pod of a Deployment by the random suffix of its name, other instances by the whole name. */
 export function byPod(expression: string): string {
   return shortened(expression, 'instance', `.+-${RANDOM}{6,10}-(${RANDOM}{5})|(.+)`);
 }
 
 const OVERVIEW_OF = '/d/mallometer-overview?${datasource:queryparam}&${__url_time_range}&var-instance=';
 
-/** The link of a tooltip, which appears at a click: an instance's full name, which leads to its overview. */
+/** A link in the tooltip that a click opens: it shows the full name of an instance, and leads to its overview. */
 export const FULL_INSTANCE = new DashboardLinkBuilder('${__field.labels.instance}')
   .type(DashboardLinkType.Link)
   .url(`${OVERVIEW_OF}\${__field.labels.instance}`);
 
-/** The link of a call site, which leads to the runbook. */
+/** A link that shows the full name of a call site, and leads to the runbook. */
 export const FULL_SITE = new DashboardLinkBuilder('${__field.labels.site}')
   .type(DashboardLinkType.Link)
   .url(`${RUNBOOKS}leak-suspected.md`)
   .targetBlank(true);
 
-/** The links in the cells of a table. */
+/** The links in the cells with an instance, which lead to its overview. */
 export const TO_OVERVIEW: DynamicConfigValue[] = [
   { id: 'links', value: [{ title: 'Overview of ${__value.text}', url: `${OVERVIEW_OF}\${__value.raw}` }] },
 ];
 
-/** Transparent, then the given colours from the given values on: for graphs, which are coloured only beyond a threshold. */
+/** Returns thresholds for graphs: transparent below the first value, and each given colour from its value on. */
 export function beyond(...steps: Threshold[]): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
     .steps([{ value: null, color: 'transparent' }, ...steps]);
 }
 
-/** Thresholds as lines, with what is beyond them in their colours. */
+/** Draws thresholds as dashed lines, and colours the area above them. */
 export const DRAWN = new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.DashedAndArea);
 
-/** No colour, then the given colours from the given values on. Without any, a size is no verdict. */
+/**
+ * Returns thresholds for numbers: the colour of text below the first value, and each given colour from its value on.
+ * Without steps, no number has the colour of a state.
+ */
 export function from(...steps: Threshold[]): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(fromPlain(steps));
 }
 
-/** No colour, then the given colours: thresholds for one query or column of a panel. */
+/** Returns the same thresholds as a list, for one query or column of a panel. */
 export function fromPlain(steps: Threshold[]): Threshold[] {
   return [{ value: null, color: PLAIN }, ...steps];
 }
 
-/** A link to a page of docs/runbooks. */
+/** Returns a link to a page of docs/runbooks. */
 export function runbook(page: string): DashboardLinkBuilder {
   return new DashboardLinkBuilder('What to do')
     .type(DashboardLinkType.Link)
@@ -225,14 +234,14 @@ export function runbook(page: string): DashboardLinkBuilder {
     .targetBlank(true);
 }
 
-/** One number with its recent past; width in 24ths of the screen. */
+/** Returns a panel with one number and its course over the shown time. `width` is in columns of the screen. */
 export function figure(title: string, description: string, unit: string, width: number, series: Series) {
   return values(title, description, unit, width, [])
     .graphMode(BigValueGraphMode.Area)
     .targets(ranges([series]));
 }
 
-/** The present values of a few series. Series that ended have none, so that no old value is shown. */
+/** Returns a panel with the present values of a few series. A series that has ended has none, and is not shown. */
 export function values(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new stat.PanelBuilder()
     .title(title)
@@ -248,12 +257,12 @@ export function values(title: string, description: string, unit: string, width: 
     .targets(instants(series, PromQueryFormat.TimeSeries));
 }
 
-/** The names of the series instead of their values: for states. */
+/** Returns a panel that shows the names of series instead of their values: for states. */
 export function names(title: string, description: string, width: number, series: Series) {
   return values(title, description, 'none', width, [series]).textMode(BigValueTextMode.Name);
 }
 
-/** The number of instances in each state, in the state's colour if there are any. */
+/** Returns a panel with the number of instances in each state, in the state's colour if it is not 0. */
 export function diagnoses(title: string, description: string, width: number, of: string) {
   const panel = values(
     title,
@@ -281,12 +290,12 @@ function legend(placement: LegendPlacement): VizLegendOptionsBuilder {
     .sortDesc(true);
 }
 
-/** The legend for graphs with many lines, not too wide for the graph. */
+/** Returns a legend on the right, for graphs with many lines. Its width is limited to leave room for the graph. */
 export function beside(width = LEGEND_WIDTH): VizLegendOptionsBuilder {
   return legend(LegendPlacement.Right).width(width);
 }
 
-/** Values over time, with the legend as a table below. */
+/** Returns a graph over time, with the legend as a table below it. */
 export function graph(title: string, description: string, unit: string, width: number, series: Series[]) {
   return new timeseries.PanelBuilder()
     .title(title)
@@ -302,7 +311,7 @@ export function graph(title: string, description: string, unit: string, width: n
     .targets(ranges(series));
 }
 
-/** Values over time that add up: many, so the legend is beside them. */
+/** Returns a stacked graph over time. It has many series, so the legend is on its right. */
 export function stack(title: string, description: string, unit: string, width: number, series: Series[]) {
   return graph(title, description, unit, width, series)
     .fillOpacity(30)
@@ -311,7 +320,7 @@ export function stack(title: string, description: string, unit: string, width: n
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
 }
 
-/** Bytes over time by the label part, which add up, in the names and colours of the page. */
+/** Returns a stacked graph of bytes by the label `part`, with the names and colours of the page. */
 export function stackOfParts(title: string, description: string, width: number, series: Series[]) {
   const panel = stack(title, description, 'bytes', width, series);
   Object.entries(PARTS).forEach(([part, [name, color]]) =>
@@ -323,14 +332,14 @@ export function stackOfParts(title: string, description: string, width: number, 
   return panel;
 }
 
-/** Values of call sites over time that add up. */
+/** Returns a stacked graph of bytes by call site. */
 export function stackOfSites(title: string, description: string, width: number, expression: string) {
   return stack(title, description, 'bytes', width, [{ expression: bySite(expression), legend: '{{name}}' }])
     .legend(beside(LONG_NAMES_WIDTH))
     .dataLinks([FULL_SITE]);
 }
 
-/** Draws the series of a query as a dashed line, on no stack. */
+/** Draws the series of a query as a dashed line that is not stacked. */
 function asLine(color: string): DynamicConfigValue[] {
   return [
     { id: 'custom.stacking', value: { mode: 'none', group: 'B' } },
@@ -344,7 +353,7 @@ function asLine(color: string): DynamicConfigValue[] {
 export const AS_LIMIT = asLine('red');
 export const AS_LINE = asLine('text');
 
-/** Draws the series of a query against an axis of its own, on the right. */
+/** Draws the series of a query on a second axis, on the right. */
 export function onTheRight(unit: string): DynamicConfigValue[] {
   return [
     { id: 'unit', value: unit },
@@ -352,7 +361,7 @@ export function onTheRight(unit: string): DynamicConfigValue[] {
   ];
 }
 
-/** Draws counts against an axis of their own. */
+/** Draws counts on a second axis, on the right. */
 export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
   ...onTheRight('none'),
   { id: 'decimals', value: 0 },
@@ -360,7 +369,7 @@ export const COUNTED_ON_THE_RIGHT: DynamicConfigValue[] = [
   { id: 'custom.axisSoftMax', value: 5 },
 ];
 
-/** One bar for each series, with its present value. A length is no verdict, and has no colour of one. */
+/** Returns a panel with a bar for the present value of each series. The bars do not have the colour of a state. */
 export function bars(title: string, description: string, unit: string, width: number, series: Series) {
   return new bargauge.PanelBuilder()
     .title(title)
@@ -383,7 +392,7 @@ export function bars(title: string, description: string, unit: string, width: nu
     .targets(instants([series], PromQueryFormat.TimeSeries));
 }
 
-/** The buckets of a histogram over time; series must have the label le. */
+/** Returns a heatmap of the buckets of a histogram over time. The series must have the label `le`. */
 export function buckets(title: string, description: string, unit: string, width: number, expression: string) {
   return new heatmap.PanelBuilder()
     .title(title)
@@ -396,14 +405,14 @@ export function buckets(title: string, description: string, unit: string, width:
     .targets(ranges([{ expression, legend: '{{le}}' }], PromQueryFormat.Heatmap));
 }
 
-/** Widths of columns in pixels; those of call sites and instances take the rest. */
+/** The widths of columns, in pixels. Columns of call sites and instances share the rest of the width. */
 const LABEL_WIDTHS: Record<string, number> = { Namespace: 110, Job: 150, Version: 140, Verdict: 90 };
 const VALUE_WIDTH = 110;
-/** The arrow of the column by which a table is sorted. */
+/** The width of the arrow in the heading of the column by which a table is sorted. */
 const ARROW_WIDTH = 20;
 const GROWTH_WIDTH = 130;
 
-/** Returns a column of the bytes by which something grows in an hour, which says of everything else that it does not grow. */
+/** Returns a column with the growth in bytes per hour. It shows "does not grow" for 0 and below. */
 export function growth(expression: string): Column {
   const text = 'does not grow';
   return {
@@ -416,8 +425,8 @@ export function growth(expression: string): Column {
 }
 
 /**
- * A row for each combination of the labels, a column for each expression, sorted by the first column. The expressions
- * must keep exactly these labels.
+ * Returns a table with a row for each combination of the labels and a column for each expression, sorted by the first of
+ * these columns. The results of the expressions must have exactly these labels.
  */
 export function rows(title: string, description: string, width: number, labels: Record<string, string>, columns: Column[]) {
   const nameOf = (index: number) =>
@@ -457,7 +466,7 @@ export function rows(title: string, description: string, width: number, labels: 
     const properties: DynamicConfigValue[] = [
       { id: 'unit', value: unit },
       { id: 'custom.width', value: wide ?? VALUE_WIDTH + (index === 0 ? ARROW_WIDTH : 0) },
-      // The text of an empty table is not that of an empty cell.
+      // Without this, an empty cell would show the text of an empty table.
       { id: 'noValue', value: '–' },
     ];
     if (mappings) {

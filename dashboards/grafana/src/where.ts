@@ -1,4 +1,4 @@
-// The holders of native memory: libraries, call sites, sizes, arenas, threads, and one instance beside the other.
+// Shows what holds native memory: call sites, libraries, sizes, arenas and threads, for several instances side by side.
 import { dashboard, shown } from './dashboard.js';
 import {
   AS_LINE,
@@ -30,7 +30,7 @@ const sites = [
     'bytes',
     WHOLE,
     {
-      // Allocations of the JVM, its compilers and mallometer are part of "other".
+      // The site "other" includes the allocations of the JVM, its compilers and mallometer.
       expression: bySite(`topk(10, sum by (site) (delta(native_malloc_site_live_bytes{site!="other", ${shown}}[$__range])) > 0)`),
       legend: '{{name}}',
     },
@@ -147,7 +147,7 @@ const others = [
         legend: 'stacks {{name}}',
       },
       {
-        // jmx_exporter publishes the second name.
+        // jvm_threads_current is the name that jmx_exporter publishes.
         expression: byPod(`sum by (instance) (jvm_threads_live_threads{${shown}} or jvm_threads_current{${shown}})`),
         legend: 'threads {{name}}',
       },
@@ -201,7 +201,7 @@ const comparison = [
   ).dataLinks([FULL_INSTANCE]),
 ];
 
-/** The dashboard as Grafana reads it. */
+/** The dashboard, ready to be written as JSON. */
 export const where = dashboard(
   'mallometer-where',
   'Native memory: where',

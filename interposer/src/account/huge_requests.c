@@ -17,7 +17,7 @@ size_t huge_threshold = (size_t)64 << 20, recorded_above = (size_t)64 << 20;
 
 static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
-_Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "a whole name");
+_Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has room for a whole thread name");
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 

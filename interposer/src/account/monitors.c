@@ -19,7 +19,7 @@ DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 #define RUNNING UINT32_MAX
 #define FORK ((uint64_t)1 << 32)
-_Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "a number has as many places");
+_Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each place");
 
 static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */

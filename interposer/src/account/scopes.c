@@ -24,7 +24,7 @@ enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS 
 
 /* A scope's number consists of the record's index and the lowest bits of its use count. It is always positive. */
 enum { INDEX_BITS = 12, USE_BITS = 31 - INDEX_BITS };
-_Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "an index is below it");
+_Static_assert(MOST_SCOPES == 1u << INDEX_BITS, "INDEX_BITS must hold the index of each record");
 
 static struct scope *records;
 static uint32_t records_taken;
@@ -90,7 +90,7 @@ static struct scope *take_new_record(void) {
 
 /* The number of slots, a power of two. At least a quarter of the slots stay empty, so that linear probing is short. */
 enum { TABLE_SLOTS = 65536 };
-_Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "probing ends soon");
+_Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "at least a quarter of the slots stay empty");
 
 static uint32_t home_of(uintptr_t address) { return (uint32_t)(address >> 4) * 0x9e3779b1u >> 16; }
 

@@ -91,8 +91,9 @@ struct thread_block {
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
-_Static_assert(sizeof(struct thread_block) == 512, "DESIGN: at most 256 bytes a thread, beside the filter");
-_Static_assert(IS_PLACE_OF_CLASSES(offsetof(struct thread_block, events.by_class), SIZE_CLASSES), "the fast path's");
+_Static_assert(sizeof(struct thread_block) == 512, "at most 256 bytes for each thread besides the filter");
+_Static_assert(IS_PLACE_OF_CLASSES(offsetof(struct thread_block, events.by_class), SIZE_CLASSES),
+               "EVENT_ADD_ONE() needs this offset");
 
 /* The rarely written part of a block, on other cache lines than the counters of events. */
 struct thread_record {
@@ -161,8 +162,10 @@ struct slab {
   } others[BLOCKS_IN_SLAB];
   struct thread_sampling samplings[BLOCKS_IN_SLAB];
 };
-_Static_assert(sizeof(struct of_sampler) == sizeof(struct thread_block), "so that the distance is the same for all");
-_Static_assert(sizeof(struct thread_other) == sizeof(struct thread_block), "as well");
+_Static_assert(sizeof(struct of_sampler) == sizeof(struct thread_block),
+               "the distance from a block to its data must be the same for all");
+_Static_assert(sizeof(struct thread_other) == sizeof(struct thread_block),
+               "the distance from a block to its data must be the same for all");
 
 static inline uint8_t *thread_levels(struct thread_block *block) {
   return (uint8_t *)block + offsetof(struct slab, of_sampler) + offsetof(struct of_sampler, levels);

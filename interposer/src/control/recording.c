@@ -56,7 +56,7 @@ static const struct recording_region layout[REGIONS] = {
     [BURST] = {RECORDING_BURST, RECORDING_BURST_SLOT_BYTES, 2064384, 2, 0, 0},
     [NAMES] = {RECORDING_NAMES, RECORDING_NAMES_SLOT_BYTES, 2072576, 2, 0, 0},
 };
-_Static_assert(REGIONS <= RECORDING_REGIONS, "the header's table");
+_Static_assert(REGIONS <= RECORDING_REGIONS, "the table in the file's header has room for all regions");
 _Static_assert(1323008 + 24 * RECORDING_DOCUMENT_BYTES <= 1716224, "the regions do not overlap");
 _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do not overlap");
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");

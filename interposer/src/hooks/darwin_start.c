@@ -26,7 +26,7 @@
 
 /* Checks a member against the SDK's header. */
 #define SAME(member, of_apple) \
-  _Static_assert(offsetof(struct zone, member) == offsetof(malloc_zone_t, of_apple), "zone: " #member);
+  _Static_assert(offsetof(struct zone, member) == offsetof(malloc_zone_t, of_apple), "struct zone: offset of " #member);
 SAME(size, size)
 SAME(malloc, malloc)
 SAME(calloc, calloc)
@@ -44,7 +44,8 @@ SAME(free_definite_size, free_definite_size)
 SAME(pressure_relief, pressure_relief)
 SAME(claimed_address, claimed_address)
 SAME(try_free_default, try_free_default)
-_Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 7 * sizeof(void *), "zone: 15 and 16");
+_Static_assert(sizeof(struct zone) == offsetof(struct zone, try_free_default) + 7 * sizeof(void *),
+               "versions 15 and 16 add six functions");
 
 bool calls_have_arrived;
 

@@ -65,7 +65,7 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
  * number and takes the slow path. A size of 2^63 or more wraps too, and may look small: the allocator refuses it.
  */
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
-_Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "by so much");
+_Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
 /* Counts an allocation within the thread's headroom (account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,

@@ -15,7 +15,8 @@
  * numbers. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
-_Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS, "a page is left between them and slots");
+_Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS,
+               "a page is left between the canaries and the slots");
 
 static enum mallometer_leaks_method clear_by;
 static uint8_t seen[SLOTS];

@@ -24,7 +24,8 @@ enum { WATCHES = 2, KINDS = 2, RECORDS = 128, TOUCHES = 8 };
 /* The time for which a live object is watched before another object may replace it. */
 #define TURN_NS 1000000000u
 
-_Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME_BYTES, "a whole name");
+_Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME_BYTES,
+               "an access has room for a whole thread name");
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 

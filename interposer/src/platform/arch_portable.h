@@ -166,7 +166,7 @@ static inline bool is_tagged(const void *object) {
 #define PROBES_ARE_KNOWN false
 #define WATCHPOINT_BYTES 8
 
-#define OLD_SYMBOL(function, version) _Static_assert(true, "whichever the linker finds")
+#define OLD_SYMBOL(function, version) _Static_assert(true, "the linker chooses the version")
 #define GLIBC_FIRST NULL
 #define GLIBC_OF_DLADDR1 NULL
 #define GLIBC_OF_ALIGNED_ALLOC NULL

@@ -27,7 +27,7 @@ struct event {
   uint64_t unused[6];
   uint64_t sig_data;
 };
-_Static_assert(sizeof(struct event) == 128, "PERF_ATTR_SIZE_VER7");
+_Static_assert(sizeof(struct event) == 128, "the size must be PERF_ATTR_SIZE_VER7");
 
 #define PERF_TYPE_SOFTWARE 1u
 #define PERF_TYPE_BREAKPOINT 5u

@@ -50,8 +50,8 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
 /* The offset by which the Java bridge reads the struct (TaskInfo.java). */
-_Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "resident_size");
-_Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TASK_VM_INFO");
+_Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "TaskInfo.java reads resident_size at offset 16");
+_Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TaskInfo.java uses these numbers");
 
 static bool read_task(task_vm_info_data_t *info) {
   mach_msg_type_number_t count = TASK_VM_INFO_COUNT;

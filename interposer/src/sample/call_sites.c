@@ -45,7 +45,7 @@ enum {
 
 /* The content of a slot whose site was forgotten. */
 #define FORGOTTEN UINT16_MAX
-_Static_assert(SITES < FORGOTTEN, "a slot holds 1 + the place of a site");
+_Static_assert(SITES < FORGOTTEN, "1 + the place of a site is below FORGOTTEN");
 
 struct sums {
   double objects;

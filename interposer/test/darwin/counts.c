@@ -219,7 +219,7 @@ static void inserted(const char *wanted) {
     cases[i].run();
     return;
   }
-  CHECK(!"a case of that name");
+  CHECK(!"no case has this name");
 }
 
 int main(int argc, char **argv) {

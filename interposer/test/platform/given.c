@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Reuses the memory of an array only if it was taken last. */
+/* Gives back the memory of an array. Only the memory of the latest array is used again. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -236,7 +236,7 @@ static struct page {
   uint8_t mark;
 } pages[RANGE_BYTES / SMALLEST_PAGE_BYTES];
 
-/* Returns the pages of bytes in the range, which must be whole pages. */
+/* Returns the records of pages of the range. The address and the number of bytes must be multiples of the page size. */
 static struct page *pages_at(uintptr_t begin, size_t bytes) {
   size_t offset = begin - (uintptr_t)range;
   CHECK(offset <= range_taken && bytes <= range_taken - offset);

@@ -23,8 +23,8 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* Makes the clock behave as without a vDSO: a reading of the clock inside of malloc takes the time that samples are
- * charged. */
+/* Lets coarse_clock_advance() advance the clock, as without a vDSO: by the time that samples are charged. Otherwise
+ * only the test changes the clock. */
 extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ extern void (*given_while_copying)(void);
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
 /* The way in which memory was last copied. */
 extern int given_copying;
-/* If set, there is no pagemap, so that swapped pages are unknown; and the number of swapped bytes. */
+/* Whether there is no pagemap, so that it is unknown which pages are swapped; and the number of swapped bytes. */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
@@ -121,7 +121,8 @@ extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Probes -------------------------------------------------------------------------------------------- */
 
-/* The numbers of probes that were called, and the arguments of the last one of an allocation. */
+/* The numbers of calls of the probes of allocations and of frees, and the arguments of the latest call for an
+ * allocation. */
 extern unsigned given_announced, given_announced_free;
 extern const void *given_announced_object;
 extern uint64_t given_announced_size, given_announced_weight;

@@ -15,7 +15,7 @@ import org.springframework.util.StringUtils;
 
 /**
  * Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. The
- * metadata that an IDE reads comes from the same list.
+ * build makes the metadata for IDEs from {@link Setting}, too.
  */
 final class ApplicationSettings {
 

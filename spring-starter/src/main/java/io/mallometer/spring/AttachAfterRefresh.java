@@ -71,8 +71,8 @@ final class AttachAfterRefresh
 
   /**
    * Starts the thread; returns false if no thread can be started. The context class loader of the
-   * thread is that of the starter, because the thread may outlive the application context, whose
-   * class loader it would inherit.
+   * thread is that of the starter. Otherwise the thread would inherit the class loader of the
+   * application context, which it may outlive.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);

@@ -29,7 +29,9 @@ import org.springframework.web.util.UriUtils;
  */
 final class CurrentRequest {
 
-  /** The attribute with the token in an exchange of Spring WebFlux, named like its type. */
+  /**
+   * The attribute of a Spring WebFlux exchange that holds the token. Its name is the token's type.
+   */
   static final String REACTIVE_TOKEN = "org.springframework.security.web.server.csrf.CsrfToken";
 
   private static final String TOKEN_ATTRIBUTE = "_csrf";

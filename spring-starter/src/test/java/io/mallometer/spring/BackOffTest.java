@@ -91,7 +91,7 @@ class BackOffTest {
                     .doesNotHaveBean(AttachAfterRefresh.class));
   }
 
-  /** The variable means the same as the property. */
+  /** The variable MALLOMETER_ENABLED means the same as the property mallometer.enabled. */
   @ParameterizedTest
   @ValueSource(strings = {"off", "false", "0", "NO"})
   void nothingWhenTheEnvironmentSwitchesEverythingOff(String value) {
@@ -299,7 +299,10 @@ class BackOffTest {
         context -> context.getBean(RequestContextFilter.class));
   }
 
-  /** Starts a context, and a second one in which a bean of the first is the application's own. */
+  /**
+   * Starts a context, and then a second one that already contains a bean of the first. The second
+   * context must not create another bean of that type.
+   */
   private static <
           S extends AbstractApplicationContextRunner<S, C, A>,
           C extends ConfigurableApplicationContext,

@@ -26,9 +26,9 @@ import org.springframework.mock.web.MockHttpServletResponse;
  *   io.mallometer.spring.NativeScopeCost
  * </pre>
  *
- * <p>The last line simulates reading the thread's counters directly from memory: two counters at
- * the beginning and two at the end, in a buffer for each thread. The library does not offer this.
- * The figure is a lower bound of the cost of a request.
+ * <p>The last printed line simulates reading the thread's counters directly from memory: two
+ * counters at the beginning and two at the end, in a buffer for each thread. The library does not
+ * offer this. The figure is a lower bound of the cost of a request.
  */
 final class NativeScopeCost {
 

@@ -277,7 +277,10 @@ class NativeScopeTest {
     assertThat(unknown(Gap.NO_THREAD)).isEqualTo(1);
   }
 
-  /** An application may use the name for a meter of its own, with other tags. */
+  /**
+   * A registry refuses the meters, for example, if the application has a meter of the same name
+   * with other tags.
+   */
   @Test
   void aRegistryThatRefusesTheMetersDoesNotFailTheCallAndIsLeftAlone() {
     AtomicInteger asked = new AtomicInteger();

@@ -1,8 +1,8 @@
 /**
- * Tests of the starter on any Spring Boot on the class path.
+ * Tests of the starter, which use the version of Spring Boot that is on the class path.
  *
- * <p>The build runs all of them on each Spring Boot. Tests tagged {@code application} run also on
- * each web stack, with the library preloaded and without. Tests tagged {@code application} or
+ * <p>The build runs all tests on each version of Spring Boot. Tests tagged {@code application} also
+ * run on each web stack, with the library preloaded and without. Tests tagged {@code application} or
  * {@code context} start whole applications; the starter's own module leaves them to the matrix.
  * {@code access} needs the library preloaded, {@code secured} needs Spring Security.
  */

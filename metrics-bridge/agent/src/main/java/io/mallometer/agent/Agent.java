@@ -90,7 +90,7 @@ final class Agent {
     }
   }
 
-  /** Returns why the agent does not start and the remedy; null if the variable is not set. */
+  /** Returns why the agent does not start and the remedy; null if the variable allows the start. */
   private static @Nullable String switchedOff() {
     @Nullable String enabled = System.getenv(ENABLED_VARIABLE);
     return enabled == null || !OFF.contains(enabled.toLowerCase(Locale.ROOT))

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the functions of the payload by reflection. The payload is the code that runs behind an
+ * Calls the functions of the payload by reflection. The payload is the code that runs in an
  * isolated class loader: the bridge or the command line.
  */
 final class Payload {

@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints the result of the start, and opens the diagnostic commands before the poller first
-   * reads.
+   * Prints the result of the start, and opens the diagnostic commands before the first reading of
+   * the poller.
    */
   @Override
   public void accept(String line) {

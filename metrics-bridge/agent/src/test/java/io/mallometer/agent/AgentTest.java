@@ -89,7 +89,10 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** The version must not be that of the agent's own jar, which is on the class path too. */
+  /**
+   * The published version is that of the application's jar, not that of the agent's jar, which is
+   * on the class path, too.
+   */
   @Test
   @Tag("any-jdk")
   void theVersionIsThatOfTheJarUnlessAnOptionStatesOne() throws Exception {

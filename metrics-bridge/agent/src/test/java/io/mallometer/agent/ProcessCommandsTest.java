@@ -655,7 +655,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The switch in the environment also applies to an agent that a command loads. */
+  /** The variable MALLOMETER_ENABLED also applies to an agent that a command loads. */
   @Test
   @Tag("any-jdk")
   @Order(12)

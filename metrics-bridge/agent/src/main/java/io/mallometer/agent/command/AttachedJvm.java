@@ -76,8 +76,8 @@ final class AttachedJvm implements Source {
   private static final String NO_RESPONSE = "respond within";
 
   /**
-   * The version in the answer of an agent whose own version is unknown, because the application has
-   * a package of the same name.
+   * The version in the answer of an agent that cannot find its own version, because the application
+   * has a package with the name of the agent's package.
    */
   private static final String UNKNOWN = "unknown";
 

@@ -70,8 +70,8 @@ final class Target {
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}
-   * @return a sentence; empty if the JVM is counted, its own remedy is not an attach, or the user
-   *     named an address
+   * @return a sentence; empty if the JVM is counted, if its status names another remedy than an
+   *     attach, or if the user named an address
    */
   static String offer(String target, Json root) {
     return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")
@@ -94,7 +94,10 @@ final class Target {
     return root.at("self", "mode").text() + (since.isEmpty() ? "" : " since " + since);
   }
 
-  /** Returns the known gaps, such as {@code incomplete: ...}; empty if there are none. */
+  /**
+   * Returns what is known to be missing in the figures, such as {@code incomplete: ...}; empty if
+   * nothing is.
+   */
   static String gaps(Json root) {
     String gaps = root.at("self", "attachment", "gaps").text();
     return gaps.isEmpty() ? "" : "incomplete: " + gaps;

@@ -62,8 +62,8 @@ final class Text {
 
   /**
    * Returns the frames of a stack from the innermost one to the one that names the call site. If no
-   * frame does, the last frame is the first one of the application. At least the given number of
-   * frames is returned if the stack has so many.
+   * frame names the call site, returns those up to the first frame of the application. Returns at
+   * least the given number of frames if the stack has so many.
    *
    * @param frames the frames, innermost first
    * @param name the name of the call site

@@ -179,8 +179,8 @@ final class AgentServer implements AutoCloseable {
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page may trim. Therefore no site may show the page in a frame and make users
-    // click on it.
+    // A click on the page may start a trim. Therefore no site may show the page in a frame and make
+    // users click on it.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");
     if (password.isEmpty() || (authorization != null && password.get().knows(authorization))) {
@@ -329,7 +329,7 @@ final class AgentServer implements AutoCloseable {
     tell(exchange, orWrong(() -> answering.apply(Parameters.of(exchange.request().query()))));
   }
 
-  /** Returns the answer, or its refusal if the parameters of the request are wrong. */
+  /** Returns the answer, or a refusal if the parameters of the request are wrong. */
   private static Answer orWrong(Supplier<? extends Answer> answering) {
     try {
       return answering.get();

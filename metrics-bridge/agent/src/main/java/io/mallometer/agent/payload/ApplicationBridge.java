@@ -36,7 +36,7 @@ final class ApplicationBridge {
   }
 
   /**
-   * Returns the bridge that has observed for the longest time.
+   * Returns the bridge whose history begins earliest.
    *
    * @param loaders class loaders in which a facade is open
    * @return empty if no bridge is polling

@@ -155,8 +155,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge. Keeps JNA from running ldconfig, whose result is not needed because all
-   * libraries are loaded already, and the JDK from warning of native access.
+   * Opens the bridge without two side effects: JNA does not run ldconfig, whose result is not
+   * needed because all libraries are loaded already, and the JDK does not warn of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();

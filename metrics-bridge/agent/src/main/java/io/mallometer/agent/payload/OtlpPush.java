@@ -120,7 +120,7 @@ final class OtlpPush {
   }
 
   /**
-   * Defines also the agent's classes that use the exporter, because the parent class loader does
+   * Loads the exporter and the agent's classes that use the exporter: the parent class loader does
    * not see the exporter.
    */
   private static final class Loader extends URLClassLoader {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the query and the encodings of a request. */
+/** Reads the query of a request, and whether the client accepts gzip. */
 final class Parameters {
 
   private static final Pattern ZIPPED =
@@ -49,7 +49,7 @@ final class Parameters {
   /**
    * Returns the values of the only allowed parameter, which may be repeated.
    *
-   * @param asked the view for messages, as in the address
+   * @param asked the name of the view, for messages
    * @throws IllegalArgumentException if another parameter is given, or the query is not correctly
    *     encoded
    */

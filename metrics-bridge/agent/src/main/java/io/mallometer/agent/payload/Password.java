@@ -50,8 +50,8 @@ final class Password {
   }
 
   /**
-   * Returns whether the header {@code Authorization} contains the user name and a password that was
-   * found right before. Computes no hash.
+   * Returns whether the header {@code Authorization} contains the user name and a password that an
+   * earlier check has admitted. Computes no hash.
    */
   boolean knows(String authorization) {
     return credentials(authorization)
@@ -60,7 +60,10 @@ final class Password {
         .isPresent();
   }
 
-  /** Returns whether the header {@code Authorization} is right; may take 0.5 s to hash. */
+  /**
+   * Returns whether the header {@code Authorization} contains the user name and the password. May
+   * take 0.5 s to hash.
+   */
   boolean admits(String authorization) {
     return credentials(authorization)
         .filter(both -> checkCredentials(both.user(), both.password()))

@@ -1,4 +1,4 @@
-/** The code behind the isolated class loader. It may use the bridge and its libraries freely. */
+/** The code that an isolated class loader loads. It may use the bridge and its libraries freely. */
 @NullMarked
 package io.mallometer.agent.payload;
 

@@ -190,7 +190,7 @@ class AgentNamesTest {
 
   /**
    * The names of headers are found in three places: a refusal names the missing header, the page
-   * names the headers that it reads, and the classes name all.
+   * names the headers that it reads, and the class files contain all names.
    */
   @Test
   void headers() throws Exception {

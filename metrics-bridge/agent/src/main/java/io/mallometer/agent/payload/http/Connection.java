@@ -60,7 +60,7 @@ final class Connection {
 
   private @Nullable Exchange exchange;
 
-  /** The pieces to send. Its monitor guards this field and those below. */
+  /** The pieces to send. The monitor of this queue guards the queue and the fields below. */
   private final Queue<ByteBuffer> pending = new ArrayDeque<>();
 
   private long pendingBytes;

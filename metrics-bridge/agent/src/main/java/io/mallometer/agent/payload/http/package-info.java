@@ -9,9 +9,9 @@
  *
  * <p>The JDK's server has neither property: it reads and writes in the threads that make the
  * answers, and its limits are system properties, which belong to the application. The smallest
- * suitable library is Apache HttpCore: it adds 1 MB to the agent and three times the CPU time of a
- * port at the start of a JVM, limits silence but not slowness, and answers no more after the
- * process has run out of file descriptors once.
+ * suitable library is Apache HttpCore. It adds 1 MB to the agent, and opening the port at the start
+ * of a JVM takes three times the CPU time. It limits silence but not slowness, and answers no more
+ * after the process has run out of file descriptors once.
  */
 @NullMarked
 package io.mallometer.agent.payload.http;
