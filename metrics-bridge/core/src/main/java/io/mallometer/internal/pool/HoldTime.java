@@ -19,17 +19,17 @@ final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest readings at which buffers arrived. */
+  /** The fewest readings with new buffers before the buffers can be a suspect. */
   private static final int FEWEST = 3;
 
-  /** The shortest age of the oldest buffer that arrived. */
+  /** The least age that the oldest arrived buffer must have before the buffers can be a suspect. */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * The least difference between the late and the released buffers, as a multiple of its standard
-   * error.
+   * The number of buffers that became late must exceed that of the released late ones by this
+   * multiple of the difference's standard error.
    */
   private static final double LEAST_ERRORS = 2;
 

@@ -213,8 +213,9 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the call sites that allocated chunks, which have a class of {@code chunkClasses} on
-   * their stacks. The result is that of the latest reading.
+   * Returns the figures of the call sites that allocated chunks: those with a class of {@code
+   * chunkClasses} on their stacks. If a reading of the call sites is too expensive now, returns the
+   * previous figures.
    */
   private ChunkSites chunkSites(List<String> chunkClasses) {
     if (library.present() && sites.isAffordable(1)) {
