@@ -57,9 +57,9 @@ bool observation_spend(uint64_t looks_in_an_epoch);
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Makes the observing thread call `read` once, right after a reading. `read` may access slots: they are cooled again
- * afterwards, and the epoch becomes void if that took long. A resting thread calls `read` at once. Only one thread may
- * use this at a time.
+ * Makes the observing thread call `read` once, right after a reading. `read` may access slots: their accessed bits are
+ * cleared again afterwards, and the epoch becomes void if `read` took long. A resting thread calls `read` at once. Only
+ * one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 

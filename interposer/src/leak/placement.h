@@ -31,9 +31,9 @@
 
 #include "leak/slots.h"
 
-#define PLACED_IN_AN_EPOCH 4.0 /* B */
-#define LIVE_BEFORE_FEWER 32.0 /* L */
-#define EPOCHS_BEFORE_SLOTS 6u /* E */
+#define PLACED_IN_AN_EPOCH 4.0 /* B in the formula above */
+#define LIVE_BEFORE_FEWER 32.0 /* L in the formula above */
+#define EPOCHS_BEFORE_SLOTS 6u /* E in the text above */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*
