@@ -58,7 +58,8 @@ bool zone_hook(struct zone *zone);
 
 /*
  * Restores the zone's own functions, except those that another tool has replaced since. Such a tool still calls this
- * library, which forwards the calls. Returns false if the memory cannot be opened, or a tool's function remains.
+ * library, which forwards the calls. Returns false if the memory cannot be opened or closed, or if another tool's
+ * function remains.
  */
 bool zone_unhook(struct zone *zone);
 
