@@ -41,7 +41,10 @@ public interface NativeLibrary {
    */
   Status attach();
 
-  /** Ends the counting that {@link #attach} began, for the whole process. Never throws. */
+  /**
+   * Ends the counting that {@link #attach} began, for the whole process, and returns the status
+   * afterwards. Never throws.
+   */
   Status detach();
 
   /**

@@ -114,7 +114,7 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the length of the first path. Of two ways with equally many holders, the one with the
+   * Returns the length of the first path. Of two ways with equally many samples, the one with the
    * shorter path comes first.
    */
   private static int length(Way way) {

@@ -34,10 +34,10 @@ import java.util.stream.DoubleStream;
  */
 public final class PoolWatch {
 
-  /** The pause between two readings, in nanoseconds. */
+  /** The usual pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
-  /** The pause between two readings while a caller requests figures, in nanoseconds. */
+  /** The usual pause between two readings while a caller requests figures, in nanoseconds. */
   static final long ASKED_NANOS = 10_000_000_000L;
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;

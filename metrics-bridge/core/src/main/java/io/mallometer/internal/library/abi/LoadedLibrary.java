@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls the library that is in this process and converts its structs to records.
  *
- * <p>The structs are in direct buffers that are allocated once. A reading allocates no native
- * memory, so it does not count itself; on the heap it allocates only the record that it returns.
- * The texts of the self-report rarely change and are decoded again only when their bytes change.
+ * <p>The structs of the counters and of the library's report are in native memory that is allocated
+ * once. A reading of the counters therefore allocates no native memory, and does not count itself.
+ * The texts of the report rarely change and are decoded again only when their bytes change.
  */
 public final class LoadedLibrary implements NativeLibrary {
 

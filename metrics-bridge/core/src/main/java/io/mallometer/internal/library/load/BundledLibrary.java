@@ -189,8 +189,8 @@ public final class BundledLibrary {
   }
 
   /**
-   * Refuses a parent directory in which all users may rename directories, because they could
-   * replace this one.
+   * Refuses a parent directory in which other users may rename directories, because they could
+   * replace the directory of this user.
    */
   private static void refuseForeignParent(Path parent) throws IOException {
     int mode = (int) Files.getAttribute(parent, "unix:mode");
