@@ -3,7 +3,7 @@
  *
  * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: observation therefore takes at
  * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
- * placed.
+ * moved into slots.
  *
  * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
  * for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
