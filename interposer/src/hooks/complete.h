@@ -53,7 +53,8 @@ void *complete_count_new_allocation(void *object, size_t requested, struct origi
 /* Counts the free of an object of this size. `object` is NULL if its address is unknown. */
 void complete_count_free(const void *object, size_t unit_size);
 
-/* Counts an object that the allocator handed out without a call of this library. */
+/* Counts an object that the allocator's own operator new returned without calling this library's malloc. Counts nothing
+ * in header mode. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin);
 
 /* Counts a call that fails before it reaches the allocator. */

@@ -18,7 +18,7 @@
 #include "hooks/darwin_arrival.h"
 #include "hooks/state.h"
 
-/* The program's call. The canonical frame address is 16 bytes above the function's frame record. */
+/* The program's call: its return address, and the canonical frame address, 16 bytes above the frame record. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 #ifndef INTERPOSE /* tests call the functions themselves */

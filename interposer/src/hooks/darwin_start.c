@@ -24,7 +24,7 @@
 #include "platform/keep_errno.h"
 #include "sample/call_sites.h"
 
-/* Checks a member against the SDK's header. */
+/* Checks that a member has the offset that the SDK's header gives it. */
 #define SAME(member, of_apple) \
   _Static_assert(offsetof(struct zone, member) == offsetof(malloc_zone_t, of_apple), "struct zone: offset of " #member);
 SAME(size, size)

@@ -6,7 +6,7 @@
  * zone does with large requests. Calls that are made inside one of this library's functions are therefore not counted;
  * the function itself counts the event.
  *
- * The struct is declared here, because its versions differ: a version older than the number beside a member lacks that
+ * The struct is declared here, because its versions differ: a version older than the one beside a member lacks that
  * member. The order is that of the public header malloc/malloc.h and of libmalloc 521 and later (versions 15 and 16);
  * the build for Darwin compares the members that its header has.
  */
@@ -34,18 +34,18 @@ struct zone {
   void (*batch_free)(struct zone *zone, void **objects, unsigned number);
   void *introspection;
   unsigned version;
-  void *(*memalign)(struct zone *zone, size_t alignment, size_t size);                              /* 5 */
-  void (*free_definite_size)(struct zone *zone, void *object, size_t size);                         /* 6 */
-  size_t (*pressure_relief)(struct zone *zone, size_t goal);                                        /* 8 */
-  int (*claimed_address)(struct zone *zone, void *object);                                          /* 10 */
-  void (*try_free_default)(struct zone *zone, void *object);                                        /* 13 */
-  void *(*malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options); /* 15 */
-  void *(*malloc_type_malloc)(struct zone *zone, size_t size, uint64_t type);                       /* 16 */
-  void *(*malloc_type_calloc)(struct zone *zone, size_t number, size_t size, uint64_t type);        /* 16 */
-  void *(*malloc_type_realloc)(struct zone *zone, void *object, size_t size, uint64_t type);        /* 16 */
-  void *(*malloc_type_memalign)(struct zone *zone, size_t alignment, size_t size, uint64_t type);   /* 16 */
+  void *(*memalign)(struct zone *zone, size_t alignment, size_t size);                              /* version 5 */
+  void (*free_definite_size)(struct zone *zone, void *object, size_t size);                         /* version 6 */
+  size_t (*pressure_relief)(struct zone *zone, size_t goal);                                        /* version 8 */
+  int (*claimed_address)(struct zone *zone, void *object);                                          /* version 10 */
+  void (*try_free_default)(struct zone *zone, void *object);                                        /* version 13 */
+  void *(*malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options); /* version 15 */
+  void *(*malloc_type_malloc)(struct zone *zone, size_t size, uint64_t type);                       /* version 16 */
+  void *(*malloc_type_calloc)(struct zone *zone, size_t number, size_t size, uint64_t type);        /* version 16 */
+  void *(*malloc_type_realloc)(struct zone *zone, void *object, size_t size, uint64_t type);        /* version 16 */
+  void *(*malloc_type_memalign)(struct zone *zone, size_t alignment, size_t size, uint64_t type);   /* version 16 */
   void *(*malloc_type_malloc_with_options)(struct zone *zone, size_t alignment, size_t size, uint64_t options,
-                                           uint64_t type); /* 16 */
+                                           uint64_t type); /* version 16 */
 };
 
 /*
@@ -58,7 +58,8 @@ bool zone_hook(struct zone *zone);
 
 /*
  * Restores the zone's own functions, except those that another tool has replaced since. Such a tool still calls this
- * library, which forwards the calls. Returns false if the memory cannot be opened, or such a function remains.
+ * library, which forwards the calls. Returns false if the memory cannot be opened or closed, or if another tool's
+ * function remains.
  */
 bool zone_unhook(struct zone *zone);
 

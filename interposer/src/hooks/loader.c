@@ -74,17 +74,17 @@ __attribute__((noinline)) static void *search_java_lookup_library(const char *na
   return own ? own : found;
 }
 
-/* Replaces dlsym in the JVM. Other look-ups are passed on by a jump, because the result of dlsym depends on its return
- * address, too. */
+/* Replaces dlsym in the JVM, for searches in libsyslookup.so. Passes other searches on by a jump, because the result of
+ * dlsym also depends on its return address. */
 static void *java_dlsym(void *place, const char *name) {
   if (place == __atomic_load_n(&java_lookup_library, __ATOMIC_ACQUIRE)) return search_java_lookup_library(name);
   return dlsym(place, name);
 }
 
 /*
- * Returns the file to open: `file`; or NULL, which stands for the program, if the library was opened but dlsym could
- * not be redirected to java_dlsym() in the calling object (which contains `caller`). The library is never closed, so no
- * other library gets its handle.
+ * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the calling object (which contains `caller`). Returns
+ * the file that the call of dlopen must then open: `file`; or NULL, which stands for the program, if the library was
+ * opened and dlsym could not be redirected. The library is never closed, so no other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {
@@ -96,8 +96,8 @@ __attribute__((noinline)) static const char *open_for_java(dlopen_function *open
   return open(file, mode | RTLD_GLOBAL) ? NULL : file;
 }
 
-/* Opens a library with a C library whose dlopen ignores the caller's address, and refreshes the list of loaded objects.
- */
+/* Opens a library, and refreshes the list of loaded objects. Used where the C library's dlopen ignores the address of
+ * its caller. */
 __attribute__((noinline)) static void *open_and_refresh(dlopen_function *open, const char *file, int mode) {
   void *opened = open(file, mode);
   loaded_objects_refresh();

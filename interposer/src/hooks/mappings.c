@@ -72,7 +72,7 @@ void mappings_find_next(void) {
   thread_block_return(own);
 }
 
-/* ---- Whether to note ----------------------------------------------------------------------------------- */
+/* ---- Whether mappings are recorded --------------------------------------------------------------------- */
 
 /* The ID of the process that records its mappings. Children of vfork share this memory but have other IDs; children of
  * fork store theirs. */
@@ -170,7 +170,7 @@ static uint32_t site_of(size_t bytes, struct origin origin) {
   return site;
 }
 
-/* ---- Notes ---------------------------------------------------------------------------------------------- */
+/* ---- Recording ------------------------------------------------------------------------------------------ */
 
 static uintptr_t end_of(const void *memory, size_t bytes) { return (uintptr_t)memory + memory_whole_pages(bytes); }
 

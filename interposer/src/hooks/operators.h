@@ -20,15 +20,15 @@
 enum operator_form { EACH_OPERATOR(OPERATOR_FORM) OPERATOR_FORMS };
 #undef OPERATOR_FORM
 
-/* The type of all forms, which take up to three words in registers. Each form reads its own. */
+/* The type of all forms, which take up to three words in registers. Each form reads only its own parameters. */
 typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t third);
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
  * Finds the operators of other libraries that serve instead of this library's. Called when the next allocator was
- * found, or earlier if malloc is not this library's. Linked and preloaded objects are known then. A library that is
- * opened later and replaces operators is unknown: where its own calls do not reach its operators, they reach this
- * library's. Further calls of this function do nothing.
+ * found, or earlier if malloc is not this library's. Linked and preloaded objects are known then. The operators of a
+ * library that the program opens later are unknown: calls that the loader does not bind to them reach this library's
+ * operators. Further calls of this function do nothing.
  */
 void operators_find(void);
 

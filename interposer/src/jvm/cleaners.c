@@ -106,8 +106,8 @@ static uint32_t find_candidates(struct candidate *candidates) {
   return count;
 }
 
-/* Looks at a thread's stack if the thread is a candidate. `distance` is the distance from the JVM's structure of a
- * thread to the thread's handle, its JNIEnv. */
+/* If a thread is a candidate, records whether its stack has a method in which cleaners wait. `distance` is the distance
+ * from the JVM's structure of a thread to the thread's handle, its JNIEnv. */
 static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
   for (uint32_t i = 0; i < count; i++) {

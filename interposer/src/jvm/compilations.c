@@ -33,7 +33,7 @@ static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
-/* The number of samples before the look-up, at the default interval (512 KiB) and at longer intervals. */
+/* The number of samples before the compiled method is looked up, at the default interval (512 KiB) and above it. */
 #define FEWEST_BEFORE 3
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
@@ -136,8 +136,8 @@ static uint64_t mix(uint64_t one, uint64_t other) {
 }
 
 /*
- * HotSpot names its compiler threads "C1 CompilerThread0" and so on. The kernel keeps 15 characters; newer versions of
- * the JVM give it "C1 Comp..hread0".
+ * HotSpot names its compiler threads "C1 CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer
+ * versions of the JVM shorten it to "C1 Comp..hread0".
  */
 static bool has_name_of_compiler(void) {
   static const char *const beginnings[] = {"C1 Comp", "C2 Comp", "JVMCI C"};

@@ -91,7 +91,8 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Copies the frames of the call and of the next address. Addresses ascend in the record. */
+/* Copies the frames of the call and of the next address. Addresses ascend in the record. Returns false if the record
+ * does not have the call. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;
@@ -102,7 +103,7 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* While the event is enabled, threads that compile methods call this function, too. */
+/* Called by the asking thread, and while ask() has the event enabled also by threads that compile methods. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;

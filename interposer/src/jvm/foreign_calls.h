@@ -3,9 +3,9 @@
  *
  * AsyncGetCallTrace finds the inlined frames of compiled code by a return address only if that code is the thread's
  * last Java frame. Calls of the foreign-function interface lead through a stub, which is the last Java frame. So
- * AsyncGetCallTrace uses the next address and returns the frames of the code after the call. These frames are wrong,
- * and change with each compilation. JVMTI knows the right frames of every return address in compiled code
- * (jvmticmlr.h), but must not be called inside of malloc.
+ * AsyncGetCallTrace uses the next address for which the JVM knows frames, and returns the frames of the code after the
+ * call. These frames are wrong, and change with each compilation. JVMTI knows the right frames of every return address
+ * in compiled code (jvmticmlr.h), but must not be called inside of malloc.
  *
  * So the recorded stack has an extra frame after the native frames, the note, which stands for the return address. The
  * reader of a stack calls foreign_calls_correct(). If the JVM does not know the address, or its code is gone, only the

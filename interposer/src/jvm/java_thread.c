@@ -20,7 +20,7 @@ enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
 static uint32_t calls; /* changes at each wake */
 static bool ending;
-static bool closed; /* whether the JVM ends */
+static bool closed; /* whether the JVM is ending or has ended */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);

@@ -1,8 +1,9 @@
 /*
- * A thread of the library that is attached to the JVM: it may ask the JVM for names, and may wait there for a
- * safepoint. No other thread of the library waits for it.
+ * A thread of the library that is attached to the JVM: it may ask the JVM for names, and may wait for a safepoint
+ * inside of the JVM. No other thread of the library waits for this thread.
  *
- * The thread is attached as a daemon, so the JVM does not wait for it when the JVM ends. It sleeps until it is woken.
+ * The thread is attached as a daemon, so the JVM can end while the thread runs. The thread sleeps until
+ * java_thread_wake() is called.
  */
 #ifndef MALLOMETER_JVM_JAVA_THREAD_H
 #define MALLOMETER_JVM_JAVA_THREAD_H

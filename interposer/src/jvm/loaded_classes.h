@@ -1,5 +1,5 @@
-/* Finds loaded classes of the JVM by name, for the Java code that reads the memory pools of other libraries. Must be
- * called by threads of the JVM. */
+/* Finds loaded classes of the JVM by name, for the Java code that reads the memory pools of other libraries. Only
+ * threads of the JVM may call this function. */
 #ifndef MALLOMETER_JVM_LOADED_CLASSES_H
 #define MALLOMETER_JVM_LOADED_CLASSES_H
 

@@ -108,10 +108,10 @@ struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t obje
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a link to an object: one for each referrer and kind, and one of all roots. */
+/* Records a link to an object. Keeps one link for each referrer and kind, and a single link for all roots. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
-/* Records a value that may lead to a block, once. */
+/* Records a value that may lead to a block, unless the value is recorded already. */
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
 /* Returns the number of a text; NO_NAME if there is no room. */

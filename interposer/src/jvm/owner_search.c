@@ -428,8 +428,8 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/* Holders of earlier walks keep their tags. The tags of classes are removed, because each object refers to its class,
- * and walks along references would report all of them. */
+/* Holders of earlier walks keep their tags. The tags of classes are removed, because walks along references would
+ * otherwise report the reference of each object to its class. */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;

@@ -9,13 +9,13 @@
 #include "jvm/vm_structs.h"
 #include "platform/readable_memory.h"
 
-/* The largest plausible size of a stack. The words of a thread that ends may have arbitrary values. */
+/* The largest plausible size of a stack. The JVM's structure of a thread that ends may have arbitrary values. */
 #define LARGEST_STACK ((uint64_t)1 << 32)
 
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/* The words of the structure that are read at once. */
+/* The most words of the structure that are read at once, from one of the two fields to the other. */
 enum { MOST_WORDS = 16 };
 
 /* The offsets of the two fields of a thread's structure that describe its stack, and the beginning and length of the

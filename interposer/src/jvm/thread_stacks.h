@@ -1,4 +1,5 @@
-/* The address ranges of the stacks of Java threads, from the JVM's structures. Must be called by threads of the JVM. */
+/* Reads the address ranges of the stacks of Java threads from the JVM's structures. Only threads of the JVM may call
+ * this function. */
 #ifndef MALLOMETER_JVM_THREAD_STACKS_H
 #define MALLOMETER_JVM_THREAD_STACKS_H
 

@@ -20,7 +20,8 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the exponent of its square. */
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down. That is the binary exponent of
+ * the duration's square. */
 uint32_t duration_bucket(uint64_t ns) {
   double units = (double)ns * (64 / 1e9), squared = units * units;
   if (units < 1) return 0;

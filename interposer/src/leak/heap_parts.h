@@ -1,6 +1,7 @@
 /*
  * Functions by which a search of memory learns about a heap that moves objects and does not clear its free parts (a
- * Java heap). The caller that starts the search supplies them. `by` says how they read memory.
+ * Java heap). The caller that starts the search supplies the functions. The argument `by` says how a function reads
+ * memory.
  */
 #ifndef MALLOMETER_LEAK_HEAP_PARTS_H
 #define MALLOMETER_LEAK_HEAP_PARTS_H

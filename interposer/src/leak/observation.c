@@ -275,7 +275,7 @@ static void open_slots(uint64_t needed_ns) {
 
 /*
  * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
- * cannot be read, only the canaries are cooled, and the first epoch also shows older accesses.
+ * cannot be read, only those of the canaries (scan.h) are cleared, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();

@@ -3,7 +3,7 @@
  *
  * An epoch lasts 5 s, or a thousand times the CPU time of a reading if that is longer: observation therefore takes at
  * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
- * placed.
+ * moved into slots.
  *
  * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
  * for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
@@ -57,9 +57,9 @@ bool observation_spend(uint64_t looks_in_an_epoch);
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Makes the observing thread call `read` once, right after a reading. `read` may access slots: they are cooled again
- * afterwards, and the epoch becomes void if that took long. A resting thread calls `read` at once. Only one thread may
- * use this at a time.
+ * Makes the observing thread call `read` once, right after a reading. `read` may access slots: their accessed bits are
+ * cleared again afterwards, and the epoch becomes void if `read` took long. A resting thread calls `read` at once. Only
+ * one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 

@@ -5,13 +5,13 @@
  * In statistics of slots alone the object stands for 1 / (p q) objects, where p is the sampler's probability. With
  *
  *     B   the samples of a call site that are placed in an epoch, on average
- *     L   the live objects of a call site in slots above which fewer samples are placed
+ *     L   the number of a call site's live objects in slots from which on fewer of its samples are placed
  *     K   the samples of the site from earlier epochs that are live, in slots or not
  *     r   twice the share that is left of the slots of the class, or of the memory for slots, whichever is less; at
  *         most 1. The last tenth is left to sites that have no object in a slot
  *
  *     b = max(B, min(B (1 + K), L - live slots of the site))
- *     q = min(1, b / samples of the site in this epoch or the one before, the larger)
+ *     q = min(1, b / max(samples of the site in this epoch, in the epoch before))
  *       * min(1, (r L / live slots of the site)^2)
  *
  * once the site's first sample is E epochs old. Before that q is 0, because most call sites allocate only during
@@ -20,9 +20,10 @@
  *
  * So a site that allocates much gets no more slots than other sites. If a site keeps only one of many objects, most of
  * its objects in slots are freed soon, and few of the kept ones would be observed. So a site whose samples stay live
- * gets more slots, until it has L. A site that keeps all it allocates fills its share at a falling rate: the number of
- * its slots grows with the cube root of time. When little is left, all shares shrink together, so that a new site still
- * finds room. Where nothing is left for a site, q is 0: its samples are not observed, and counted as not placed.
+ * gets more slots, until L of its objects are in slots. A site that keeps all it allocates fills its share at a falling
+ * rate: the number of its slots grows with the cube root of time. When little is left, all shares shrink together, so
+ * that a new site still finds room. Where nothing is left for a site, q is 0: its samples are not observed, and counted
+ * as not placed.
  */
 #ifndef MALLOMETER_LEAK_PLACEMENT_H
 #define MALLOMETER_LEAK_PLACEMENT_H
@@ -31,9 +32,9 @@
 
 #include "leak/slots.h"
 
-#define PLACED_IN_AN_EPOCH 4.0 /* B */
-#define LIVE_BEFORE_FEWER 32.0 /* L */
-#define EPOCHS_BEFORE_SLOTS 6u /* E */
+#define PLACED_IN_AN_EPOCH 4.0 /* B in the formula above */
+#define LIVE_BEFORE_FEWER 32.0 /* L in the formula above */
+#define EPOCHS_BEFORE_SLOTS 6u /* E in the text above */
 #define LEFT_FOR_NEW_SITES 0.1
 
 /*

@@ -11,7 +11,7 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The number of the first canary's page. Canaries on pages with odd numbers have the same advice as slots with odd
+/* The number of the first canary's page. Canaries with odd numbers have the same mark (pages_mark()) as slots with odd
  * numbers. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
@@ -118,8 +118,8 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. They are cooled at once, because the kernel first collects new pages in per-processor batches,
- * and this thread may later run on another processor. */
+/* Renews the canaries. Their accessed bits are cleared at once, because the kernel first collects new pages in
+ * per-processor batches, and this thread may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

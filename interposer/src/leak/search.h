@@ -11,8 +11,8 @@
  * objects that point to each other hold each other. Free parts of a Java heap are recognized (heap_parts.h). An object
  * can wrongly be called lost if its address is in a register of a thread that could not be read (platform/thread.h), if
  * the program moves the address from memory that is still to be read to memory that was read before, if the address is
- * encoded or not aligned, if only the kernel has it (epoll, io_uring), or if it is swapped out (swapped bytes are
- * counted). Therefore only several lost objects, in two searches, are evidence.
+ * encoded or not aligned, if only the kernel has it (epoll, io_uring), or if the page that holds it is swapped out
+ * (swapped bytes are counted). Therefore only several lost objects, in two searches, are evidence.
  *
  * The search does not read memory that the program cannot write, devices, pages that were never accessed, shared memory
  * if the kernel refuses pagemap, and the library's own tables, which have the addresses of all samples.
@@ -20,8 +20,8 @@
  * Reading a slot sets its accessed bit. Slots must be read nevertheless, because a large table, which is certainly
  * sampled, may lie in a slot and contain the only addresses of other objects. The observing thread therefore reads the
  * slots for the search, right after it has read their accessed bits, and cools all of them again. Accesses to a slot
- * between the reading and the cooling are missed; if that takes long, the epoch is void. If no thread observes the
- * slots, the searching thread reads them.
+ * between the reading and the cooling are missed; if much time passes in between, the epoch is void. If no thread
+ * observes the slots, the searching thread reads them.
  */
 #ifndef MALLOMETER_LEAK_SEARCH_H
 #define MALLOMETER_LEAK_SEARCH_H

@@ -153,7 +153,7 @@ static void compare(uintptr_t word, uintptr_t from, bool is_free) {
   if (memory->filter[hash_of(word)] && is_near(address)) count_reference(address, from, is_free);
 }
 
-/* Compares words, with one branch for each eight. */
+/* Compares words with the addresses of the objects. Tests the filter for eight words with one branch. */
 static void compare_words(const uintptr_t *words, size_t count, uintptr_t address, bool is_free) {
   size_t i = 0;
   for (; i + WORDS_AT_ONCE <= count; i += WORDS_AT_ONCE) {

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 /*
- * Checks mappings and locks once an epoch, bounds slots and gives mappings back. The first call counts the mappings;
- * the next count follows after `times_cost` times the CPU time of a count. Returns NULL, or why no object may come into
- * a slot until the next call.
+ * Called once an epoch. Limits the number of slots that are mappings of their own, and merges free slots if mappings
+ * run short. The first call counts the mappings; the next count follows after `times_cost` times the CPU time of a
+ * count. Returns NULL, or why no object may come into a slot until the next call.
  */
 const char *slot_limits_check(uint32_t times_cost);
 

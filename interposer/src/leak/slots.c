@@ -12,8 +12,8 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/* The number of pages after the slots. A reading of smaps returns a few more mappings than are needed. These pages are
- * such mappings, so that the kernel need not visit the program's large mappings. */
+/* The number of pages after the slots, each of which is a mapping. A reading of smaps returns a few more mappings than
+ * are needed. These small ones come next, so that the kernel need not visit the program's large mappings. */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
  * glibc's chunks. */
@@ -187,7 +187,7 @@ static uint32_t fresh(uint32_t class) {
 
 /*
  * Makes a slot a mapping of its own. A slot with an even number that was never accessible is separated from its
- * neighbours by its protection alone. Other slots are separated by an advice (pages_mark()).
+ * neighbours by its protection alone. Other slots are separated by a mark of their pages (pages_mark()).
  */
 static bool comes_apart(uint32_t number, uintptr_t begin, size_t bytes) {
   enum pages_mark mark = number % 2 == 1 ? PAGES_ODD : PAGES_EVEN;

@@ -14,8 +14,8 @@
  *
  * Before each object is the header that glibc writes for an object with its own mapping, so that free, realloc and
  * malloc_usable_size work if a library calls glibc's functions directly. glibc then unmaps or moves the pages, and the
- * slot is retired when the observing thread notices that. Pages become accessible as objects need them. They return to
- * the kernel when the object is freed, which also clears them.
+ * slot is retired when the observing thread notices that. The pages of a slot become accessible as objects need them.
+ * They return to the kernel when the object is freed, which also clears the pages.
  *
  * The range has to be low, because smaps is read from the lowest address to the end of the range. JVMs use low
  * addresses too (classes, small heaps), so where there is no room for all slots there are fewer large ones.

@@ -136,7 +136,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* This is assembly, because the compiler cannot use a multiple of the builtin's value. */
+/* This is assembly, because word_address() multiplies the number of zeros by 8. With the builtin, the compiler cannot
+ * use that product. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
@@ -147,15 +148,15 @@ static inline size_t highest_bit(size_t nonzero) {
  * comparisons. */
 static inline uintptr_t word_address(uintptr_t address, size_t position) { return address - 8 * (63 - position); }
 
-/* A constant that one instruction loads. The bits are a hash of the lowest 16 bits of the sum of return address, stack
- * and class. */
+/* A constant that one instruction loads, because its lower half is 0. The hash therefore depends only on the lowest 16
+ * bits of the sum of return address, stack and class. */
 #define HASH_FACTOR 0x9e370000u
 
 /*
- * Calls without a stack frame. The compiler would keep the number and the return address in two callee-saved registers,
- * and save those first. This assembly saves the number and the link register itself, and restores both, so the compiler
- * rightly assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by jumps, needs
- * no frame for anything else (cmake/check_fast_path.sh checks that).
+ * Calls without a stack frame. The compiler would keep `kept` and the return address in two callee-saved registers, and
+ * save those first. The assembly of CALL_KEEPING() saves and restores `kept` and the link register itself, so the
+ * compiler rightly assumes that the link register is unchanged. Only a compiler that inlines, and ends functions by
+ * jumps, needs no frame for anything else (cmake/check_fast_path.sh checks that).
  */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__
 #define FRAMELESS_CALLS true

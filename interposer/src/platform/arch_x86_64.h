@@ -9,7 +9,8 @@
 
 /* ---- Single-writer words ------------------------------------------------------------------------------- */
 
-/* This processor makes stores visible in program order, so that none of these needs a lock prefix or a fence. */
+/* Additions need no lock prefix, because one thread writes each word, and no fence, because this processor makes stores
+ * visible in program order. */
 
 static inline void local_add(uint64_t *word, uint64_t amount) {
   __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(amount) : "cc");
@@ -161,7 +162,7 @@ static inline uintptr_t thread_control_block(size_t bytes) {
   return thread_pointer();
 }
 
-/* Searches for pushes of rbx, rbp and r12 to r15. No constant among these instructions looks like one of them. */
+/* Searches for pushes of rbx, rbp and r12 to r15. No constant among the instructions looks like a push. */
 static inline bool stores_registers_at_once(const void *function) {
   enum { PUSH = 0x50, PUSH_OF_LATER = 0x41, RBX = 3, RBP = 5, R12 = 12, R15 = 15, BEGINNING = 48 };
   const unsigned char *code = (const unsigned char *)function;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope that is measured without the scopes of the native library: the difference of the counters
- * at its end and at its start. Its peak and its largest allocation are unknown.
+ * A scope that does not use the native library's scopes. Its figures are the counters at its end
+ * minus those at its start. Its peak and its largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 
@@ -30,9 +30,7 @@ final class CountedScope implements OpenScope {
     return new CountedScope(library, library::process);
   }
 
-  /**
-   * Opens a scope over the calling thread. If another thread reads it, the scope has no figures.
-   */
+  /** Opens a scope over the calling thread. A reading by another thread has no figures. */
   static CountedScope ofThread(NativeLibrary library) {
     Thread owner = Thread.currentThread();
     return new CountedScope(

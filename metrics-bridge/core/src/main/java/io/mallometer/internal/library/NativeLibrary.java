@@ -41,7 +41,10 @@ public interface NativeLibrary {
    */
   Status attach();
 
-  /** Ends the counting that {@link #attach} began, for the whole process. Never throws. */
+  /**
+   * Ends the counting that {@link #attach} began, for the whole process, and returns the status
+   * afterwards. Never throws.
+   */
   Status detach();
 
   /**
@@ -51,17 +54,17 @@ public interface NativeLibrary {
   void stayAttached();
 
   /**
-   * Reads counters and self-report of the process.
+   * Reads the counters of the process and the library's report on itself.
    *
    * @param time the snapshot's time
-   * @throws IllegalStateException if the library refuses
+   * @throws IllegalStateException if a function of the library fails
    */
   Snapshot read(Instant time);
 
-  /** Reads the counters of the process; empty unless it counts. Never throws. */
+  /** Reads the counters of the process; empty unless the library counts. Never throws. */
   Optional<NativeCounters> process();
 
-  /** Reads the counters of the calling thread; empty unless it counts. Never throws. */
+  /** Reads the counters of the calling thread; empty unless the library counts. Never throws. */
   Optional<NativeCounters> thread();
 
   /** Opens a scope over the calling thread, which is a platform thread. Never throws. */
@@ -110,10 +113,10 @@ public interface NativeLibrary {
   void sampleClosely(boolean closely);
 
   /**
-   * Lets stacks have Java frames, and asks the JVM for the names of new methods, before their
-   * classes may be unloaded; names some of the call sites without names. Called about once a
-   * second, by a thread of the JVM; takes 20 ms the first time, and microseconds without new
-   * methods.
+   * Attaches the library to the JVM, so that stacks get Java frames. Asks the JVM for the names of
+   * new methods, before their classes may be unloaded. Names some call sites that have no name yet.
+   * Called about once a second, by a thread of the JVM; takes 20 ms the first time, and
+   * microseconds without new methods.
    */
   void nameMethods();
 
@@ -144,9 +147,9 @@ public interface NativeLibrary {
   List<WatchedAccess> watchedAccesses();
 
   /**
-   * Searches the process's memory once for addresses of the live samples of call sites, in a thread
-   * of the library: at most a tenth of one processor, about 0.35 s of CPU time for each GiB. Never
-   * throws.
+   * Searches the process's memory once for addresses of the live samples of call sites. A thread of
+   * the library searches. It uses at most a tenth of one processor, and about 0.35 s of CPU time
+   * for each GiB. Never throws.
    *
    * @param sites their numbers, at most {@link #MOST_SEARCHED_SITES}
    * @param mostBytes the most memory that is read
@@ -220,8 +223,8 @@ public interface NativeLibrary {
    * too long after the last line that fits. Never throws.
    *
    * @param kind the kind of the record's region
-   * @param percent for call sites the exceeded percentage of the limit, or 0 for those of the peak;
-   *     for other records 0
+   * @param percent the percentage of the memory limit that was exceeded, for a record of the call
+   *     sites at that moment; 0 for the call sites at the peak, and for records of other kinds
    * @return the reason why nothing was written; empty if the record was written
    */
   String writeRecording(int kind, int percent, byte[] content);
@@ -233,7 +236,7 @@ public interface NativeLibrary {
    */
   boolean beginMessage(String path);
 
-  /** Stores the sentence of the next termination messages. Never throws. */
+  /** Stores the sentence for the termination messages from now on. Never throws. */
   void prepareMessage(String sentence);
 
   /** Empties the file of the termination message, and writes no further message. Never throws. */

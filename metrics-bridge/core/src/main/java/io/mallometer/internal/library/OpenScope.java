@@ -26,7 +26,7 @@ public interface OpenScope {
   /** Returns the figures so far. */
   ScopeFigures read();
 
-  /** Returns the call sites of the retained memory, most bytes first. */
+  /** Returns the call sites of memory allocated and not freed in the scope, most bytes first. */
   default List<RetainedSite> retained() {
     return List.of();
   }

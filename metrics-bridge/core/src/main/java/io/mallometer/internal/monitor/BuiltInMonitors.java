@@ -192,8 +192,9 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reads the call sites without the lock, as this may take seconds. If the monitor is closed
-     * meanwhile, the closing thread reports the requests.
+     * Reports the requests that the watch has kept. Reads the call sites without holding {@link
+     * #reporting}, because this may take seconds. If the monitor is closed meanwhile, the closing
+     * thread reports the requests.
      */
     private void reportWatched() {
       pending.set(false);
@@ -353,8 +354,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Forgets that the size was exceeded, so that the next poll tries again after no thread could
-     * be started.
+     * Forgets that the size was exceeded. Called if no thread could be started for the report, so
+     * that the next poll tries again.
      */
     private synchronized void forget() {
       exceeded = false;
@@ -487,7 +488,7 @@ public final class BuiltInMonitors {
     private final MonitorContext context;
     private final Log.Once failure = Log.MALLOMETER.once();
 
-    /** Whether the library counts. Guarded by this. */
+    /** Whether the library counts returned sizes for this monitor. Guarded by this. */
     private boolean counts;
 
     private boolean closed;

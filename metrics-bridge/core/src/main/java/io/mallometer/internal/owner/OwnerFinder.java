@@ -20,12 +20,12 @@ import java.util.Set;
 
 /**
  * Finds the owners of samples in the result of a walk over the Java heap. A field counts as an
- * owner if it contains the addresses of at least two samples, and of 30 % of all samples. Fewer
- * equal numbers may be a coincidence.
+ * owner if it contains the addresses of at least two samples, and of 30 % of the live samples. A
+ * single number that equals an address may be a coincidence.
  */
 public final class OwnerFinder {
 
-  /** The fewest samples of an answer, because a single equal number may be a coincidence. */
+  /** The fewest samples of an answer. A single number may equal an address by chance. */
   public static final int FEWEST_SAMPLES = 2;
 
   private static final double LEAST_SHARE = 0.3;
@@ -90,8 +90,8 @@ public final class OwnerFinder {
             }
           }
         });
-    // A sample that has an owner which is kept is not reported as garbage, although a cleaner or a
-    // stale address refers to it too.
+    // A sample with an owner that is kept is not reported as garbage, even if a cleaner or an
+    // unreachable object has its address too.
     ofGarbage.forEach(
         (field, group) -> {
           group.samples.keySet().removeAll(firm);
@@ -114,7 +114,7 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the length of the first path. Of two ways with equally many holders, the one with the
+   * Returns the length of the first path. Of two ways with equally many samples, the one with the
    * shorter path comes first.
    */
   private static int length(Way way) {
@@ -204,9 +204,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Takes for each sample the firmest holding among its followed holders, and returns the most
-   * frequent of these; of equally frequent ones the firmer. Unreachable counts only if all holders
-   * of the sample were followed: addresses are reused, and garbage may contain stale ones.
+   * Returns the most frequent holding of the samples, or the firmest of equally frequent ones. The
+   * holding of a sample is the firmest that was found for its holders. Unreachable counts only if a
+   * path was searched for all holders of the sample: addresses are reused, and garbage may contain
+   * stale ones.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -232,7 +233,7 @@ public final class OwnerFinder {
     return most;
   }
 
-  /** Returns what keeps each holder that was followed. */
+  /** Returns what keeps each holder whose referrers were searched. */
   private static Map<Integer, RetentionPathFinder.Found> found(
       HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
@@ -272,7 +273,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether it is known for all followed holders which root keeps them, or that none does.
+   * Returns whether each holder whose referrers were searched is known to be kept by a root, or
+   * known to be unreachable.
    */
   public static boolean isConcluded(HeapGraph graph) {
     RetentionPathFinder pathFinder = new RetentionPathFinder(graph.objects());
@@ -285,7 +287,7 @@ public final class OwnerFinder {
         .allMatch(holding -> holding == Holding.KEPT || holding == Holding.UNREACHABLE);
   }
 
-  /** Returns why there is no answer for few samples. */
+  /** Returns the sentence that there are too few samples for an answer. */
   public static String tooFew(int live) {
     return ("%d sampled %s too few for an answer, which takes at least %d: one address alone can be"
             + " chance")

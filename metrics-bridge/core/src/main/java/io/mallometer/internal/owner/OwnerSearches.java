@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 
 /**
  * Searches the Java heap for the owners of native memory, one search at a time, within a budget of
- * pauses: a walk stops the program and cannot end early, so it is estimated first.
+ * pauses: a walk stops the program and cannot end early, so its duration is estimated first.
  *
  * <p>A search runs on the requesting thread, never on the poller's. No search runs without a
  * request.
@@ -78,12 +78,12 @@ public final class OwnerSearches {
     this.clock = clock;
   }
 
-  /** Returns the report of the latest search that was done; empty before. */
+  /** Returns the report of the latest search that was completed; empty before the first one. */
   public Optional<OwnerReport> latest() {
     return latest;
   }
 
-  /** Returns the forecast of a search. */
+  /** Returns the estimated pause of the first walk, and why a search would be refused now. */
   public OwnerReport.Outlook outlook() {
     double estimated = estimatedSeconds();
     return new OwnerReport.Outlook(

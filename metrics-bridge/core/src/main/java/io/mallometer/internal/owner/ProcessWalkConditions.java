@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 public final class ProcessWalkConditions implements OwnerSearches.WalkConditions {
 
   /**
-   * The longest age of a measured share of a processor. All walks of one search usually take less
-   * time.
+   * The time for which a measured slowdown is used before it is measured again. All walks of one
+   * search usually take less time.
    */
   private static final long SLOWDOWN_VALID_NANOS = 10_000_000_000L;
 

@@ -76,7 +76,7 @@ final class RetentionPathFinder {
     this.objects = objects;
   }
 
-  /** Returns what keeps an object that was followed. */
+  /** Returns what keeps an object whose referrers were searched. */
   Found from(int object) {
     if (objects.get(object).expanded() && !objects.get(object).reached()) {
       return new Found(Holding.UNREACHABLE, List.of());
@@ -105,7 +105,7 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // The walk has reached the object, so something keeps this Reference object alive.
+            // Walks for referrers visit reachable objects only, so something keeps this Reference.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {

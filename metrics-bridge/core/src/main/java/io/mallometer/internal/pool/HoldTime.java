@@ -10,26 +10,27 @@ import java.util.TreeSet;
  * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if the
  * number of late buffers rises. For that, in the later half of the time since the first buffer
  * became late, more buffers must have become late than late ones were released, by twice the
- * standard error of the difference. Only buffers whose arrival was seen count. A program that keeps
- * each buffer for the same time releases as many late buffers as become late once that time has
- * passed, and is not a suspect after twice that time. A program that fills a store at its start and
- * then keeps it is not a suspect, because no further buffer arrives.
+ * standard error of the difference. A buffer is counted as late only if its arrival was seen; late
+ * buffers that were released are all counted. A program that keeps each buffer for the same time
+ * releases as many late buffers as become late once that time has passed, and is not a suspect
+ * after twice that time. A program that fills a store at its start and then keeps it is not a
+ * suspect, because no further buffer arrives.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest readings at which buffers arrived. */
+  /** The fewest readings at which buffers that are still live must have arrived. */
   private static final int FEWEST = 3;
 
-  /** The shortest age of the oldest buffer that arrived. */
+  /** The least age of the oldest live buffer whose arrival was seen. */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * The least difference between the late and the released buffers, as a multiple of its standard
-   * error.
+   * The number of buffers that became late must exceed that of the released late ones by this
+   * multiple of the difference's standard error.
    */
   private static final double LEAST_ERRORS = 2;
 
@@ -78,12 +79,12 @@ final class HoldTime {
     minute = present;
   }
 
-  /** Returns the number of buffers that became late. */
+  /** Returns the number of buffers that became late in the last hour. */
   int late() {
     return sum(late, WINDOW_MINUTES);
   }
 
-  /** Returns the number of late buffers that were released. */
+  /** Returns the number of late buffers that were released in the last hour. */
   int releasedLate() {
     return sum(released, WINDOW_MINUTES);
   }
@@ -127,8 +128,8 @@ final class HoldTime {
   }
 
   /**
-   * Returns the age of the oldest buffer that arrived while it was watched, in nanoseconds; 0
-   * without one.
+   * Returns the age of the oldest live buffer whose arrival was seen, in nanoseconds; 0 if there is
+   * none.
    */
   static long oldestArrived(List<TrackedBuffer> live, long now) {
     return live.stream()

@@ -144,7 +144,7 @@ final class NettyCopy {
   }
 
   /**
-   * Reads both kinds of pools. Omits pools that the program does not use.
+   * Reads the pooled and the adaptive allocators. Omits the kind that the program does not use.
    *
    * @param wanted Netty's leak detector tracks one in this many buffers from now on; 0 leaves the
    *     detector unchanged

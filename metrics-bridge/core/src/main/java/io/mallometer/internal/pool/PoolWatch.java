@@ -34,10 +34,10 @@ import java.util.stream.DoubleStream;
  */
 public final class PoolWatch {
 
-  /** The pause between two readings, in nanoseconds. */
+  /** The usual pause between two readings, in nanoseconds. */
   public static final long PACE_NANOS = 60_000_000_000L;
 
-  /** The pause between two readings while a caller requests figures, in nanoseconds. */
+  /** The usual pause between two readings while a caller requests figures, in nanoseconds. */
   static final long ASKED_NANOS = 10_000_000_000L;
 
   private static final long LONGEST_READING_NANOS = 20_000_000L;
@@ -213,8 +213,9 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the call sites that allocated chunks, which have a class of {@code chunkClasses} on
-   * their stacks. The result is that of the latest reading.
+   * Returns the figures of the call sites that allocated chunks: those with a class of {@code
+   * chunkClasses} on their stacks. If a reading of the call sites is too expensive now, returns the
+   * previous figures.
    */
   private ChunkSites chunkSites(List<String> chunkClasses) {
     if (library.present() && sites.isAffordable(1)) {

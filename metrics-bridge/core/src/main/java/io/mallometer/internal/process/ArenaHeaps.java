@@ -30,16 +30,16 @@ final class ArenaHeaps {
   private static final long LARGEST_OF_ALL = 4L << 30;
 
   /**
-   * The smallest distance of an arena from the beginning of its heap: four words. It is six since
-   * glibc 2.35; up to eight are accepted.
+   * The smallest distance of an arena from the beginning of its heap: four words. The distance is
+   * six words since glibc 2.35; up to eight are accepted.
    */
   private static final long FEWEST_WORDS = 4 * Long.BYTES;
 
   private static final long MOST_WORDS = 8 * Long.BYTES;
 
   /**
-   * The most addresses at which one split looks for a heap, at two microseconds each. As multiples
-   * of {@link #STEP} they cover 80 GiB.
+   * The most addresses at which one search looks for a heap, at two microseconds each. As multiples
+   * of {@link #STEP}, the addresses cover 80 GiB.
    */
   private static final int MOST_PLACES = 10_000;
 

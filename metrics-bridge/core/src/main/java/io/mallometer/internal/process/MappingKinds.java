@@ -21,7 +21,10 @@ import java.util.OptionalLong;
  */
 final class MappingKinds {
 
-  /** Kind of a mapping, with the part to which its memory belongs before malloc's is divided. */
+  /**
+   * Kind of a mapping, with the part of the resident set to which its memory belongs. Memory of
+   * malloc and of unknown kind is divided into further parts later.
+   */
   enum Kind {
     JAVA_HEAP(ResidentPart.JAVA_HEAP),
     CLASS_SPACE(ResidentPart.CLASS_SPACE),

@@ -24,14 +24,14 @@ public interface MemorySource {
   boolean present();
 
   /**
-   * Reads the figures that are due, and repeats the others. Figures that this system does not have
-   * are unknown; this is no error.
+   * Reads the figures that are due, and returns the previous values of the others. Figures that
+   * this system does not have are unknown; this is no error.
    *
    * @param counted the function that reads the native library's counters, by which malloc's memory
-   *     is divided; called at the moment of the other readings
+   *     is divided; called when the mappings are read
    * @param statedLimit the memory limit that the options state; empty without one
    * @param ranges the function that reads the ranges that the process mapped, ascending by address;
-   *     called at the same moment
+   *     called when the mappings are read
    */
   ProcessMemory read(
       Supplier<Snapshot> counted, OptionalLong statedLimit, Supplier<List<MappedRange>> ranges);

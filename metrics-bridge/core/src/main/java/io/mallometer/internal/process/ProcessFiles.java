@@ -64,7 +64,10 @@ class ProcessFiles {
     return mappings(false);
   }
 
-  /** Returns all mappings of this process, where each page of the Java heap counts once. */
+  /**
+   * Returns all mappings of this process. Each page of the Java heap counts once, although ZGC of
+   * JDK 17 maps the heap three times.
+   */
   Optional<List<Mapping>> mappingsOnce() {
     return mappings(true);
   }

@@ -113,9 +113,9 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Requests that the next split be made early, by two pauses at most. The split after it is due at
-   * the same time as without this request. So figures that swing around a threshold do not cause
-   * more splits.
+   * Makes the next {@link #read} split the resident set, if a split is due within twice the pause
+   * between splits. The early split postpones the one after it, so figures that swing around a
+   * threshold do not cause more splits.
    */
   @Override
   public void renew() {
@@ -124,8 +124,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the resident set by the page tables. The file {@code status} lags behind by some
-   * megabytes on new kernels, so it is the second choice.
+   * Returns the resident set, counted from the page tables. The file {@code status} lags behind by
+   * some megabytes on new kernels, so it is the second choice.
    */
   @Override
   public OptionalLong residentBytes() {

@@ -18,8 +18,8 @@ import java.util.Map;
  *
  * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
  * mapped. A piece in a range with a call site gets the stack of that call, under a frame with the
- * kind that the split found; memory of unknown kind that the JVM mapped is its structures. A mapped
- * file gets a frame with its name. Any other piece gets only the frame with its kind.
+ * kind that the split found; memory of unknown kind that the JVM mapped counts as structures of the
+ * JVM. A mapped file gets a frame with its name. Any other piece gets only the frame with its kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no

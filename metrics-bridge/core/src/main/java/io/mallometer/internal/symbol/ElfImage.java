@@ -137,7 +137,10 @@ final class ElfImage {
     return true;
   }
 
-  /** Returns whether both have the same program headers, which differ between nearly all builds. */
+  /**
+   * Returns whether this image has the program headers of another. Program headers differ between
+   * nearly all builds.
+   */
   boolean hasHeadersOf(ElfImage other) {
     return Arrays.equals(programHeaders, other.programHeaders);
   }
@@ -196,7 +199,7 @@ final class ElfImage {
     return name.isEmpty() ? Optional.empty() : Optional.of(name);
   }
 
-  /** Returns a string; empty if it has no end. */
+  /** Returns the NUL-terminated string at a position; empty if it is too long or has no NUL. */
   private String text(long position) {
     byte[] text = new byte[MOST_NAME_BYTES];
     // The string may be the last one in a file or mapping, so a shorter length is tried too.
@@ -333,8 +336,8 @@ final class ElfImage {
   }
 
   /**
-   * Returns the number of symbols by the GNU hash table: the end of its last chain, which the
-   * lowest bit of a hash marks.
+   * Returns the number of symbols, computed from the GNU hash table: the index behind the end of
+   * the last chain. A chain ends with a hash whose lowest bit is set.
    */
   private long symbolCount(long gnuHash) {
     long buckets = word(gnuHash);

@@ -454,8 +454,8 @@ final class ItaniumName extends MangledName {
   /**
    * Returns an entity that occurred before.
    *
-   * @param scope whether members of it follow: then an abbreviation stands for its template,
-   *     because constructors do not have the shorter name
+   * @param scope whether a member of the entity follows. An abbreviation then stands for the name
+   *     of the template, because constructors do not have the short name
    */
   private Name substitution(boolean scope) {
     expect('S');
@@ -902,7 +902,7 @@ final class ItaniumName extends MangledName {
           simpleName();
         }
       } else if (isDigit(peek())) {
-        // Newer compilers write levels and an end mark; older ones write one type.
+        // Newer compilers write several nested names and an end mark; older ones write one type.
         type();
         while (isDigit(peek()) && !skip('E')) {
           simpleName();

@@ -22,8 +22,7 @@ import java.util.regex.Pattern;
  *   <tr><td>{@code lambda$render$0}, {@code lambda$render$1a2b$1} <td>{@code lambda$render}
  * </table>
  *
- * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A name that is stable already stays
- * the same.
+ * <p>Numbers that the compiler gave, as in {@code Foo$1}, stay. A stable name is not changed.
  */
 public final class JavaNames {
 
@@ -128,14 +127,19 @@ public final class JavaNames {
     return end;
   }
 
-  /** Returns the start of {@code $1a2b3c4d} up to an end; the end if there is none. */
+  /**
+   * Returns the start of a hash such as {@code $1a2b3c4d} before an end; the end if there is none.
+   */
   private static int startOfHash(String name, int end) {
     int start = startOfNumber(name, end, 16);
     int digits = end - start - 1;
     return digits >= FEWEST_HASH_DIGITS && digits <= MOST_HASH_DIGITS ? start : end;
   }
 
-  /** Returns the start of a dollar sign and digits up to an end; the end if there is none. */
+  /**
+   * Returns the index of the dollar sign in front of the digits before an end; the end if there are
+   * none.
+   */
   private static int startOfNumber(String name, int end, int radix) {
     int at = end - 1;
     while (at > 0 && isDigit(name.charAt(at), radix)) {

@@ -14,7 +14,7 @@ public final class RecordedFrame {
 
   private RecordedFrame() {}
 
-  /** Returns whether it is a Java frame. */
+  /** Returns whether a frame is a Java frame. */
   public static boolean isJava(long frame) {
     return frame < 0;
   }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>the {@code Class.method} of a Java frame in an application package; if none is stated, of a
- *       class that is not in a {@linkplain LibraryClasses library}. The class of a lambda or a
- *       method reference has no line, so the code that uses it comes first,
+ *       class that is not in a {@linkplain LibraryClasses library}. Other frames are preferred to
+ *       those of a class that the JDK made for a lambda, because such a class has no lines,
  *   <li>that of a Java frame outside of the JDK that is no proxy or accessor generated at runtime,
  *   <li>the {@code library!symbol}, or without a symbol the {@code library}, of a native frame
  *       outside of the C and C++ runtime, allocators and mallometer. Within one library, functions
@@ -59,7 +59,7 @@ public final class SiteNaming {
 
   private static final String LAMBDA = "$$Lambda";
 
-  /** Generated classes, which occur between any two Java frames, in any package. */
+  /** Matches generated classes. Their frames may be between any two Java frames. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
@@ -116,7 +116,7 @@ public final class SiteNaming {
           "GrowableArrayCHeapAllocator::allocate",
           "GrowableArrayResourceAllocator::allocate");
 
-  /** The beginning of HotSpot's functions that allocate for Java code, such as direct buffers. */
+  /** The beginning of the names of HotSpot's functions that allocate for Java code. */
   private static final String UNSAFE = "Unsafe_";
 
   private static final String JVM_OPERATOR_NEW = "::operator new";

@@ -71,8 +71,8 @@ public final class DirectCalls {
   }
 
   /**
-   * Returns whether JNA is in another module. The JVM warns of native access for each module, so
-   * native methods of this class would cause a second warning.
+   * Returns whether this class is in a named module without JNA. The JVM warns of native access for
+   * each module, so native methods of this class would then cause a second warning.
    */
   private static boolean isModuleOfItsOwn() {
     Module module = DirectCalls.class.getModule();

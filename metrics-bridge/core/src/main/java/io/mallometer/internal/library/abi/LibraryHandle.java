@@ -71,7 +71,7 @@ public final class LibraryHandle {
    * @return the dynamic loader's error; empty if the library is open
    */
   public static Optional<String> open(Path library) {
-    // A failure of JNA itself must not be reported as a failure of the library.
+    // Loads JNA outside of the try block, because the block reports failures of the library only.
     NativeLibrary.getProcess();
     try {
       NativeLibrary.getInstance(library.toString(), openOptions());

@@ -24,8 +24,8 @@ final class LibraryMonitors {
   private static final long NANOS = 1_000_000_000L;
 
   /**
-   * Counts by size class, which the library increments. The memory is never freed, because a late
-   * callback may write to it.
+   * The number of allocations in each size class, which the library increments. The memory is never
+   * freed, because a late callback may write to it.
    */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);
 

@@ -20,7 +20,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
   private static final int NAME_BYTES = 512;
   private static final int MOST_SAMPLES = 4_096;
 
-  /** References by {@code jvmtiHeapReferenceKind}. */
+  /** The kinds of references by the value of {@code jvmtiHeapReferenceKind}. */
   private static final Map<Integer, Reference> REFERENCES =
       Map.of(
           2, Reference.FIELD,

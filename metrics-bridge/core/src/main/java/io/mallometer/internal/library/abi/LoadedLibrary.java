@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls the library that is in this process and converts its structs to records.
  *
- * <p>The structs are in direct buffers that are allocated once. A reading allocates no native
- * memory, so it does not count itself; on the heap it allocates only the record that it returns.
- * The texts of the self-report rarely change and are decoded again only when their bytes change.
+ * <p>The structs of the counters and of the library's report are in native memory that is allocated
+ * once. A reading of the counters therefore allocates no native memory, and does not count itself.
+ * The texts of the report rarely change and are decoded again only when their bytes change.
  */
 public final class LoadedLibrary implements NativeLibrary {
 
@@ -100,8 +100,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private Status counting = Status.counting();
 
   /**
-   * Whether the library counted by an attach at the latest reading; {@link #checked} is the time of
-   * the latest {@code mallometer_attach_check}.
+   * Whether the library counted at the latest reading, and counted because it was attached, not
+   * preloaded. {@link #checked} is the time of the latest {@code mallometer_attach_check}.
    */
   private volatile boolean attached;
 
@@ -135,7 +135,7 @@ public final class LoadedLibrary implements NativeLibrary {
    * @param notCountingStatus returns the status of a library that does not count, from the
    *     library's own explanation, which may be empty
    * @throws LinkageError if JNA or a function of the library is missing
-   * @throws RuntimeException if native access is denied, or the library refuses
+   * @throws RuntimeException if native access is denied, or a function of the library fails
    */
   public static LoadedLibrary open(Function<String, Status> notCountingStatus) {
     LoadedLibrary opened = new LoadedLibrary(notCountingStatus);
@@ -152,7 +152,7 @@ public final class LoadedLibrary implements NativeLibrary {
     return true;
   }
 
-  /** Attaches. The status after a refusal has the library's own reason. */
+  /** Attaches the library. If it refuses, the returned status has its reason. */
   @Override
   public Status attach() {
     Status status = currentStatus();
@@ -444,7 +444,7 @@ public final class LoadedLibrary implements NativeLibrary {
         });
   }
 
-  /** Calls a function with the address of bytes, which a NUL follows. */
+  /** Calls a function with the address of a copy of the bytes that ends with a NUL. */
   private static int withText(byte[] bytes, LongToIntFunction function) {
     return Structs.with(
         bytes.length + 1, memory -> function.applyAsInt(Structs.address(memory.put(bytes))));

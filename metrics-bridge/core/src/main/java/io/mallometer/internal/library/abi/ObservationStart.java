@@ -4,9 +4,9 @@ import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Requests the observation from the library, and withdraws the request. If the library could not
- * start a thread (a container limits its processes) or did not record call sites, the request is
- * repeated at most once a minute. Not thread-safe.
+ * Requests that the library observe accesses to objects, and withdraws the request. If the library
+ * could not start a thread (a container limits its processes) or did not record call sites, the
+ * request is repeated at most once a minute. Not thread-safe.
  */
 final class ObservationStart {
 

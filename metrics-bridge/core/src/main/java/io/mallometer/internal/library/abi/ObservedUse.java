@@ -79,8 +79,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // An epoch lasts at least this many times as long as clearing the accessed bits takes. A time
-    // scale makes epochs shorter, so it reduces this multiple in the same ratio.
+    // An epoch lasts at least this multiple of the CPU time that reading the accessed bits takes. A
+    // time scale makes epochs shorter, so it reduces this multiple in the same ratio.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

@@ -159,9 +159,9 @@ final class RecordedCallSites {
   private int attached = Errno.EBUSY;
 
   /**
-   * Lets stacks have Java frames, and requests the names of at most {@link #METHODS_AT_ONCE} new
-   * methods. Until all sites have had names, each fifth call also names some sites. Must be called
-   * by a thread of the JVM.
+   * Attaches the library to the JVM, so that stacks get Java frames, and requests the names of at
+   * most {@link #METHODS_AT_ONCE} new methods. Until all sites have had names, each fifth call also
+   * names some sites. Must be called by a thread of the JVM.
    */
   synchronized void nameMethods() {
     attach();
@@ -301,7 +301,7 @@ final class RecordedCallSites {
     return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
-  /** Returns the live bytes from which this reading names a site that has no name yet. */
+  /** Returns the fewest live bytes with which a new site gets a name in this reading. */
   private double leastNamed() {
     double[] unnamed = new double[SITES_AT_ONCE];
     int found = 0;

@@ -39,7 +39,10 @@ final class ResidentShares {
 
   private static final int FEWEST_PIECES = 2;
 
-  /** The bits of an index. Addresses of objects have 47 bits, of which the lowest four are 0. */
+  /**
+   * The bits of a sample's index, below its address in a long. Addresses of objects have 47 bits,
+   * of which the lowest four are 0.
+   */
   private static final int INDEX_BITS = 17;
 
   private final String path;
@@ -176,7 +179,10 @@ final class ResidentShares {
     return bytes;
   }
 
-  /** Returns the share of present pages in pieces that are evenly spaced between two pages. */
+  /**
+   * Returns the share of present pages between two pages. Reads only runs of {@link #PIECE} pages,
+   * which are evenly spaced.
+   */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
       throws IOException {
     long pieces = Math.max(FEWEST_PIECES, mostPages * MOST_SAMPLES / MOST_PAGES);

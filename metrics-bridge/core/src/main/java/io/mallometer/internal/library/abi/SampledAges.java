@@ -40,7 +40,8 @@ final class SampledAges {
    *
    * @param objects an array of {@code struct mallometer_object}
    * @param count its elements
-   * @param now the present time of the clock of their births, in nanoseconds
+   * @param now the present time in nanoseconds, by the clock that gave the objects their birth
+   *     times
    */
   static SampledAges of(ByteBuffer objects, int count, long now) {
     long[] youngestFirst = new long[count];

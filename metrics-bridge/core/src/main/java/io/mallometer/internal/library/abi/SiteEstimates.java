@@ -69,7 +69,8 @@ final class SiteEstimates {
   }
 
   /**
-   * Returns the live part. Without live samples its variance is the square of one sample's weight.
+   * Returns the estimate of the live part. Without live samples, the estimate is 0, and its
+   * variance is the square of a sample's weight.
    */
   private Estimate live(Estimate all, double sampledVariance, double value, double variance) {
     long samples = all.samples() - freed.samples();
@@ -79,7 +80,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // With accounting by headers, objects can have 0 bytes, so the value of all may be 0.
+    // With MALLOMETER_ACCOUNTING=header, objects can have 0 bytes, so all.value() may be 0.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

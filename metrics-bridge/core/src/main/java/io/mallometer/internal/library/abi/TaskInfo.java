@@ -11,7 +11,7 @@ import java.util.OptionalLong;
  * The resident set of this process on macOS: Mach's {@code task_info}, called through JNA.
  *
  * <p>The figure is that of {@code struct task_vm_info} in {@code mach/task_info.h}, packed to 4
- * bytes. The build of the library for macOS compares its offset with that header.
+ * bytes. The build of the library for macOS checks the figure's offset against that header.
  */
 public final class TaskInfo {
 

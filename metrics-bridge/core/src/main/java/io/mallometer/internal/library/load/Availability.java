@@ -243,7 +243,7 @@ final class Availability {
 
   /**
    * Returns the status of a process without preload. On musl the library has to be preloaded,
-   * because musl cannot load its thread-local variables later.
+   * because musl cannot load the library's thread-local variables later.
    */
   static Status notPreloaded(Platform platform, boolean hasMaps) {
     return platform.musl()

@@ -102,7 +102,8 @@ public final class BundledLibrary {
   /**
    * Unpacks below a base directory after making it private.
    *
-   * @throws IOException if the directory cannot be private, or is not safe
+   * @throws IOException if the directory cannot be made private, another user could replace it, or
+   *     the library cannot be written or mapped there
    */
   static Path extractPrivately(byte[] library, Path base) throws IOException {
     Path ours = base.toAbsolutePath().normalize();
@@ -188,8 +189,8 @@ public final class BundledLibrary {
   }
 
   /**
-   * Refuses a parent directory in which all users may rename directories, because they could
-   * replace this one.
+   * Refuses a parent directory in which other users may rename directories, because they could
+   * replace the directory of this user.
    */
   private static void refuseForeignParent(Path parent) throws IOException {
     int mode = (int) Files.getAttribute(parent, "unix:mode");

@@ -39,7 +39,10 @@ final class CacheDirectories {
     return found;
   }
 
-  /** Adds a directory. The specification ignores relative paths, such as "?" of an unknown user. */
+  /**
+   * Adds a directory, unless the path is relative, as the XDG specification demands. The JDK sets
+   * the home directory of an unknown user to "?".
+   */
   private static void add(List<Path> found, String base, String... more) {
     try {
       Path directory = Path.of(base, more);

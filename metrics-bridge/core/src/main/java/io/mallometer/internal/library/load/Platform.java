@@ -19,7 +19,7 @@ record Platform(String os, String architecture, boolean musl) {
         ProcFiles.mappedFiles().orElse(""));
   }
 
-  /** Returns the platform by two system properties and the text of maps. */
+  /** Returns the platform that two system properties and {@code /proc/self/maps} show. */
   static Platform of(String osName, String osArch, String maps) {
     return new Platform(os(osName), architecture(osArch), maps.contains("/ld-musl-"));
   }
@@ -49,7 +49,7 @@ record Platform(String os, String architecture, boolean musl) {
         && (architecture.equals("x86-64") || architecture.equals("aarch64"));
   }
 
-  /** Returns the words for people, such as "linux x86-64 with musl". */
+  /** Returns a readable form, such as "linux x86-64 with musl". */
   @Override
   public String toString() {
     return os + " " + architecture + (musl ? " with musl" : "");
