@@ -49,7 +49,7 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The offset by which the Java bridge reads the struct (TaskInfo.java). */
+/* The offset at which the Java bridge reads the resident size from the struct (TaskInfo.java). */
 _Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "resident_size");
 _Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TASK_VM_INFO");
 
@@ -250,9 +250,9 @@ void wait_until(uint64_t moment_ns) {
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
 /*
- * Is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it.
- * SIGPIPE is therefore disabled for this opening of the file during the write; writes of other threads to the file also
- * get only EPIPE meanwhile.
+ * Is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it,
+ * so blocking the signal in this thread is not enough. Instead SIGPIPE is disabled for the open file description during
+ * the write. Writes of other threads by that description also get only EPIPE meanwhile.
  */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 

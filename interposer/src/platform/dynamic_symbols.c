@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object that contains an address, by its name. musl's handles begin like glibc's link maps, and musl's
- * dladdr returns their l_name. */
+/* Finds the object that contains an address, on musl. Each object in musl's list begins with the members of glibc's
+ * struct link_map. The file name that musl's dladdr() returns is the same pointer as l_name of the object. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -148,8 +148,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Searches the symbols that relocations name. The symbols themselves cannot be walked: in an object that exports
- * nothing, no table has their number. */
+/* Returns whether a relocation refers to an undefined symbol whose name `matches` accepts. The table of symbols itself
+ * cannot be walked: in an object that exports nothing, no hash table tells how many symbols there are. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

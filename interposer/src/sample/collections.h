@@ -25,7 +25,7 @@ struct collection_counters {
   int64_t pauses_in_cycle;
 };
 
-/* G1 counts two pauses in a cycle, both after it has marked: the remark and the cleanup. */
+/* G1 counts two pauses in a cycle, the remark and the cleanup. Both come after the marking. */
 enum { PAUSES_OF_G1 = 2 };
 
 /* The collections that have begun: those of the old generation, and all. */

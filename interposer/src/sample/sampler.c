@@ -100,8 +100,8 @@ uint64_t sampler_random(struct thread_block *block) {
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
 /*
- * Returns -log2 of a random number between 0 and 1. For (1 + f) 2^-n that is n - log2(1 + f), which a polynomial
- * approximates with an error of at most 0.00013.
+ * Returns -log2(x) for a random number x between 0 and 1. With x = (1 + f) 2^-n the result is n - log2(1 + f). A
+ * polynomial approximates it with an error of at most 0.00013.
  */
 static double negative_log2(uint32_t random) {
   unsigned zeros = (unsigned)__builtin_clz(random | 1);
@@ -168,7 +168,7 @@ void sampler_measure(void) {
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the samples that the path was due by size, halved every eight ticks */
+  float due;     /* the samples that the path should get for its bytes alone (d in sampler.h); halved in eight ticks */
   uint32_t tick; /* the tick of the latest visit */
 };
 
@@ -220,7 +220,8 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds samples that a path is due by size. Returns the earlier sum, as it has faded since. */
+/* Adds to the number of samples that a path should get for its bytes alone. Returns the number before the addition,
+ * reduced by fade() for the time since the latest visit. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);

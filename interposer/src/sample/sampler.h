@@ -16,7 +16,7 @@
  * allocations of all other paths without room. A path that comes back after it was replaced counts as new.
  *
  * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
- * counter down. Only when the counter is 0, the allocation reaches the sampler, which is called a visit. A counter is
+ * counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a visit. A counter is
  * drawn again at each visit so that every allocation is visited with the same probability v = 2^-level, whatever was
  * visited before (a geometric distribution). The visit knows the call path exactly and accepts it with probability p /
  * v, so that p has the wanted value even if call paths share a counter, except that p cannot exceed v. Levels end at 7:
@@ -148,8 +148,8 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation without counting a counter down, such as one that has no thread block. Must be called for each
- * such allocation. `block` may be NULL. */
+/* Visits an allocation for which no counter is counted down, for example because its thread has no block. Must be
+ * called for each such allocation, because the visit stands for this allocation alone. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
