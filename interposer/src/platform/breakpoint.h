@@ -36,7 +36,8 @@ void breakpoint_close(int descriptor);
 
 struct breakpoint_trap {
   uint64_t data;
-  /* Whether the signal was blocked at the access, so that the registers in its context are those of a later moment. */
+  /* Whether the signal was blocked at the access and came later. The registers in the signal's context are then those
+   * of the later moment. */
   bool came_late;
 };
 

@@ -4,7 +4,7 @@
  *
  * A JVM must not be forked: the child would have its locks, but not its threads. Therefore a first process that shares
  * the program's memory, and makes only a dozen system calls, starts the second process, waits for it and ends. The
- * program receives no signal about either process, and its own calls of wait do not return them.
+ * program receives no signal about either process, and the program's calls of wait() do not return these processes.
  */
 #ifndef MALLOMETER_PLATFORM_CHILD_H
 #define MALLOMETER_PLATFORM_CHILD_H

@@ -25,7 +25,7 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if it was unloaded */
+  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if the image was unloaded */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];

@@ -61,7 +61,7 @@ static bool read_task(task_vm_info_data_t *info) {
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
   if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  /* Darwin does not report private writable memory. All addresses are an upper bound for it. */
+  /* Darwin does not report private writable memory. The size of the address space is an upper bound. */
   return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
@@ -250,7 +250,7 @@ void wait_until(uint64_t moment_ns) {
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
 /*
- * Is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it,
+ * write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it,
  * so blocking the signal in this thread is not enough. Instead SIGPIPE is disabled for the open file description during
  * the write. Writes of other threads by that description also get only EPIPE meanwhile.
  */

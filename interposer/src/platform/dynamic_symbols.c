@@ -88,8 +88,8 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* Looks up a symbol in the GNU hash table. It begins with four numbers: of buckets, of the first symbol, of filter
- * words, and a shift. The filter, the buckets and the chains follow. */
+/* Looks up a symbol in the GNU hash table. The table begins with four numbers: the number of buckets, the index of the
+ * first symbol, the number of filter words, and a shift. The filter, the buckets and the chains follow. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);

@@ -14,7 +14,7 @@
 
 struct table {
   size_t bytes;
-  uint64_t changes; /* the number of changes of the loader's list when it was read */
+  uint64_t changes; /* the number of changes of the loader's list when the list was read */
   bool is_complete; /* whether the table has all objects of the list */
   uint32_t count;
   struct loaded_object objects[]; /* sorted by `begin` */

@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* If the loader's variable is missing, the address of the kernel's random bytes takes its place. These bytes lie above
-   * all frames and above the arrays of arguments and environment variables. */
+  /* If the loader's variable is missing, the address of the kernel's random bytes takes its place. These bytes lie
+   * above all frames and above the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -55,10 +55,10 @@ static void find_first_stack(void) {
 
 /* Whether the C library is glibc. A C library that only offers glibc's names has another control block. */
 static bool is_glibc;
-/* The size of the control block, which glibc exports for debuggers; 0 if it does not. */
+/* The size of the control block, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
- * in it; 0 until it is known. */
+ * in it; 0 until the offset is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {

@@ -2,9 +2,10 @@
  * Changes single words of loaded objects while the program runs, even on protected pages, and restores the protection
  * of each page. Pages of code are never written, because security policies forbid that.
  *
- * A page without write permission is opened, changed and closed (mprotect). If the system refuses that (sealed pages, a
- * filter of system calls), the word is written through /proc/self/mem, which ignores the protection. A page that might
- * not be closed again is not opened. In both cases an aligned word changes as a whole.
+ * A page without write permission is opened (made writable by mprotect), changed, and closed (made read-only again). If
+ * the system refuses that (sealed pages, a filter of system calls), the word is written through /proc/self/mem, which
+ * ignores the protection. A page that might not be closed again is not opened. In both cases an aligned word changes
+ * atomically.
  *
  * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
  * loader might otherwise close a page meanwhile. Forks wait meanwhile, because the child would have an open page, the

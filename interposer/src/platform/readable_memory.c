@@ -30,7 +30,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
   return page == last && page_is_readable(page);
 }
 
-/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+/* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
 static int users;                   /* the number of threads that have them open */

@@ -19,7 +19,7 @@ bool page_is_readable(uintptr_t page);
 /* Returns whether all of a range can be read. May change errno. */
 bool is_readable(uintptr_t begin, size_t bytes);
 
-/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+/* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 /*
  * Calls `act`, which opens or closes a descriptor and stores it, while no fork is under way. protected_words_prepare()

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Raises a number to `value`. Returns false if it was at least as high. */
+/* Raises a number to `value`. Returns false if the number was at least as high before. */
 static inline bool raise_to(int64_t *highest, int64_t value) {
   int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
   do {
@@ -37,8 +37,8 @@ static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
 
 /*
  * The head of a stack of records. Its lower half is 1 + the index of the first record, or 0. Its upper half changes
- * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both are one word, so
- * the head is consistent in a forked child, too.
+ * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both halves are in one
+ * word, so the head is consistent in a forked child, too.
  */
 typedef uint64_t free_list;
 

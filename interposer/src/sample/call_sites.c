@@ -419,8 +419,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Announces an object to profilers again. Its removal was announced as a free, because its address might have been
- * reused. */
+/* Announces an object to profilers again, after a realloc that failed. Before the realloc the object was announced as
+ * freed, because another object might have got its address. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }

@@ -96,8 +96,8 @@ void call_sites_release_all(void);
 
 /*
  * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if the
- * object is not moved. After a move, the mover keeps the live sample until the object is freed. It runs inside of
- * malloc: it must not allocate or lock, and must preserve errno.
+ * object is not moved. After a move, the mover keeps the live sample until the object is freed. The mover runs inside
+ * of malloc, so it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
@@ -118,7 +118,7 @@ uint32_t call_sites_live_samples(uint32_t site);
 /* Counts all live samples as freed, because later frees are not reported. */
 void call_sites_forget(void);
 
-/* Resets the sections in a forked child, which lacks the threads that were in them. */
+/* Prepares the forgetting of sites in a forked child, which lacks the parent's threads that were taking samples. */
 void call_sites_forked(void);
 
 /* Returns the modules; NULL if call sites are not recorded. */

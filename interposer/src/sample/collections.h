@@ -38,8 +38,8 @@ struct collections {
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the numbers of collections so far; 0 without counters. Stores the time when an old collection is first seen
- * here. */
+/* Returns the numbers of collections so far; 0 without counters. If this is the first call since an old collection
+ * began, stores the time of the call. */
 struct collections collections_now(void);
 
 /* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */
