@@ -71,8 +71,8 @@ public record SiteVerdict(
 
   /**
    * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. Their
-   * number and bytes are estimates: the live objects of that age, times the idle share of the
-   * observed ones. Objects above 16 MiB and objects from before the observation are not included.
+   * number and bytes are estimates: the live objects of that age, times the share of the observed
+   * objects that is idle. Objects above 16 MiB and from before the observation are not included.
    * For a leak with the evidence {@link LeakEvidence#LOST} the suspected objects also contain the
    * other live objects, times the share that two searches found to be lost.
    */

@@ -151,7 +151,7 @@ public final class Symbolizer {
     return module.equals(modules.at(address).orElse(null));
   }
 
-  /** Sorts the first numbers and drops repeated ones. Returns the number of those that stay. */
+  /** Sorts the first {@code count} numbers and drops duplicates. Returns how many numbers stay. */
   private static int distinct(long[] numbers, int count) {
     Arrays.sort(numbers, 0, count);
     int kept = 0;

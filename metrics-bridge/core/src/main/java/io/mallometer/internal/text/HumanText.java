@@ -74,7 +74,7 @@ public final class HumanText {
     return Double.isNaN(number) ? "-" : whole(number);
   }
 
-  /** Returns a share, such as {@code 99 %}, rounded down so that it never exceeds the true one. */
+  /** Returns a share, such as {@code 99 %}. Rounds down, so that 100 % means all. */
   public static String share(double share) {
     return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100)) + " %";
   }
