@@ -3,9 +3,10 @@
 #define MALLOMETER_PLATFORM_BARRIER_H
 
 /*
- * Makes each thread that sees a later store of the calling thread also see the earlier stores, even if nothing orders
- * that thread's loads (membarrier(2)). Does nothing if the processor keeps loads in order. If the kernel refuses, other
- * processors may see the stores in another order. Takes up to some 10 ms. Preserves errno.
+ * Orders the calling thread's stores before this call and its stores after this call, by membarrier(2): a thread that
+ * sees a store from after the call also sees all stores from before it, even without a barrier between its own loads.
+ * Does nothing on processors that keep loads in order. If the kernel refuses, other threads may see the stores in
+ * another order. Takes up to some 10 ms. Preserves errno.
  */
 void barrier_for_all_threads(void);
 

@@ -1,9 +1,9 @@
 /*
  * Breakpoints on data, by the processor's debug registers: a thread that accesses the word gets a SIGTRAP.
  *
- * The kernel provides them (perf_event_open(2) with a synchronous signal, since 5.13). A breakpoint stops only the
- * thread that has opened it, and not the accesses that the kernel makes for that thread. It is a descriptor, which a
- * forked child inherits.
+ * Linux 5.13 and later provides them (perf_event_open(2) with a synchronous signal). A breakpoint reacts only to
+ * accesses of the thread that has opened it, and not to accesses that the kernel makes for that thread. A breakpoint is
+ * a file descriptor, which a forked child inherits.
  */
 #ifndef MALLOMETER_PLATFORM_BREAKPOINT_H
 #define MALLOMETER_PLATFORM_BREAKPOINT_H
@@ -15,8 +15,8 @@
 /*
  * Watches 8 bytes at `address`, a multiple of 8, in the calling thread: for writes only, or for writes and reads. The
  * kernel disarms the breakpoint after `touches` accesses. Each trap passes `data` to the handler. Returns a descriptor,
- * or a negative errno value: EACCES or EPERM if this is forbidden, ENOSYS, EINVAL or E2BIG if the kernel cannot do it,
- * others if no register is free. Does not lock or allocate; may change errno.
+ * or a negative errno value: EACCES or EPERM if breakpoints are forbidden; ENOSYS, EINVAL or E2BIG if the kernel does
+ * not support them; another value if no debug register is free. Does not lock or allocate; may change errno.
  */
 int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uint64_t data);
 
@@ -28,14 +28,16 @@ int breakpoint_open(const void *address, bool writes_only, uint32_t touches, uin
 int breakpoint_open_idle(void);
 
 /*
- * Closes a descriptor that one of the functions above returned. Does nothing if it is negative or is another kind of
- * file: a program may have closed all of its descriptors, and another file may have the number. May change errno.
+ * Closes a descriptor that one of the functions above returned. Does nothing if the descriptor is negative or belongs
+ * to another kind of file: a program may have closed all of its descriptors, so that a file opened later got the same
+ * number. May change errno.
  */
 void breakpoint_close(int descriptor);
 
 struct breakpoint_trap {
   uint64_t data;
-  /* Whether the signal was blocked at the access, so that the registers in its context are those of a later moment. */
+  /* Whether the signal was blocked at the access and came later. The registers in the signal's context are then those
+   * of the later moment. */
   bool came_late;
 };
 

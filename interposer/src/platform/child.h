@@ -1,15 +1,15 @@
 /*
- * A child process for tests that could end the program: this library, which the loader executes as a program. It has
- * the same C library and nothing of the program.
+ * A child process for tests that could end the program: this library, which the loader executes as a program. The child
+ * has the same C library, but nothing of the program.
  *
  * A JVM must not be forked: the child would have its locks, but not its threads. Therefore a first process that shares
  * the program's memory, and makes only a dozen system calls, starts the second process, waits for it and ends. The
- * program receives no signal about either process, and its own calls of wait do not return them.
+ * program receives no signal about either process, and the program's calls of wait() do not return these processes.
  */
 #ifndef MALLOMETER_PLATFORM_CHILD_H
 #define MALLOMETER_PLATFORM_CHILD_H
 
-/* The results for a child that ended without a code of its own. The child's own codes differ from these. */
+/* The results for a child that did not end by passing a code to _exit. The codes of a child differ from these. */
 enum child_end { CHILD_NOT_EXECUTED = 43, CHILD_TOO_LONG = 44, CHILD_NOT_STARTED = 45, CHILD_KILLED = 46 };
 
 /*

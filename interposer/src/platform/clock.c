@@ -21,8 +21,8 @@ static uint64_t latest, realtime_ahead;
 
 /* ---- The vDSO ------------------------------------------------------------------------------------------ */
 
-/* The tables of an ELF object that is not relocated: older kernels map the vDSO at another address than the one for
- * which it is linked. */
+/* The symbol tables of the vDSO, an ELF object that is not relocated. Older kernels map the vDSO at another address
+ * than the one for which it was linked; `bias` is the difference. */
 struct tables {
   uintptr_t bias;
   const ElfW(Sym) * symbols;

@@ -26,9 +26,9 @@ uint64_t thread_cpu_ns(void);
 
 /*
  * Return CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick. They may be called inside of malloc. With a vDSO they
- * are never ahead of monotonic_ns() and realtime_ns(). Without one they return the time of the latest monotonic_ns()
- * plus the time added by coarse_clock_advance(). That may be ahead if two threads add the same time, and ignores
- * changes of the real clock.
+ * are never ahead of monotonic_ns() and realtime_ns(). Without a vDSO they return the latest result of monotonic_ns()
+ * plus the time that coarse_clock_advance() has added since. The sum may be ahead if two threads add the same time.
+ * coarse_realtime_ns() then ignores changes of the system's clock.
  */
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);

@@ -25,7 +25,7 @@
 enum { MOST_IMAGES = 4096, PATH_BYTES = 512 * 1024 };
 
 static struct image {
-  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if it was unloaded */
+  uintptr_t begin, end; /* the image's code; `begin` is UINTPTR_MAX if the image was unloaded */
   uintptr_t slide;
   const char *path;
 } images[MOST_IMAGES];
@@ -168,7 +168,8 @@ void *already_loaded(const char *name) {
 
 uint64_t loader_changes(void) { return __atomic_load_n(&changes, __ATOMIC_RELAXED); }
 
-/* Calls `run` without a lock: on Darwin, zones are changed and not words of objects, so dyld does not interfere. */
+/* Calls `run` without a lock: on Darwin, an attach changes malloc zones and no words of loaded objects, so dyld does
+ * not interfere. */
 bool with_loader_lock(void (*run)(void *argument), void *argument) {
   run(argument);
   return true;
@@ -241,7 +242,7 @@ void around_forks(void (*before)(void), void (*in_parent)(void), void (*in_child
 
 void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
-/* The functions for atexit, which passes no status and calls the latest function first. */
+/* The functions to run at exit, in the order of registration. atexit() runs the latest one first, without a status. */
 static void (*to_run[MOST_AT_EXIT])(int status);
 static uint32_t to_run_count;
 

@@ -24,7 +24,7 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* ---- Own ranges: needed by the search for addresses only, which Darwin lacks ----------------------------- */
+/* ---- Own ranges: not recorded, because Darwin lacks the search for addresses (leak/search.c) -------------- */
 
 bool memory_own_range(unsigned number, uintptr_t *begin, uintptr_t *end) {
   (void)number, (void)begin, (void)end;

@@ -49,7 +49,7 @@ void coarse_clock_advance(uint64_t ns) { (void)ns; }
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-/* The offset by which the Java bridge reads the struct (TaskInfo.java). */
+/* The offset at which the Java bridge reads the resident size from the struct (TaskInfo.java). */
 _Static_assert(offsetof(task_vm_info_data_t, resident_size) == 16, "TaskInfo.java reads resident_size at offset 16");
 _Static_assert(TASK_VM_INFO == 22 && TASK_VM_INFO_REV1_COUNT == 38, "TaskInfo.java uses these numbers");
 
@@ -61,7 +61,7 @@ static bool read_task(task_vm_info_data_t *info) {
 struct process_memory process_memory(void) {
   task_vm_info_data_t info;
   if (!read_task(&info)) return (struct process_memory){UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
-  /* Darwin does not report private writable memory. All addresses are an upper bound for it. */
+  /* Darwin does not report private writable memory. The size of the address space is an upper bound. */
   return (struct process_memory){info.virtual_size, info.resident_size, info.internal, info.virtual_size};
 }
 
@@ -250,9 +250,9 @@ void wait_until(uint64_t moment_ns) {
 /* ---- Standard error ------------------------------------------------------------------------------------ */
 
 /*
- * Is write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it.
- * SIGPIPE is therefore disabled for this opening of the file during the write; writes of other threads to the file also
- * get only EPIPE meanwhile.
+ * write(2) without a cancellation point. The kernel sends SIGPIPE to the process, where any thread may receive it,
+ * so blocking the signal in this thread is not enough. Instead SIGPIPE is disabled for the open file description during
+ * the write. Writes of other threads by that description also get only EPIPE meanwhile.
  */
 extern ssize_t write_without_cancel(int file, const void *from, size_t bytes) __asm__("_write$NOCANCEL");
 

@@ -21,8 +21,8 @@ static bool is_same(const char *one, const char *other) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Finds the object that contains an address, by its name. musl's handles begin like glibc's link maps, and musl's
- * dladdr returns their l_name. */
+/* Finds the object that contains an address, on musl. Each object in musl's list begins with the members of glibc's
+ * struct link_map. The file name that musl's dladdr() returns is the same pointer as l_name of the object. */
 static struct link_map *object_by_name_of(const void *address) {
   Dl_info info;
   if (!libc_is_musl() || !dladdr(address, &info)) return NULL;
@@ -88,8 +88,8 @@ static uint32_t gnu_hash(const char *name) {
   return hash;
 }
 
-/* Looks up a symbol in the GNU hash table. It begins with four numbers: of buckets, of the first symbol, of filter
- * words, and a shift. The filter, the buckets and the chains follow. */
+/* Looks up a symbol in the GNU hash table. The table begins with four numbers: the number of buckets, the index of the
+ * first symbol, the number of filter words, and a shift. The filter, the buckets and the chains follow. */
 static const ElfW(Sym) * by_gnu_hash(const struct dynamic_section *section, const char *name) {
   uint32_t bucket_count = section->gnu_hash[0], first = section->gnu_hash[1], filter_words = section->gnu_hash[2];
   const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(section->gnu_hash + 4) + filter_words);
@@ -148,8 +148,8 @@ const void *first_definition(const char *name, const struct link_map *begin, con
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Searches the symbols that relocations name. The symbols themselves cannot be walked: in an object that exports
- * nothing, no table has their number. */
+/* Returns whether a relocation refers to an undefined symbol whose name `matches` accepts. The table of symbols itself
+ * cannot be walked: in an object that exports nothing, no hash table tells how many symbols there are. */
 static bool any_of(const struct relocations *relocations, const struct dynamic_section *section,
                    bool (*matches)(const char *)) {
   for (size_t i = relocations->without_symbol; relocations->first && i < relocations->count; i++) {

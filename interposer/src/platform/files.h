@@ -1,6 +1,6 @@
 /*
- * Functions for files: finding out which file a name leads to, locking, mapping, and storing a file in its place
- * without touching another file.
+ * Functions for files: finding out which file a path leads to, locking, mapping, and giving a file its final name
+ * without replacing another file.
  *
  * Each function may change errno, and sets it if it fails.
  */
@@ -30,9 +30,10 @@ bool file_status_at(const char *path, struct file_status *status);
 bool file_is_at(const char *path, int file);
 
 /*
- * Open a file; read and write it from its beginning; close it. These functions are no cancellation points: a thread
- * that is cancelled would leave open what it has opened. file_open_existing() opens for reading and writing without
- * waiting, and fails if the last part of the path is a symbolic link (ELOOP). The functions return -1 if they fail.
+ * Open a file; read and write it from its beginning; close it. These functions are no cancellation points, because a
+ * thread that is cancelled between the opening and the closing would leave the file open. file_open_existing() opens
+ * for reading and writing without waiting, and fails if the last part of the path is a symbolic link (ELOOP). The
+ * functions return -1 if they fail.
  */
 int file_open_existing(const char *path);
 int64_t file_read(int file, void *to, size_t bytes);
@@ -47,14 +48,14 @@ int file_create(const char *path);
 bool file_make_private(int file);
 
 /*
- * Locks the whole file against other locks of this kind. The lock lasts until the last descriptor and mapping of this
- * opening is closed, including copies in a child. Does not wait: fails with EAGAIN or EACCES if another opening of the
- * file has a lock.
+ * Locks the whole file against other locks of this kind. The lock belongs to the open file description: it lasts until
+ * all descriptors and mappings of the description are closed, including copies in a child. Does not wait: fails with
+ * EAGAIN or EACCES if another open file description has a lock on the file.
  */
 bool file_lock(int file);
 
-/* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another opening of the
- * file has the lock. */
+/* Locks the file by flock(2), which programs such as flock(1) heed. Fails with EWOULDBLOCK if another open file
+ * description has the lock. */
 bool file_claim(int file);
 
 /* Returns whether the limit of file sizes allows a file of this size. Above the limit, SIGXFSZ would end the
@@ -65,9 +66,9 @@ bool file_size_is_allowed(uint64_t bytes);
 int file_allocate(int file, uint64_t bytes);
 
 /*
- * Maps the first `bytes` of the file to read and write, shared with all processes that map the file, but not with
- * forked children, and without huge pages. The mapping counts as a use of the opening, so locks last as long as it
- * does. Returns NULL if that fails.
+ * Maps the first `bytes` of the file for reading and writing, without huge pages. The mapping is shared with all
+ * processes that map the file, but forked children do not get it. A mapping keeps the open file description, and with
+ * it the locks. Returns NULL if the file cannot be mapped.
  */
 void *file_map(int file, size_t bytes);
 void file_unmap(void *mapping, size_t bytes);

@@ -20,7 +20,7 @@
 
 #include "platform/arch.h"
 
-#ifndef __APPLE__ /* macOS has only one version of each */
+#ifndef __APPLE__ /* macOS has only one version of each function */
 
 #include <gnu/libc-version.h>
 
@@ -36,7 +36,8 @@ OLD_SYMBOL(pthread_create, GLIBC_FIRST);
 OLD_SYMBOL(pthread_attr_setstacksize, GLIBC_FIRST);
 OLD_SYMBOL(pthread_getcpuclockid, GLIBC_FIRST);
 
-/* The version under which programs import malloc's family, and that of aligned_alloc, which came later. */
+/* The symbol versions under which programs import the functions of malloc's family. aligned_alloc() has a version of
+ * its own, because glibc added it later. */
 #define VERSION_OF_MALLOC GLIBC_FIRST
 #define VERSION_OF_ALIGNED_ALLOC GLIBC_OF_ALIGNED_ALLOC
 

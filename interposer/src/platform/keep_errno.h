@@ -1,5 +1,5 @@
-/* Keeps the program's errno in functions that run amid its own code: hooks, handlers of signals and forks, and
- * functions of mallometer.h. */
+/* Preserves the program's errno in functions that run in the middle of the program's code: hooks, handlers of signals
+ * and forks, and functions of mallometer.h. */
 #ifndef MALLOMETER_PLATFORM_KEEP_ERRNO_H
 #define MALLOMETER_PLATFORM_KEEP_ERRNO_H
 

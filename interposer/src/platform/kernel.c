@@ -10,7 +10,8 @@
 #include "platform/system_calls.h"
 
 #define UNKNOWN UINT64_MAX
-/* The smallest value that means "no limit": cgroups of version 1 report the largest multiple of a page then. */
+/* The smallest reported limit that means "no limit". A cgroup of version 1 without a limit reports the largest multiple
+ * of a page. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
 /* ---- Texts of the kernel ------------------------------------------------------------------------------ */
@@ -29,7 +30,7 @@ size_t kernel_text(const char *path, char *text, size_t capacity) {
   return length;
 }
 
-/* A reader of the lines of a file that may be long. It skips lines that do not fit. */
+/* Reads the lines of a file of any length. Lines that do not fit `text` are skipped. */
 struct lines {
   int file;
   bool passes_over;
@@ -134,8 +135,8 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of the line. The second field is in parentheses and may contain any characters, so fields are counted
- * from its end. */
+/* Reads field 22 of the line. Field 2 is in parentheses and may contain any characters, so fields are counted from the
+ * last closing parenthesis. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -300,9 +301,9 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 }
 
 /*
- * Returns the bytes of cached files without shared memory, from memory.stat; its names begin with `prefix` in version
- * 1. The kernel counts shared memory among the cached files. If it does not report the shared memory, the inactive
- * files are returned.
+ * Returns the bytes of cached files without shared memory, which the kernel counts among the cached files. If
+ * memory.stat lacks one of the two figures, returns the bytes of inactive files. In version 1, the names of the figures
+ * begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

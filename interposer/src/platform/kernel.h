@@ -84,7 +84,7 @@ void memory_cgroup_find(struct memory_cgroup *cgroup);
 /* Returns the bytes that are charged to the cgroup; UINT64_MAX if the system does not report them. */
 uint64_t memory_charged(const struct memory_cgroup *cgroup);
 
-/* Reads all figures except the limit and the cached files, whose fields do not change. Takes one or two
+/* Reads all figures except the limit and the cached files; leaves the fields of these two as they are. Takes one or two
  * microseconds. */
 void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *reading);
 

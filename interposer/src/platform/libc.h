@@ -28,7 +28,8 @@ extern HIDDEN const char library_suffix[];
 /* The environment variable that names libraries to be loaded before the program's. */
 extern HIDDEN const char preload_variable[];
 
-/* Returns false in a process without threads: glibc before 2.34 has the functions for keys only with libpthread. */
+/* Returns whether the functions for thread-specific data (pthread_key_create(3)) exist. Before 2.34, glibc has these
+ * functions only in libpthread, which a program without threads does not load. */
 bool thread_keys_exist(void);
 
 /* Returns the address of a function in glibc's own library; NULL if the process does not have glibc. */

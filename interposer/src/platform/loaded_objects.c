@@ -86,8 +86,8 @@ void on_object_start(void) { loaded_objects_refresh(); }
 
 /* ---- Build id ----------------------------------------------------------------------------------------- */
 
-/* Finds the build id in the notes of a segment. A note has the sizes of name and description, a type, name and
- * description, in multiples of 4 bytes. */
+/* Finds the build id in the notes of a segment. A note consists of the size of its name, the size of its description,
+ * its type, the name and the description. The last two are padded to multiples of 4 bytes. */
 static uint32_t build_id_in(const uint8_t *at, const uint8_t *end, uint8_t *id, uint32_t capacity) {
   while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) note;

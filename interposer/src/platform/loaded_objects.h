@@ -21,14 +21,15 @@ struct loaded_object {
    * executable. */
   uintptr_t bias;
   const char *path;
-  /* Distinguishes an object that may be unloaded from another object at the same address; otherwise 0. */
+  /* Distinguishes an object of the table, which may have been unloaded, from another object at the same address; 0 for
+   * an object that was not found in the table. */
   uint64_t mark;
 };
 
 /*
- * Looks up glibc's function, or makes the table. Enters the loader. Returns false if neither is possible; then only
- * this library's own object is known. The table is possible only if the kernel reports which memory is readable
- * (readable_memory.h).
+ * Looks up glibc's _dl_find_object; if it is missing, makes the table (object_table.h). The table is possible only if
+ * the kernel reports which memory is readable (readable_memory.h). Returns false if there is neither; then only this
+ * library's own object is known. Enters the loader.
  */
 bool loaded_objects_start(bool kernel_tells);
 
@@ -49,8 +50,8 @@ size_t loaded_objects_footprint(void);
 bool loaded_object_at(uintptr_t address, struct loaded_object *object);
 
 /*
- * Returns whether the object still is where it was found. Call this before reading the object's memory. If the calling
- * thread will return into the object, it cannot be unloaded afterwards. Makes up to two system calls if the table is
+ * Returns whether the object still is where it was found. Call this before reading the object's memory. An object into
+ * which the calling thread will return cannot be unloaded after this call. Makes up to two system calls if the table is
  * used. May change errno.
  */
 bool loaded_object_remains(const struct loaded_object *object);

@@ -8,8 +8,8 @@
 #include "platform/glibc_versions.h"
 
 void forget_loader_errors(void) {
-  (void)dlerror(); /* takes the message */
-  (void)dlerror(); /* frees it */
+  (void)dlerror(); /* returns the message and clears the error */
+  (void)dlerror(); /* frees the message that the call before has returned */
 }
 
 void *already_loaded(const char *name) {

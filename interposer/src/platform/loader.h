@@ -18,7 +18,7 @@ void forget_loader_errors(void);
 void *already_loaded(const char *name);
 
 /*
- * Returns how many times objects were loaded or unloaded so far. A loaded object counts before its words are filled in.
+ * Returns how many times objects were loaded or unloaded so far. An object is counted before it is relocated.
  * Takes the lock of dl_iterate_phdr for less than a microsecond, and not the loader's lock.
  */
 uint64_t loader_changes(void);

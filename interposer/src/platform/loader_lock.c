@@ -9,7 +9,8 @@
 #include "platform/loader.h"
 #include "platform/visibility.h"
 
-/* Volatile, because dlsym is declared as a leaf: the compiler assumes that it calls nothing in this file. */
+/* The function that resolve() runs, and its argument. They are volatile, because dlsym is declared as a leaf function:
+ * the compiler assumes that dlsym calls no function in this file. */
 static void (*volatile pending)(void *);
 static void *volatile pending_argument;
 
@@ -27,8 +28,8 @@ EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")))
 
 /*
  * Returns a handle of this library. A look-up in the whole program might find the symbol of another copy of the
- * library. The link map is the handle, but look-ups by it work only after the object was opened, which was not done if
- * the object was only loaded because another object needs it.
+ * library. The handle is the same pointer as the link map, but look-ups by it work only after the library was opened.
+ * If this library was only loaded because another object needs it, nothing has opened it before.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 
 /*
- * Calls `run` while the lock is held. Returns false, without calling it, if the C library does not support such symbols
- * or does not find this library by its name. Waits for threads that load libraries; the constructors of these libraries
- * run with the lock, too. `run` must not look up symbols, load libraries or allocate. Only one thread may call this at
- * a time.
+ * Calls `run` while the lock is held. Returns false, without calling `run`, if the C library does not support symbols
+ * of the type IFUNC or does not find this library by its name. Waits for threads that load libraries, until the
+ * constructors of these libraries have run, too. `run` must not look up symbols, load libraries or allocate. Only one
+ * thread may call this at a time.
  */
 bool with_loader_lock(void (*run)(void *argument), void *argument);
 

@@ -14,11 +14,11 @@ struct mapping {
   int protection;    /* bits of mmap(2) */
   bool is_anonymous; /* private, and not of a file or device */
   bool is_shared;    /* visible to other processes */
-  bool is_device;    /* reading it may have effects, because it need not be memory */
+  bool is_device;    /* reading it may have side effects, because a device need not be memory */
 };
 
 struct mappings {
-  struct mapping *rows; /* ascending; equal neighbours are merged */
+  struct mapping *rows; /* sorted by address; adjacent mappings with the same properties are merged */
   size_t count;
 };
 

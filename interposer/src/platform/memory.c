@@ -88,7 +88,7 @@ void memory_give_back(void *memory, size_t bytes) {
 void *memory_map(void *wish, size_t bytes) {
   void *memory = call_mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return NULL;
-  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise it could share a huge page with memory of the program */
+  madvise(memory, bytes, MADV_NOHUGEPAGE); /* otherwise this memory could share a huge page with the program's memory */
   if (!wish) note(MOST_PRIVATE_RANGES, MOST_OWN_RANGES, (uintptr_t)memory, memory_whole_pages(bytes));
   return memory;
 }

@@ -37,18 +37,19 @@ void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);
 
 /*
- * Returns zeroed memory on whole pages, without inaccessible pages around it: at `wish` if that is not NULL and is
- * free, otherwise anywhere. Returns NULL and sets errno if there is none. Makes system calls. memory_unmap() takes the
- * same number of bytes. Memory at a wish is not recorded as the library's, because it is meant for the program.
+ * Returns zeroed memory on whole pages, without inaccessible pages around it: at the address `wish` if that is not NULL
+ * and is free, otherwise anywhere. Returns NULL and sets errno if there is no memory. Makes system calls.
+ * memory_unmap() takes the same number of bytes. If `wish` is not NULL, the memory is not recorded as the library's
+ * own, because it is meant for the program.
  */
 void *memory_map(void *wish, size_t bytes);
 void memory_unmap(void *memory, size_t bytes);
 
 /*
  * The ranges of the library's own memory, by number. Numbers below MOST_PRIVATE_RANGES are for memory that contains no
- * data of the program: that of memory_reserve(), and ranges that are added. Numbers from there to MOST_OWN_RANGES - 1
- * are for the memory of memory_map(). Further ranges of either kind are not recorded. memory_own_range() returns false
- * if the number has no range. May be called from any thread.
+ * data of the program: that of memory_reserve(), and ranges that memory_own_add() adds. Numbers from there to
+ * MOST_OWN_RANGES - 1 are for the memory of memory_map(). When all numbers of a kind are used, further ranges of that
+ * kind are not recorded. memory_own_range() returns false if the number has no range. May be called from any thread.
  */
 #define MOST_PRIVATE_RANGES 32u
 #define MOST_OWN_RANGES 288u
@@ -65,10 +66,12 @@ bool memory_is_unmapped(const void *page);
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* Returns a description of the limit that keeps the process from using all memory; NULL if there is none. */
+/* Returns a description of the limit that is set on the process's memory (RLIMIT_AS or RLIMIT_DATA); NULL if none is.
+ */
 const char *memory_limit(void);
 
-/* Returns a description of the limit that would leave the program less than 64 times `bytes`; NULL if there is none. */
+/* Returns a description of the limit of which less than 64 times `bytes` is left for the program; NULL if none is so
+ * low. */
 const char *memory_shortage(size_t bytes);
 
 /* Returns whether the process has locked the mappings that it had (MCL_CURRENT), or locks new mappings (MCL_FUTURE). */

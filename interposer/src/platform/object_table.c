@@ -14,7 +14,7 @@
 
 struct table {
   size_t bytes;
-  uint64_t changes; /* the number of changes of the loader's list when it was read */
+  uint64_t changes; /* the number of changes of the loader's list when the list was read */
   bool is_complete; /* whether the table has all objects of the list */
   uint32_t count;
   struct loaded_object objects[]; /* sorted by `begin` */
@@ -32,8 +32,9 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * The loads are sequentially consistent, as are the two in publish(): either the writer sees this reader, or this
- * reader sees the new table (test/litmus/old-table). The release at the end orders the reads of the table before it.
+ * The first two operations are sequentially consistent, as are the exchange in publish() and the load in free_old():
+ * either the thread that publishes a new table sees this reader, or this reader sees the new table
+ * (test/litmus/old-table). The release at the end completes the reads of the table before the reader is counted down.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -45,8 +46,8 @@ bool object_table_find(uintptr_t address, struct loaded_object *object) {
 
 /* ---- Paths --------------------------------------------------------------------------------------------- */
 
-/* The bytes for paths. Paths are never freed, because readers may still use them when a table is unmapped. If there is
- * no room for a path, it is NULL. */
+/* The bytes for paths. Paths are never freed, because readers may still use them when a table is unmapped. An object
+ * whose path finds no room has the path NULL. */
 #define BYTES_OF_PATHS 65536u
 
 static char *paths;

@@ -36,8 +36,8 @@ static uintptr_t end_of_mapping(uintptr_t stack_end) {
 
 static void find_first_stack(void) {
   struct rlimit limit;
-  /* If the variable is missing, this uses the kernel's random bytes, which lie above all frames and above the arrays of
-   * arguments and environment variables. */
+  /* If the loader's variable is missing, the address of the kernel's random bytes takes its place. These bytes lie
+   * above all frames and above the arrays of arguments and environment variables. */
   uintptr_t end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : (uintptr_t)getauxval(AT_RANDOM);
   if (!end || getrlimit(RLIMIT_STACK, &limit) != 0) return;
   uintptr_t largest = limit.rlim_cur < LARGEST_FIRST_STACK ? (uintptr_t)limit.rlim_cur : LARGEST_FIRST_STACK;
@@ -47,18 +47,18 @@ static void find_first_stack(void) {
 
 /* ---- Later threads ------------------------------------------------------------------------------------- */
 
-/* The number of bytes that are searched. glibc's control block is larger in all versions since 2.17. */
+/* The number of bytes of a control block that are searched. The block is larger in all versions of glibc since 2.17. */
 #define SEARCHED_BYTES 2048u
-/* The bounds of a stack's size. A word in these bounds is a number, because no pointer is that small. */
+/* The bounds of a stack's size. A word within these bounds is not a pointer, because no pointer is that small. */
 #define SMALLEST_STACK ((uintptr_t)16384)
 #define LARGEST_STACK ((uintptr_t)1 << 38)
 
 /* Whether the C library is glibc. A C library that only offers glibc's names has another control block. */
 static bool is_glibc;
-/* The size of the control block, which glibc exports for debuggers; 0 if it does not. */
+/* The size of the control block, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
- * in it; 0 until it is known. */
+ * in it; 0 until the offset is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
@@ -68,7 +68,8 @@ static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {
          end - control_block < MOST_BYTES_ABOVE_CONTROL_BLOCK;
 }
 
-/* musl's functions that find a thread's stack, and the first thread, for which they would make system calls. */
+/* musl's functions that find a thread's stack: pthread_getattr_np() and pthread_attr_getstack(). They are not called
+ * for the first thread, because they would make system calls for it. */
 static pthread_t first_thread;
 static int (*describe_thread)(pthread_t thread, pthread_attr_t *attributes);
 static int (*stack_of_thread)(const pthread_attr_t *attributes, void **begin, size_t *bytes);

@@ -69,7 +69,8 @@ static int64_t cached(struct subject subject, uint64_t bytes) {
 
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
-/* Returns whether a type of file systems begins like one that may wait for another machine or for a process. */
+/* Returns whether a file system of this type may wait for another machine or for a process. Compares only the beginning
+ * of the type. */
 static bool is_remote(const char *type) {
   static const char *const remote[] = {"nfs",  "cifs",    "smb",    "9p",      "fuse", "virtiofs", "ceph",
                                        "afs",  "gluster", "lustre", "beegfs",  "gpfs", "orangefs", "coda",

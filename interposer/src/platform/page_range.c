@@ -10,10 +10,11 @@
 #include "platform/system_calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address only as a wish */
+#define MAP_FIXED_NOREPLACE 0x100000 /* kernels before 4.17 take the address only as a hint */
 #endif
 
-/* The range is far above executables at fixed addresses, and below everything that is not limited to 32 bits. */
+/* The bounds of the reserved range: far above executables at fixed addresses, and below 4 GiB. Only mappings that need
+ * an address of 32 bits lie there, too. */
 #define LOWEST ((uintptr_t)0x10000000)
 #define HIGHEST ((uintptr_t)0x100000000)
 #define STEP ((uintptr_t)0x1000000)
@@ -41,7 +42,7 @@ uintptr_t page_range_reserve(size_t bytes, const char **why) {
     return 0;
   }
   madvise((void *)begin, bytes, MADV_NOHUGEPAGE);
-  munlock((void *)begin, bytes); /* mlockall(MCL_FUTURE) would make all of it resident when it is opened */
+  munlock((void *)begin, bytes); /* mlockall(MCL_FUTURE) would otherwise make each page resident when it is opened */
   return begin;
 }
 

@@ -32,16 +32,16 @@ bool pages_clear(uintptr_t begin, size_t bytes);
 void pages_unlock(uintptr_t begin, size_t bytes);
 
 /*
- * Marks that make neighbouring pages differ, so that the kernel does not merge them into one mapping: it reports
- * accesses for each mapping. They have no other effect on memory of this kind. Pages that were never opened have the
- * mark PAGES_EVEN.
+ * Marks (advice of madvise(2)) that make neighbouring pages differ, so that the kernel does not merge them into one
+ * mapping. The kernel reports accesses for each mapping, not for each page. The marks have no other effect on anonymous
+ * memory. Pages that were never opened have the mark PAGES_EVEN.
  */
 enum pages_mark { PAGES_EVEN, PAGES_ODD, PAGES_MERGED };
 bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
 
 /*
- * Replaces pages, in whatever state, by new ones in one mapping, which are open and have the mark PAGES_MERGED. If that
- * fails, the pages have no memory, but stay reserved.
+ * Replaces pages, whatever their state is, by one mapping of new pages, which are open and have the mark PAGES_MERGED.
+ * Returns false if there is no memory; then the pages are closed, but stay reserved.
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 

@@ -80,10 +80,10 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Clears accessed bits. Each processor collects pages that it first touched in a batch, before the kernel puts them on
- * its list of pages. Linux does not clear the bit of a page in the batch of another processor, which may last while
- * that processor touches fewer than 31 new pages. The page then counts as accessed once more. The call empties the
- * batch of the processor on which it runs.
+ * Clears accessed bits. Linux collects the pages that a processor first touched in a batch of the processor, and later
+ * moves the batch to its list of pages. It does not clear the bit of a page that is in the batch of another processor;
+ * such a page counts as accessed once more. A page stays in a batch until its processor has touched 31 new pages. The
+ * call empties the batch of the processor on which it runs.
  *
  * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
  * their accessed bits.

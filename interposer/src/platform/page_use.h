@@ -13,20 +13,20 @@
 #include <stdint.h>
 
 /*
- * Calls `mapping` for each mapping of the process, in ascending order, until it returns false. It receives the
- * beginning of the mapping, and whether any of its pages was accessed since the bits were cleared. Returns false and
- * sets errno if the kernel does not report the mappings, or fails in the middle.
+ * Calls `mapping` for each mapping of the process, in ascending order, until `mapping` returns false. Passes the
+ * beginning of the mapping, and whether any page of the mapping was accessed since the accessed bits were cleared.
+ * Returns false and sets errno if the kernel does not report the mappings, or fails in the middle.
  */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used));
 
 /*
- * Clears the bits of these whole pages, so that their next access is seen. Pages that are not mapped are skipped.
+ * Clears the accessed bits of these whole pages, so that their next access is seen. Skips pages that are not mapped.
  * Returns false and sets errno if some pages keep their bits, as locked pages do, or if the kernel cannot clear bits.
  */
 bool page_use_clear(void *pages, size_t bytes);
 
-/* Clears the bits of all pages of the process, which other readers of these bits also lose. Returns false and sets
- * errno if that fails. */
+/* Clears the accessed bits of all pages of the process. Other programs that read these bits then miss earlier accesses.
+ * Returns false and sets errno if the kernel does not clear the bits. */
 bool page_use_clear_all(void);
 
 /* Return the names of the system's functions that the three functions above call, for messages. */

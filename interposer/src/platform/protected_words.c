@@ -22,8 +22,8 @@ static void close_page(struct protected_words *words) {
   words->page = 0;
 }
 
-/* Returns whether a page could be made read-only again after a change. Tests that once, by setting the protection that
- * the page has already. */
+/* Returns whether a page could be made read-only again after a change. Only the first call tests this, by setting the
+ * protection that the page has already. */
 static bool may_open(struct protected_words *words, uintptr_t page, int protection) {
   if (!words->tried) words->may_open = mprotect((void *)page, memory_page_bytes(), protection) == 0;
   words->tried = true;
@@ -84,8 +84,9 @@ static uint32_t forks; /* the number of forks under way, plus CHANGING while wor
 static struct protected_words *open_words;
 
 /*
- * Waits until no words are being changed, for at most a second: a thread that forks in a callback of dl_iterate_phdr
- * holds the lock that the change waits for. After that second, the child closes what is open.
+ * Waits until no words are being changed, but for at most a second: a thread that forks in a callback of
+ * dl_iterate_phdr holds a lock for which the change may wait. If the fork happens during a change, the child closes the
+ * open page and the descriptor.
  */
 static void before_fork(void) {
   enum { LONGEST_MS = 1000 };

@@ -2,9 +2,10 @@
  * Changes single words of loaded objects while the program runs, even on protected pages, and restores the protection
  * of each page. Pages of code are never written, because security policies forbid that.
  *
- * A page without write permission is opened, changed and closed (mprotect). If the system refuses that (sealed pages, a
- * filter of system calls), the word is written through /proc/self/mem, which ignores the protection. A page that might
- * not be closed again is not opened. In both cases an aligned word changes as a whole.
+ * A page without write permission is opened (made writable by mprotect), changed, and closed (made read-only again). If
+ * the system refuses that (sealed pages, a filter of system calls), the word is written through /proc/self/mem, which
+ * ignores the protection. A page that might not be closed again is not opened. In both cases an aligned word changes
+ * atomically.
  *
  * Only one thread at a time may change words. It must have the loader's lock (platform/loader_lock.h), because the
  * loader might otherwise close a page meanwhile. Forks wait meanwhile, because the child would have an open page, the
@@ -53,9 +54,9 @@ bool protected_words_close(struct protected_words *words);
 
 /*
  * Registers a function to be called in each forked child, to close descriptors that a child must not have. At most two
- * functions can be registered; registering one again has no effect. They are called by the handler that also ends
- * block_forks(): if they had a fork handler of their own, a fork that is under way at the registration would run only
- * one of the two handlers.
+ * functions can be registered; registering one again has no effect. The fork handler that ends block_forks() calls
+ * them. With a fork handler of their own, a fork that is under way when this handler is registered would run only one
+ * of the two handlers.
  */
 void close_in_children(void (*close)(void));
 

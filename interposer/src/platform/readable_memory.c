@@ -13,9 +13,10 @@
 #define BYTES_OF_MASK 8u /* the bytes of the kernel's signal mask */
 
 /*
- * Tests whether the kernel can read the address. Requests a change of the signal mask that the kernel refuses only
- * after it has read the new mask: with EINVAL if it could read it, otherwise with EFAULT. Calls that are made for
- * reading memory would work, too, but sandboxes end programs because of them; no sandbox forbids this one.
+ * Tests whether the kernel can read the address, by a change of the signal mask with an invalid operation. The kernel
+ * first reads the new mask from the address. It refuses the change with EINVAL if it could read the mask, otherwise
+ * with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a program that
+ * makes them. No sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -29,7 +30,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
   return page == last && page_is_readable(page);
 }
 
-/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+/* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
 static int users;                   /* the number of threads that have them open */

@@ -19,7 +19,7 @@ bool page_is_readable(uintptr_t page);
 /* Returns whether all of a range can be read. May change errno. */
 bool is_readable(uintptr_t begin, size_t bytes);
 
-/* ---- Memory that may be gone --------------------------------------------------------------------------- */
+/* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 /*
  * Calls `act`, which opens or closes a descriptor and stores it, while no fork is under way. protected_words_prepare()
@@ -29,10 +29,11 @@ bool is_readable(uintptr_t begin, size_t bytes);
 bool without_forks(void (*act)(void));
 
 /*
- * Opens the process's own memory for reading, and the states of its pages; the states are unknown if the kernel refuses
- * to open them. Returns false if the kernel refuses to open the memory. Several threads may have it open; the last one
- * closes it. A forked child has neither open, because the child may be meant to have fewer rights than its parent. Both
- * functions wait for forks that are under way. May change errno.
+ * Opens the process's own memory (/proc/self/mem) for reading, and the states of its pages (/proc/self/pagemap).
+ * Returns false if the kernel refuses to open the memory. If it refuses only the states, they are unknown. Several
+ * threads may have the files open; the last thread closes them. The files are closed in a forked child, because the
+ * child may be meant to have fewer rights than its parent. Both functions wait for forks that are under way. May change
+ * errno.
  */
 bool own_memory_open(void);
 void own_memory_close(void);
@@ -46,8 +47,9 @@ bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 
 /*
- * Decodes the word that the kernel has for each page: Documentation/admin-guide/mm/pagemap.rst of Linux. The kernel
- * also reports guard pages as swapped, which glibc 2.42 has at the ends of its stacks; they are empty.
+ * Decodes the word that /proc/self/pagemap has for a page (Documentation/admin-guide/mm/pagemap.rst of Linux). Guard
+ * pages, which glibc 2.42 has at the ends of its stacks, are reported as swapped, too. They are empty, so their state
+ * is PAGE_UNTOUCHED.
  */
 enum page_state page_state_of(uint64_t word);
 

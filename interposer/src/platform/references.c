@@ -49,8 +49,8 @@ void objects_visit(void (*visit)(const struct walked_object *object, void *argum
 
 /* ---- References ---------------------------------------------------------------------------------------- */
 
-/* Returns whether a relocation fills in the address of a function. Excludes unaligned words, which do not change as a
- * whole. */
+/* Returns whether a relocation fills in the address of a function. Excludes unaligned words, which cannot be changed
+ * atomically. */
 static bool leads_to_function(const ElfW(Rela) * relocation) {
   if (relocation->r_offset % sizeof(uintptr_t) != 0) return false;
   uint32_t type = (uint32_t)ELF64_R_TYPE(relocation->r_info);
@@ -58,8 +58,8 @@ static bool leads_to_function(const ElfW(Rela) * relocation) {
          (type == RELOCATION_OF_ADDRESS && relocation->r_addend == 0);
 }
 
-/* Returns whether calls ignore the word of a relocation. For entries that may be rewritten, the linker's option -z
- * mark-plt stores the entry's address in the addend. */
+/* Returns whether calls ignore the word of a relocation, because the loader has rewritten the entry of the procedure
+ * linkage table. The linker's option -z mark-plt stores the address of such an entry in the addend. */
 static bool is_ignored(const struct walked_object *object, const ElfW(Rela) * relocation) {
   uintptr_t entry_bytes = object->section.call_entry_bytes;
   if (entry_bytes == 0 || relocation->r_addend == 0) return false;
@@ -108,8 +108,8 @@ static void look_for_auditor(const struct walked_object *object, void *found) {
   if (object->is_executable && object->section.has_auditor) *(bool *)found = true;
 }
 
-/* Returns true if there is any auditor: an auditor has a namespace of its own, and only the loader knows whether it
- * audits calls. */
+/* Returns true if there is any auditor. Only the loader knows whether an auditor audits calls, because the auditor is
+ * loaded into a namespace of its own. */
 bool calls_are_audited(void) {
   bool found = getenv("LD_AUDIT") || getenv("LD_PROFILE");
   objects_visit(look_for_auditor, &found);

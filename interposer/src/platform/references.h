@@ -35,7 +35,7 @@ bool object_contains(const struct walked_object *object, uintptr_t address);
 struct reference {
   uintptr_t *word;
   const char *name;
-  bool is_call;    /* the word may still lead into its own object, until the first call binds it */
+  bool is_call;    /* the word is for a PLT call; until the first call binds it, it may lead into its own object */
   bool is_own;     /* the object defines the function itself */
   bool is_ignored; /* calls do not read the word, because the loader has rewritten their code */
 };
@@ -52,7 +52,7 @@ void data_words_visit(const struct walked_object *object, void (*visit)(uintptr_
 
 /*
  * Returns whether calls may lead through words of an auditor (rtld-audit(7)) or of the loader's profiler, which lie on
- * the heap. A call's own word that is not bound yet then never becomes bound.
+ * the heap. If so, the loader never stores the function's address in the object's own word for a call.
  */
 bool calls_are_audited(void);
 

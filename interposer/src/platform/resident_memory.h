@@ -22,9 +22,9 @@ enum memory_telling { TELL_BY_PAGEMAP, TELL_BY_MINCORE };
 bool pagemap_is_readable(void);
 
 /*
- * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not report them. A sandbox
- * may end the process for a call of mincore, so it must be tried in a child first. Only one thread may call this at a
- * time.
+ * Sets an enum page_state for each page from `begin` on. Returns false if the kernel does not report the states. A
+ * sandbox may end a process that calls mincore, so try TELL_BY_MINCORE in a child first. Only one thread may call this
+ * at a time.
  */
 bool page_states(enum memory_telling by, uintptr_t begin, size_t pages, uint8_t states[]);
 
@@ -34,8 +34,8 @@ enum memory_copying { COPY_BY_READV, COPY_BY_PIPE };
 
 /*
  * Copies from an address at which nothing may be mapped. Returns the number of leading bytes that could be read.
- * Reading makes pages resident, so use this only for pages that are resident. A sandbox may end the process for such a
- * call, so it must be tried in a child first.
+ * Reading makes pages resident, so use this only for pages that are resident. A sandbox may end a process that makes
+ * these system calls, so try each way in a child first.
  */
 size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t bytes);
 

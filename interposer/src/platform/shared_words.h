@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Raises a number to `value`. Returns false if it was at least as high. */
+/* Raises a number to `value`. Returns false if the number was at least as high before. */
 static inline bool raise_to(int64_t *highest, int64_t value) {
   int64_t before = __atomic_load_n(highest, __ATOMIC_RELAXED);
   do {
@@ -37,15 +37,15 @@ static inline uint32_t take_bit(uint32_t *taken, uint32_t most) {
 
 /*
  * The head of a stack of records. Its lower half is 1 + the index of the first record, or 0. Its upper half changes
- * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both are one word, so
- * the head is consistent in a forked child, too.
+ * with every operation, so that two equal heads are the same state of the list (no ABA problem). Both halves are in one
+ * word, so the head is consistent in a forked child, too.
  */
 typedef uint64_t free_list;
 
 static inline uint64_t head_after(uint64_t head, uint32_t first) { return ((head >> 32) + 1) << 32 | first; }
 
-/* Pushes a record, whose word `next` the list uses. The store of the head releases the store of the word
- * (test/litmus/free-list). */
+/* Pushes the record with this index. `next` is the word of the record in which the list stores its link. The store of
+ * the head releases the store of the link (test/litmus/free-list). */
 static inline void free_list_push(free_list *list, uint32_t index, uint32_t *next) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
   do __atomic_store_n(next, (uint32_t)head, __ATOMIC_RELAXED);
@@ -55,8 +55,8 @@ static inline void free_list_push(free_list *list, uint32_t index, uint32_t *nex
 
 /*
  * Pops a record and returns its index; UINT32_MAX if the list is empty. The load of the head acquires the store of the
- * record's word. If the head has changed since, the word may belong to another state of the list, and the exchange
- * fails.
+ * record's link. If the head changes between the load and the exchange, the link may belong to another state of the
+ * list; the exchange then fails.
  */
 static inline uint32_t free_list_pop(free_list *list, uint32_t *(*next_of)(uint32_t index)) {
   uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);

@@ -34,7 +34,8 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
  */
 unsigned symbol_table_change(struct symbol_table *table, const char *name, uintptr_t from, uintptr_t to);
 
-/* Makes look-ups use the copies. Returns false if another library has changed the word of one object. */
+/* Makes look-ups use the copies. Returns false if another library has changed the loader's word of one of the objects.
+ */
 bool symbol_tables_install(void);
 
 /*

@@ -56,7 +56,8 @@ static inline void call_restore_signals(uint64_t before) {
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
-/* Sleeps by futex(2), which a filter of system calls allows in any program with threads. May change errno. */
+/* Sleeps by futex(2), because a seccomp filter of a program with threads must allow this system call. May change
+ * errno. */
 static inline void call_sleep(uint32_t ns) {
   const struct timespec time = {0, (long)ns};
   const uint32_t word = 0;

@@ -1,7 +1,7 @@
 /*
- * A pointer for each thread, for use inside of malloc: reading and writing it enters no loader and allocates nothing.
- * It is a thread-local variable of the compiler where access to such a variable does neither. On Darwin the first
- * access of a thread allocates, so a key is used there: the values of keys lie in the thread's control block.
+ * A pointer for each thread, for use inside of malloc: reading and writing the pointer does not enter the loader and
+ * does not allocate. On Linux the pointer is a thread-local variable of the compiler. On Darwin the first access of a
+ * thread to such a variable allocates, so a key is used there: the values of keys lie in the thread's control block.
  *
  *   DECLARE_THREAD_POINTER(type, name); DEFINE_THREAD_POINTER(type, name, initial)
  *   THREAD_POINTER_START(name)            once, before another thread uses it; until then each thread has `initial`

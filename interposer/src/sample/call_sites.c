@@ -57,7 +57,7 @@ struct sums {
 
 struct site {
   uint64_t hash;  /* the hash of the stack; 0: the record is being written or has no site */
-  uint32_t stack; /* the innermost node; in a record without a site, a word of the list sites_free */
+  uint32_t stack; /* the innermost node of the stack; in a record without a site, the link of the list sites_free */
   uint16_t frames;
   uint16_t leaving; /* set while the site is being forgotten: new samples do not find the site */
   uint32_t number;  /* the record's index plus a multiple of SITES */
@@ -67,13 +67,13 @@ struct site {
   struct sums freed;
 };
 
-/* Frees of a site's samples are counted by the latest collection of the old generation before the free, in the entry
- * with the collection's number modulo FREED_AFTER. A later collection takes over the entry of an earlier one. */
+/* The number of collections of the old generation for which a site counts freed samples separately. A free counts for
+ * the latest collection before it, in the entry with the collection's number modulo FREED_AFTER. */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
-/* Counts of the samples of one site that cleaner threads (collections.h) freed, and, in `old`, also of those that other
- * threads freed. They are stored apart from the sites, because few sites have such samples. */
+/* Counts of the samples of one site that cleaner threads (collections.h) freed. `old` also counts samples that other
+ * threads freed. The counts are stored apart from the sites, because few sites have such samples. */
 struct cleaned {
   uint32_t samples;
   uint32_t after_first_young;
@@ -214,7 +214,8 @@ static struct site *new_site(uint64_t hash, const uint64_t *frames, uint32_t cou
   return site;
 }
 
-/* Empties a record that no slot refers to. Readers ignore a record without frames until it is forgotten. */
+/* Empties a record that no slot refers to. Readers ignore a record without frames. The record is later reclaimed like
+ * that of a site without samples. */
 static void discard(struct site *fresh) {
   if (fresh) __atomic_store_n(&fresh->frames, 0, __ATOMIC_RELEASE);
 }
@@ -418,8 +419,8 @@ static bool keep(const void *object, const struct live_sample *sample) {
   return false;
 }
 
-/* Announces an object to profilers again. Its removal was announced as a free, because its address might have been
- * reused. */
+/* Announces an object to profilers again, after a realloc that failed. Before the realloc the object was announced as
+ * freed, because another object might have got its address. */
 __attribute__((noinline)) static void announce_again(const void *object, const struct live_sample *sample) {
   probe_allocation(object, sample->bytes, (uint64_t)((double)sample->bytes / sample->probability + 0.5));
 }
@@ -642,9 +643,9 @@ __attribute__((noinline)) static void *take_native(struct sample *sample) {
 }
 
 /*
- * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if the innermost Java frame has
- * a bytecode index. A native method has none, so the caller is then compiled code that used the foreign-function
- * interface. `frames` has room for the additional frame.
+ * Inserts a frame that records the call (java_stacks.note_call) before the Java frames, if compiled code called native
+ * code by the foreign-function interface: the innermost Java frame then has a bytecode index, which the frame of a
+ * native method lacks. `frames` must have room for the additional frame. Returns the number of inserted frames.
  */
 static uint32_t note_call(const struct java_stacks *stacks, const struct registers *caller, uint64_t *frames,
                           uint32_t native, uint32_t java) {

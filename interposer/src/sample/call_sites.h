@@ -32,8 +32,8 @@
 #include "sample/origin.h"
 
 /*
- * Reserves the memory, once. Returns NULL, or the reason why there is none. From any thread, also in signal handlers;
- * may change errno.
+ * Reserves the memory, once. Returns NULL, or the reason why there is none. May be called from any thread and in signal
+ * handlers; may change errno.
  */
 const char *call_sites_start(void);
 
@@ -82,7 +82,8 @@ void *call_sites_record(struct sample *sample);
 
 /*
  * Returns the number of the site of a mapping, with one reference to it; NO_SITE if there is none. A site with a
- * reference is not forgotten. `block` is the calling thread's, or NULL. Sets the work. Preserves errno.
+ * reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
+ * (sample/work.h). Preserves errno.
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
 
@@ -95,8 +96,8 @@ void call_sites_release_all(void);
 
 /*
  * Moves the object of a sample into a slot, where its accesses can be observed. Returns the new address; NULL if the
- * object is not moved. After a move, the mover keeps the live sample until the object is freed. It runs inside of
- * malloc: it must not allocate or lock, and must preserve errno.
+ * object is not moved. After a move, the mover keeps the live sample until the object is freed. The mover runs inside
+ * of malloc, so it must not allocate or lock, and must preserve errno.
  */
 typedef void *sample_mover(const struct sample *sample, const struct live_sample *live);
 
@@ -117,7 +118,7 @@ uint32_t call_sites_live_samples(uint32_t site);
 /* Counts all live samples as freed, because later frees are not reported. */
 void call_sites_forget(void);
 
-/* Resets the sections in a forked child, which lacks the threads that were in them. */
+/* Prepares the forgetting of sites in a forked child, which lacks the parent's threads that were taking samples. */
 void call_sites_forked(void);
 
 /* Returns the modules; NULL if call sites are not recorded. */
@@ -132,8 +133,8 @@ void call_sites_make_room(void);
 uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
 /*
- * Copies a row for each site with objects that cleaners freed, at most `capacity`, and returns their number. The sums
- * of a row are about the collection of the old generation with the number `collection`, and the one before it.
+ * Copies a row for each site with objects that cleaners freed, at most `capacity`, and returns the number of rows. A
+ * row has sums for two collections of the old generation: the one with the number `collection`, and the one before it.
  */
 uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capacity, uint64_t collection);
 

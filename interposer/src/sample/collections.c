@@ -41,7 +41,7 @@ static void see_full(const struct collection_counters *from) {
     __atomic_fetch_add(&missing_pauses, 1, __ATOMIC_RELAXED);
 }
 
-/* The latest old collections. The index of a collection is its number modulo SEEN. */
+/* The latest collections of the old generation. The index of a collection is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
   /* The numbers of collections when this one was first seen: of all collections in the upper half, of old ones in the
@@ -54,8 +54,9 @@ static uint64_t latest_seen;
 
 static uint64_t packed(struct collections some) { return (uint64_t)some.all << 32 | some.old; }
 
-/* Stores the time of an old collection. If several threads see the collection, only the first that exchanges
- * latest_seen stores a time. It has read the clock before, so that the time is not later than the exchange. */
+/* Stores the time of a collection of the old generation. If several threads see the collection, only the first that
+ * exchanges latest_seen stores a time. The clock is read before the exchange, so the time is not later than the
+ * exchange. */
 __attribute__((noinline)) static void see(struct collections now, uint64_t before) {
   struct seen *entry = &seen[now.old % SEEN];
   uint64_t ns = coarse_monotonic_ns();

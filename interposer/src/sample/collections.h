@@ -25,7 +25,7 @@ struct collection_counters {
   int64_t pauses_in_cycle;
 };
 
-/* G1 counts two pauses in a cycle, both after it has marked: the remark and the cleanup. */
+/* G1 counts two pauses in a cycle, the remark and the cleanup. Both come after the marking. */
 enum { PAUSES_OF_G1 = 2 };
 
 /* The collections that have begun: those of the old generation, and all. */
@@ -38,8 +38,8 @@ struct collections {
 void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
-/* Returns the numbers of collections so far; 0 without counters. Stores the time when an old collection is first seen
- * here. */
+/* Returns the numbers of collections so far; 0 without counters. If this is the first call since an old collection
+ * began, stores the time of the call. */
 struct collections collections_now(void);
 
 /* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */

@@ -371,7 +371,7 @@ static bool read_common(struct machine *m, struct reader *r) {
       read_byte(&details);
     } else if (*c == 'S') {
       m->signal_frame = true;
-    } else if (*c != 'B' && *c != 'G') { /* B: return addresses signed with the other key; G: tagged memory */
+    } else if (*c != 'B' && *c != 'G') { /* B: return addresses are signed with key B; G: the stack is tagged memory */
       return false;
     }
   }

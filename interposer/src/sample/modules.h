@@ -29,8 +29,8 @@ struct modules {
   char paths[BYTES_OF_PATHS];
 };
 
-/* Records the loaded object that contains `address`. The address must be on the calling thread's stack, so that the
- * object cannot be unloaded meanwhile. Preserves errno. */
+/* Records the loaded object that contains `address`. The address must be in a function that is on the calling thread's
+ * stack, so that the object cannot be unloaded meanwhile. Preserves errno. */
 void module_note(struct modules *modules, uintptr_t address);
 
 uint32_t modules_count(const struct modules *modules);

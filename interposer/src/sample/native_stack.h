@@ -25,7 +25,7 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Prepares walks and returns the method that they use. It may differ from the wanted method, because tables may not be
+/* Prepares walks and returns the method that they use: the wanted one, but frame pointers if the wanted tables are not
  * available. Must be called at the start, where entering the loader is allowed. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
@@ -38,20 +38,21 @@ static inline bool stack_has_room(const void *stack, size_t bytes) { return own_
 
 /*
  * Writes return addresses, innermost first, beginning with the return address of the program's call to the hook.
- * Returns their number, at most `capacity`; 0 if they are unknown. Unless NULL, `caller` is set to the registers of the
- * code outside of any loaded object that called the outermost frame; all are 0 if the walk did not reach such code.
- * Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
+ * Returns their number, at most `capacity`; 0 if they are unknown. The walk ends at code outside of any loaded object,
+ * such as Java code. Unless NULL, `caller` is set to the registers of that code at its call; all are 0 if the walk did
+ * not reach such code. Adds the work to `work` (sample/work.h). Does not allocate or lock; preserves errno.
  */
 uint32_t native_stack(struct origin origin, uint64_t *frames, uint32_t capacity, struct registers *caller,
                       uint32_t *work);
 
-/* Does the same from given registers on. The first address is here.pc. */
+/* Walks like native_stack(), but from the given registers on. The first address is here.pc. */
 uint32_t native_stack_at(struct registers here, uint64_t *frames, uint32_t capacity, struct registers *caller,
                          uint32_t *work);
 
 /*
- * Walks the calling thread's stack as a sample does, after removing one rule from the cache. Returns the work; 0 if no
- * walk was possible. Must not be called inside of malloc.
+ * Walks the calling thread's stack as a sample does, for a measurement of the time. First removes one rule from the
+ * cache, so that the walk includes a search for a rule. Returns the work; 0 if no walk was possible. Must not be called
+ * inside of malloc.
  */
 uint32_t native_stack_rehearse(void);
 

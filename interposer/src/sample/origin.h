@@ -6,7 +6,7 @@
 struct origin {
   /* The return address into the calling code. */
   const void *caller;
-  /* The end of the calling code's stack at the call, just above the return address. */
+  /* The stack pointer of the calling code before the call: the lowest address of its stack frame. */
   const void *stack;
 };
 

@@ -21,12 +21,12 @@
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
-/* Marks a counter that reaches 0 before the drawn allocation comes, because a counter cannot hold more than 255. The
- * visit at its end takes no sample. */
+/* Marks a counter for which a number above 255 was drawn, which a counter cannot hold. The counter reaches 0 too early,
+ * so the visit at that time takes no sample. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* The number of samples of a call path by size in about two seconds above which its probability falls: e in
+/* The number of samples due by size in about two seconds above which the probability of a call path falls: e in
  * sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /* The lowest factor for sizes, so that allocations of eight intervals are always sampled. */
@@ -100,8 +100,8 @@ uint64_t sampler_random(struct thread_block *block) {
 static bool happens(uint32_t random, double probability) { return (double)random < probability * 0x1p32; }
 
 /*
- * Returns -log2 of a random number between 0 and 1. For (1 + f) 2^-n that is n - log2(1 + f), which a polynomial
- * approximates with an error of at most 0.00013.
+ * Returns -log2(x) for a random number x between 0 and 1. With x = (1 + f) 2^-n the result is n - log2(1 + f). A
+ * polynomial approximates the logarithm with an error of at most 0.00013.
  */
 static double negative_log2(uint32_t random) {
   unsigned zeros = (unsigned)__builtin_clz(random | 1);
@@ -168,7 +168,7 @@ void sampler_measure(void) {
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the samples that the path was due by size, halved every eight ticks */
+  float due;     /* the number of samples that were due by size alone (d in sampler.h); halved every eight ticks */
   uint32_t tick; /* the tick of the latest visit */
 };
 
@@ -220,7 +220,8 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds samples that a path is due by size. Returns the earlier sum, as it has faded since. */
+/* Adds to the number of samples that were due by size alone. Returns the number before the addition, reduced by fade()
+ * for the time since the latest visit of the path. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);

@@ -3,20 +3,21 @@
  *
  * An allocation of s bytes should be sampled with probability p = max(k / n, s / interval * min(1, e / d)), at most 1.
  * n is the number of allocations that its call path had so far in the whole process, k is 4, the interval 512 KiB, e is
- * 512, and d is the number of samples that the path was due by size alone in about the last two seconds. The first part
- * finds code that allocates rarely, and samples hot code rarely (k (1 + ln (n / k)) samples for n allocations). The
- * second part ensures that large memory is never missed. A path that is due more than e gets some 240 samples a second,
- * however much it allocates: it neither uses the time limit that other code needs, nor costs the program more than
- * that. A call path here consists of return address, stack height and size class; the return address alone would not
- * do, because in a JVM most calls have the same one.
+ * 512, and d is the number of samples that were due by size alone in about the last two seconds: the sum of s /
+ * interval, at most 1 for each allocation of the path. The first argument of max() finds code that allocates rarely,
+ * and samples hot code rarely (k (1 + ln (n / k)) samples for n allocations). The second argument ensures that large
+ * memory is never missed. A path with d above e gets some 240 samples a second, however much it allocates: it neither
+ * uses up the time that other code needs, nor costs the program more than these samples. A call path here consists of
+ * return address, stack height and size class. The return address alone would not do, because in a JVM most calls have
+ * the same return address.
  *
  * The table of call paths has room for 16,384. Recursion makes new paths all the time, so a new path replaces the
  * stalest path of its probe sequence. If all paths of the probe sequence were used within the last ten seconds, the new
- * path finds no room: its allocations are counted as such, and are sampled by their size alone, together with the
- * allocations of all other paths without room. A path that comes back after it was replaced counts as new.
+ * path finds no room: its visits are counted (unknown_paths), and its allocations are sampled by their size alone,
+ * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
  *
  * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
- * counter down. Only when the counter is 0, the allocation reaches the sampler, which is called a visit. A counter is
+ * counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a visit. A counter is
  * drawn again at each visit so that every allocation is visited with the same probability v = 2^-level, whatever was
  * visited before (a geometric distribution). The visit knows the call path exactly and accepts it with probability p /
  * v, so that p has the wanted value even if call paths share a counter, except that p cannot exceed v. Levels end at 7:
@@ -58,7 +59,7 @@
 #define DEFAULT_OVERHEAD_TARGET 5000u
 
 /* Sets the mean number of bytes between samples of code that allocates much. 0 samples nothing; 1 samples every
- * allocation, so that live bytes are exact if it is set from the start. May be called from any thread. */
+ * allocation, so that live bytes are exact if the interval is 1 from the start. May be called from any thread. */
 void sampler_set_interval(size_t interval);
 
 size_t sampler_interval(void);
@@ -148,13 +149,13 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation without counting a counter down, such as one that has no thread block. Must be called for each
- * such allocation. `block` may be NULL. */
+/* Visits an allocation for which no counter is counted down, for example because its thread has no block. Must be
+ * called for each such allocation, because the visit stands for this allocation alone. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
-/* Counts the cost of work that was done for a sample, when it was taken or later. `block` is the calling thread's, or
- * NULL. May be called from any thread. */
+/* Counts the cost of work for a sample, which may be done when the sample is taken or later. `block` is the calling
+ * thread's, or NULL. May be called from any thread. */
 void sampler_spend(struct thread_block *block, uint32_t work);
 
 /*

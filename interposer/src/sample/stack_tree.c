@@ -42,7 +42,7 @@ static bool add_user(struct stack_tree *tree, uint32_t node) {
   return true;
 }
 
-/* Undoes add_user() for the caller of a new node that is not made, or is given back. */
+/* Undoes add_user() for the node of the caller, after the new node below it could not be made or was given back. */
 static void remove_user(struct stack_tree *tree, uint32_t caller) {
   if (caller) __atomic_fetch_sub(&tree->nodes[caller - 1].users, 1, __ATOMIC_RELAXED);
 }

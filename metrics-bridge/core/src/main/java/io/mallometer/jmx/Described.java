@@ -24,8 +24,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attributes and operations of the MBeans, with descriptions, except for the figures of the list of
- * meters. JMX accepts public interfaces only.
+ * Attributes and operations of the MBeans, with descriptions. The attributes that {@link
+ * MeterAttributes} adds are not declared here. The interfaces are public, because JMX accepts no
+ * others.
  */
 final class Described {
 
@@ -44,8 +45,8 @@ final class Described {
   }
 
   /**
-   * Attributes of {@link DiagnosisMXBean}. JConsole sorts them by name, so that the sentence is the
-   * first.
+   * Attributes of {@link DiagnosisMXBean}. JConsole sorts attributes by name. The names are chosen
+   * so that the sentence comes first.
    */
   public interface OfDiagnosis {
 
@@ -275,8 +276,8 @@ final class Described {
     List<String> stack(@Description(name = "number", value = "The site's number") int number);
 
     /**
-     * Acknowledges a site, or withdraws its acknowledgement, until the process ends. With a file of
-     * acknowledged sites, later processes know it too.
+     * Acknowledges a site, or withdraws its acknowledgement, until the process ends. If a file of
+     * acknowledged sites is configured, the change is stored in the file for later processes.
      */
     @Description(
         "Acknowledges a call site, or takes the acknowledgement back. Lasts until the process"

@@ -30,9 +30,9 @@ import javax.management.openmbean.SimpleType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MXBean with the figures that the list of meters has for it, and with the texts of {@link
- * Description}. It stores whether it is registered, so that {@link Registration} unregisters no
- * other MBean of the same name.
+ * An MXBean with the attributes that {@link MeterAttributes} adds, and with descriptions from the
+ * annotation {@link Description}. The object stores whether it is registered, so that {@link
+ * Registration} unregisters no other MBean of the same name.
  */
 final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistration {
 
@@ -59,10 +59,11 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   /**
    * Creates an MXBean.
    *
-   * @param details answers for everything but the figures
-   * @param contract the interface of typed clients, figures included
+   * @param figures the attributes that the list of meters defines
+   * @param details answers requests for all other attributes and for operations
+   * @param contract the interface for typed clients, with all attributes and operations
    * @param description one sentence on the MBean
-   * @param emitter sends its notifications
+   * @param emitter sends the notifications of the MBean
    */
   <T> DescribedMBean(
       MeterAttributes figures,
@@ -122,7 +123,10 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
     }
   }
 
-  /** Returns the contract, so that {@code Query.isInstanceOf} with its name selects this MBean. */
+  /**
+   * Returns the name of the interface for typed clients, so that {@code Query.isInstanceOf} with
+   * this name selects the MBean.
+   */
   @Override
   protected String getClassName(MBeanInfo info) {
     return contract.getName();
@@ -150,7 +154,10 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
             "immutableInfo=true", "interfaceClassName=" + contract.getName(), "mxbean=true"));
   }
 
-  /** Returns an attribute of records with the type of its components. */
+  /**
+   * Returns the description of an attribute. If the value is a record or a list of records, the
+   * description contains the open type with all components.
+   */
   private MBeanAttributeInfo typed(MBeanAttributeInfo info) {
     Optional<OpenType<?>> type = typeOfRows(info, info.getType());
     return type.isEmpty()
@@ -173,8 +180,8 @@ final class DescribedMBean extends StandardEmitterMBean implements MBeanRegistra
   }
 
   /**
-   * Returns the type of records. Empty before the MBean is registered, because no client reads it
-   * then.
+   * Returns the open type of an attribute or operation that returns a record or a list of records;
+   * empty for any other. Also empty before the MBean is registered, when no client reads the type.
    */
   private Optional<OpenType<?>> typeOfRows(DescriptorRead info, String type) {
     String kind = field(info, "rows", Record.class.getName());

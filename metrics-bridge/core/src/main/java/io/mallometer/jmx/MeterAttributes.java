@@ -30,7 +30,7 @@ final class MeterAttributes {
   private final String type;
   private @Nullable Map<String, Meter> byAttribute;
 
-  /** Creates the figures of the MBean whose name has this key {@code type}. */
+  /** Creates the attributes of the MBean whose name has the key {@code type} with this value. */
   MeterAttributes(Mallometer mallometer, String type) {
     this.mallometer = mallometer;
     this.type = type;

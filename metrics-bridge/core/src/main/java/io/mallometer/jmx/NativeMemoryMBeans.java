@@ -119,7 +119,7 @@ public final class NativeMemoryMBeans implements AutoCloseable {
         leaks);
   }
 
-  /** Returns whether the MBeans registered under the names are these. */
+  /** Returns whether all MBeans of this object are registered. */
   public boolean registered() {
     return !registrations.isEmpty() && registrations.stream().allMatch(Registration::registered);
   }

@@ -24,11 +24,11 @@ import javax.management.openmbean.TabularType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records as composite data, which clients understand without classes of mallometer: an item for
- * each published component, with its meaning as the description. The values are those of {@link
- * FigureTree}; unknown ones are null. A record is a composite, a list an array, a map a table of
- * {@code key} and {@code value}. The JDK's own mapping of records knows neither {@code Optional}
- * nor {@code Instant}.
+ * Converts records to composite data, which clients can read without classes of mallometer. Each
+ * published component becomes an item, whose description is the meaning of the component. The
+ * values are those of {@link FigureTree}; an unknown value is null. A list becomes an array, and a
+ * map becomes a table of {@code key} and {@code value}. The JDK's own mapping of records supports
+ * neither {@code Optional} nor {@code Instant}.
  */
 final class OpenRecords {
 
@@ -114,7 +114,7 @@ final class OpenRecords {
     }
   }
 
-  /** Returns the type of a map. */
+  /** Returns the type of a table that shows a map from strings to values of the given type. */
   static TabularType table(OpenType<?> value) {
     try {
       String[] items = {"key", "value"};
@@ -152,7 +152,7 @@ final class OpenRecords {
     }
   }
 
-  /** Returns a map as a table; its values are of the type or null. */
+  /** Returns a map as a table. Each value has the type that the table states, or is null. */
   static TabularDataSupport rows(TabularType type, Map<?, ?> map) {
     TabularDataSupport table = new TabularDataSupport(type);
     map.forEach(

@@ -6,7 +6,7 @@ import javax.management.openmbean.CompositeType;
 import javax.management.openmbean.OpenDataException;
 import javax.management.openmbean.OpenType;
 
-/** A kind of composite data, which clients understand without classes of mallometer. */
+/** A type of composite data. Clients can read the data without classes of mallometer. */
 final class OpenRow {
 
   private final String[] items;

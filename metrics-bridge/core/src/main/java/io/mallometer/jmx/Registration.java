@@ -39,8 +39,8 @@ final class Registration implements AutoCloseable {
   }
 
   /**
-   * Registers an MBean. Never throws: a failure is logged. A native image may lack the classes that
-   * an MBean needs.
+   * Creates an MBean and registers it. Never throws: a failure is logged, for example if a native
+   * image lacks the classes that the MBean needs.
    */
   static Registration of(MBeanServer server, String name, Supplier<DescribedMBean> bean) {
     Registration registration = new Registration(server, name, bean);
@@ -49,7 +49,7 @@ final class Registration implements AutoCloseable {
     return registration;
   }
 
-  /** Returns whether the MBean under the name is this one. */
+  /** Returns whether this object's MBean is registered under the name. */
   boolean registered() {
     return bean != null && bean.registered();
   }

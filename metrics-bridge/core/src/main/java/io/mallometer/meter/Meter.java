@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * has no meter for it: {@link #REQUEST_SIZE}.
  *
  * <p>A meter that an MBean shows names its attribute. The attribute has the meter's description,
- * type and value. Records are read by reflection when a face first reads a value or a description.
+ * type and value. Records are read by reflection when a value or a description is first read.
  */
 public final class Meter {
 
@@ -165,7 +165,7 @@ public final class Meter {
     }
   }
 
-  /** A tag whose value is that of a component. */
+  /** A tag whose value is read from a component of the snapshot. */
   private record Label(String key, Cell cell) {}
 
   private static final String NATIVE_MEMORY = "NativeMemory";
@@ -493,7 +493,10 @@ public final class Meter {
     return new Series(List.of(), figure);
   }
 
-  /** Returns one series, tagged with texts of the snapshot; none while one of them is unknown. */
+  /**
+   * Returns one series whose tags have values from the snapshot. Returns no series while the figure
+   * or the value of a tag is unknown.
+   */
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
       if (Double.isNaN(figure.of(snapshot, ANY_TIME))) {

@@ -160,8 +160,8 @@ public final class NativeMemoryMetrics implements MeterBinder, AutoCloseable {
     private boolean complete;
 
     /**
-     * Whether any meter was removed from the registry since the latest update; it may be one of
-     * this binding.
+     * Whether any meter was removed from the registry since the latest update. The next update then
+     * looks for meters of this binding that are missing.
      */
     private volatile boolean disturbed;
 

@@ -40,7 +40,7 @@ public record Account(
   public enum Kind implements Tagged {
     /** The sum of all rows. */
     TOTAL("memory"),
-    /** Live bytes of malloc of one call site, by its name, on pages in memory. */
+    /** Live bytes of malloc of one call site, on pages in memory; the call site names the row. */
     SITE("call site"),
     /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
     POOL("chunks of a pool"),
@@ -73,7 +73,7 @@ public record Account(
     SHARED("shared memory"),
     /** Memory of mallometer itself. */
     MALLOMETER("mallometer"),
-    /** Anonymous memory that one call site of the program or its libraries mapped, by its name. */
+    /** Anonymous memory that the program or a library mapped; the call site names the row. */
     MAPPED("mapped by a call site"),
     /** Other anonymous memory that neither malloc nor the JVM requested. */
     ANONYMOUS("anonymous memory outside malloc"),

@@ -110,9 +110,9 @@ public record AllocatorStatistics(
    * Returns these statistics with {@link #trimmableBytes}.
    *
    * <p>jemalloc and tcmalloc know which of their free pages are resident, so their figure is exact.
-   * glibc does not remember the pages that it returned. Its figure assumes that every page of the
-   * allocator that is not resident is a free page that glibc returned. So the figure is a lower
-   * bound. It is too low by the pages of live objects that the program has not written.
+   * glibc does not remember the pages that it returned. The figure for glibc assumes that every
+   * page of the allocator that is not resident is a free page that glibc returned. So this figure
+   * is a lower bound, too low by the pages of live objects that the program has not written.
    *
    * @param mallocResidentBytes the resident memory of the allocator, live or retained; {@code NaN}
    *     if unknown

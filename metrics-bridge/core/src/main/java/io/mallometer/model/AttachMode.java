@@ -13,7 +13,7 @@ public enum AttachMode {
 
   /**
    * The agent attaches when it starts. The Spring Boot starter attaches in parallel with the start
-   * of Spring Boot; the creation of beans waits for it for at most a second.
+   * of Spring Boot; the creation of beans waits at most a second for the attach.
    */
   EARLY,
 

@@ -119,8 +119,8 @@ public record CallSites(
   }
 
   /**
-   * Returns the origin after an attach. The bytes from before the attach are estimated from the
-   * sites, so they are limited to the possible values.
+   * Returns the origin after an attach. The bytes from before the attach are estimated as the live
+   * bytes minus those of the sites. The estimate is limited to 0 at least and the baseline at most.
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;

@@ -26,15 +26,15 @@ public record ClassLoaders(
         String definer,
     @Figure("Why nothing was read; empty if it was") String reason) {
 
-  /** The largest number of classes of loaders that are listed. */
+  /** The largest number of {@link Kind kinds} that are listed. */
   public static final int MOST_KINDS = 20;
 
   private static final int MOST_NAMED = 3;
 
-  /** The number of loaders from which {@link Kind#oneClassEach()} can be true. */
+  /** The least number of loaders for which {@link Kind#oneClassEach()} can be true. */
   private static final int MANY_LOADERS = 20;
 
-  /** All class loaders that are instances of one class. */
+  /** The class loaders that are instances of one class. */
   public record Kind(
       @Figure("The class of the loaders, or boot class loader") String loader,
       @Figure(value = "Loaders of this class", unit = COUNT) int loaders,

@@ -38,8 +38,8 @@ public enum CodeOwner implements Tagged {
   private static final String LIBRARY_OF_JVM = "libjvm.";
 
   /**
-   * A part of the names of HotSpot's functions that allocate for Java code, for example direct
-   * buffers.
+   * A part of the names of those HotSpot functions that allocate memory for Java code, such as the
+   * memory of direct buffers.
    */
   private static final String UNSAFE = "!Unsafe_";
 

@@ -83,9 +83,7 @@ public record Component(
     throw new IllegalArgumentException(kind.getSimpleName() + " does not publish " + name);
   }
 
-  /**
-   * Returns the kinds of records that are published as parts of some kinds, the latter included.
-   */
+  /** Returns the given kinds of records and all kinds that are published as parts of them. */
   public static Set<Class<?>> reachable(Collection<? extends Class<?>> kinds) {
     Set<Class<?>> known = new LinkedHashSet<>();
     kinds.forEach(kind -> reach(kind, known));
@@ -134,8 +132,8 @@ public record Component(
   }
 
   /**
-   * Returns a component. If the component is a record whose own components are published in its
-   * place, returns these.
+   * Returns a component. For a record with {@link Figure#inline}, returns the components of the
+   * record instead.
    *
    * @param container the handle that returns the record with this component
    */

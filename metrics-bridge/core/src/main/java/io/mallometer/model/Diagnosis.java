@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The diagnosis on the process: one state, one sentence, and actions. Every face shows the same
- * diagnosis.
+ * The diagnosis on the process: one state, one sentence, and actions. JMX, metrics and the page
+ * show the same diagnosis.
  *
  * @param previous the previous run; empty if none is recorded
  */

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** The latest access to an object of a site that a watchpoint saw. */
+/** The latest access that a watchpoint saw to an object of a site. */
 public record LastUse(
     @Figure("When; empty if unavailable") Optional<Instant> time,
     @Figure("The thread's name") String thread,

@@ -14,12 +14,11 @@ import java.util.Map;
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
  *     growing) come first, the growing ones before the others; then the other sites. Sites with the
  *     same verdict are sorted by suspected bytes, most first. Suspects of one name and library
- *     share one verdict. Of the three kinds lost memory, other leaks and other suspects, one with
- *     more bytes than a graver one has a verdict of its own. Pools of one name and library share
- *     one verdict
+ *     share one verdict. Of the kinds lost memory, other leaks and other suspects, a kind with more
+ *     bytes than a graver kind has its own verdict. Pools of one name and library share one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
- * @param garbage the garbage of all call sites of a name that are no leaks, by the name; names
- *     without a known answer are left out
+ * @param garbage for each name, the garbage of the call sites with this name that are no leaks;
+ *     omits names without a known answer
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known
  */
@@ -31,7 +30,7 @@ public record LeakReport(
     Map<String, Garbage> garbage,
     String garbageReason) {
 
-  /** Creates a report of a process whose collections are counted, and free nothing. */
+  /** Creates a report in which no memory waits for a garbage collection. */
   public LeakReport(Instant time, Observation observation, List<SiteVerdict> sites, String reason) {
     this(time, observation, sites, reason, Map.of(), "");
   }

@@ -2,7 +2,7 @@ package io.mallometer.model;
 
 import java.time.Instant;
 
-/** The previous run: how the process that wrote the recording before this one ended. */
+/** The end of the previous run, the process that wrote the recording before this process. */
 public record PreviousRun(
     @Figure("Where it is recorded") String file,
     @Figure("Its process id") long pid,

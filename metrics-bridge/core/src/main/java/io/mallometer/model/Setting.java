@@ -967,8 +967,8 @@ public final class Setting<T> {
   }
 
   /**
-   * Returns the constant that the word names. If one of the words is off, the words of a flag are
-   * allowed too: true selects the first constant, false the constant off.
+   * Returns the constant that a word names. If the last constant is named off, the words of a flag
+   * are allowed too: true selects the first constant, false selects off.
    */
   private @Nullable Enum<?> chosen(String text) {
     @Nullable Boolean flag = flag(text);
@@ -985,7 +985,7 @@ public final class Setting<T> {
     return word(choices[choices.length - 1]).equals("off");
   }
 
-  /** Reads digits and an optional unit of 1024, as the native library does: 512, 512m, 512MiB. */
+  /** Reads digits and an optional binary unit, as the native library does: 512, 512m, 512MiB. */
   private static @Nullable Long bytes(String text) {
     String lower = text.toLowerCase(Locale.ROOT);
     int end = 0;

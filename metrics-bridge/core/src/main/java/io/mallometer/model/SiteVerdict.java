@@ -71,8 +71,8 @@ public record SiteVerdict(
 
   /**
    * The suspected objects: those that are idle for {@link #thresholdSeconds()} or longer. Their
-   * number and bytes are estimates: the live objects of that age, times the idle share of the
-   * observed ones. Objects above 16 MiB and objects from before the observation are not included.
+   * number and bytes are estimates: the live objects of that age, times the share of the observed
+   * objects that is idle. Objects above 16 MiB and from before the observation are not included.
    * For a leak with the evidence {@link LeakEvidence#LOST} the suspected objects also contain the
    * other live objects, times the share that two searches found to be lost.
    */
@@ -126,8 +126,8 @@ public record SiteVerdict(
   }
 
   /**
-   * The live memory of a site, and its growth. The number of resident bytes among the live bytes is
-   * unknown, so they are not compared with a memory limit.
+   * The live memory of a site, and its growth. The resident part of the live bytes is unknown, so
+   * live bytes are not compared with a memory limit.
    */
   public record Growth(
       @Figure(value = "Its live bytes", unit = BYTES) double liveBytes,
@@ -157,7 +157,7 @@ public record SiteVerdict(
       @Figure("Where one was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
-    /** Creates grounds of which the garbage is unknown. */
+    /** Creates grounds with unknown garbage. */
     public Grounds(
         LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
       this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);

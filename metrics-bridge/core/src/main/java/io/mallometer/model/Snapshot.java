@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The figures of one poll. All faces show the same snapshot until the next poll. Immutable.
+ * The figures of one poll. JMX, metrics and the page show the same snapshot until the next poll.
+ * Immutable.
  *
  * @param diagnosis the judgement on the process
  */

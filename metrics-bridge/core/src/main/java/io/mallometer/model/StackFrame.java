@@ -62,7 +62,7 @@ public record StackFrame(
     return "";
   }
 
-  /** Returns a frame for the method of this Java frame, as the method that the JVM compiles. */
+  /** Returns a frame that says that the JVM compiles the method of this Java frame. */
   public StackFrame asCompiled() {
     return new StackFrame(Kind.COMPILED, owner, name, source, 0, 0);
   }

@@ -18,9 +18,9 @@ import java.util.Map;
  * The histogram {@code native_malloc_request_size_bytes} for Prometheus' client 1.x, whose registry
  * Micrometer and Spring Boot use.
  *
- * <p>Micrometer does not see this histogram, so its user has to pass the common tags of the other
- * meters. Its buckets are the size classes of {@link SizeDistribution}, its sum the requested
- * bytes. Like all {@code native.*} meters it exists only while mallometer counts.
+ * <p>Micrometer does not see this histogram, so callers have to pass the common tags of the other
+ * meters. The buckets are the size classes of {@link SizeDistribution}, the sum is the requested
+ * bytes. Like all {@code native.*} meters, the histogram exists only while mallometer counts.
  */
 public final class RequestSizeHistogram implements MultiCollector, AutoCloseable {
 

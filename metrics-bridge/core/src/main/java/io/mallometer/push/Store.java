@@ -73,7 +73,7 @@ final class Store {
       try {
         connection.disconnect();
       } catch (NullPointerException e) {
-        // The pushing thread has just ended the connection, which is not made for two threads.
+        // HttpURLConnection is not thread-safe: the pushing thread has just closed the connection.
       }
     }
   }
@@ -112,8 +112,8 @@ final class Store {
     connection.setInstanceFollowRedirects(false);
     connection.setRequestMethod("POST");
     connection.setDoOutput(true);
-    // By default the JDK keeps the socket for the next push, also while the JVM is checkpointed:
-    // disconnect() cannot close the socket of an answer without a body.
+    // By default the JDK keeps the socket open for the next push, and disconnect() cannot close it
+    // after an answer without a body. A checkpoint of the JVM would fail with an open socket.
     connection.setRequestProperty("Connection", "close");
     connection.setRequestProperty("Content-Type", "application/proto");
     connection.setRequestProperty("Connect-Protocol-Version", "1");

@@ -67,8 +67,8 @@ final class CollapsedReport implements Report {
   }
 
   /**
-   * Returns the name of a frame, in which it replaces the separators of frames and lines. The
-   * format has no escape characters.
+   * Returns the name of a frame. Semicolons become colons, and line breaks and control characters
+   * become spaces, because the format has no escape characters.
    */
   private static String name(StackFrame frame) {
     return LINE_BREAKING.matcher(frame.function().replace(';', ':')).replaceAll(" ");

@@ -178,7 +178,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  /** Two counts of the same moment. */
+  /** The counts of the program and of the library at the same moment. */
   private record Both(Counted exact, Counted ours) {}
 
   private static void compare(int seconds) throws Exception {

@@ -375,7 +375,7 @@ public final class Recorder {
     return List.of();
   }
 
-  // ---- Each poll
+  // ---- Poll
 
   private void write(Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
     long now = nanoTime.getAsLong();

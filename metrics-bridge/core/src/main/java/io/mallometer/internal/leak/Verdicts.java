@@ -75,7 +75,7 @@ final class Verdicts {
   record Past(RecentGrowth growth, LostMemory lost, WaitingGarbage garbage) {}
 
   /**
-   * One stack, or several that are assessed together.
+   * The stacks of one assessment.
    *
    * @param stacks the stacks, the one with the most suspected bytes first
    * @param latest the assessment of this evaluation; if it failed, the assessment that was shown

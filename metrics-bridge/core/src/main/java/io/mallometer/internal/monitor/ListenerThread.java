@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One daemon thread for calls of listeners, which ends soon after the last call. */
+/** Calls listeners on a daemon thread, which ends soon after the last call. */
 public final class ListenerThread implements Executor {
 
   static final String NAME = "mallometer-listeners";

@@ -168,7 +168,7 @@ public final class OwnerSearches {
     return String.format(Locale.ROOT, seconds < 1 ? "%.2f s" : "%.1f s", seconds);
   }
 
-  // ---- One search
+  // ---- Search
 
   private OwnerReport begin(int site, int links, OwnerBudget allowed, double estimated) {
     try (OwnerSearch search = library.searchOwners(site)) {

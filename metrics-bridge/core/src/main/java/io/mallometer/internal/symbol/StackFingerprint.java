@@ -4,12 +4,13 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A hash of a stack's function names in 16 hexadecimal digits, without addresses, lines, and
- * numbers given at runtime, so that it is the same in every run of a program.
+ * A hash of a stack's function names in 16 hexadecimal digits. Addresses, lines, and numbers that
+ * the JVM puts into the names of generated classes are left out, so that the hash is the same in
+ * every run of a program.
  *
- * <p>A native function without a symbol is represented by its place in the library, which differs
- * between builds. The JDK's frames of calls by reflection or method handles are left out, because
- * they change while a program runs.
+ * <p>A native function without a symbol is represented by its offset in the library, which differs
+ * between builds of the library. The JDK's frames of calls by reflection or method handles are left
+ * out, because they change while a program runs.
  */
 public final class StackFingerprint {
 
@@ -17,7 +18,7 @@ public final class StackFingerprint {
   private static final List<String> LEFT_OUT =
       List.of("jdk.internal.reflect.", "java.lang.invoke.");
 
-  /** The constants of FNV-1a with 64 bits. */
+  /** The start value of the 64-bit hash FNV-1a. Its other constant is {@link #PRIME}. */
   private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
 
   private static final long PRIME = 0x100000001b3L;
@@ -44,7 +45,7 @@ public final class StackFingerprint {
     return "0".repeat(DIGITS - digits.length()) + digits;
   }
 
-  /** Returns whether a text can be a fingerprint. */
+  /** Returns whether a text has the form of a fingerprint. */
   public static boolean isOne(String text) {
     return text.length() == DIGITS
         && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
@@ -55,7 +56,10 @@ public final class StackFingerprint {
     return known ? frame.name() : Long.toHexString(frame.offset());
   }
 
-  /** Adds a name and an end mark, so that two names differ from one longer name. */
+  /**
+   * Adds a name and an end mark to a hash. The end mark makes the names {@code ab} and {@code c}
+   * differ from {@code a} and {@code bc}.
+   */
   private static long with(long hash, String name) {
     long longer = hash;
     for (int i = 0; i < name.length(); i++) {

@@ -32,10 +32,13 @@ final class SymbolName {
           "sse4_2",
           "default");
 
-  /** The beginning of a clone's suffix; the name of an architecture follows. */
+  /** The beginning of a suffix such as {@code .arch_x86_64}, which names an architecture. */
   private static final String CLONE_OF_ARCHITECTURE = "arch_";
 
-  /** Patterns, compiled for the first symbol that may be of Rust's older scheme. */
+  /**
+   * Patterns for names in Rust's older scheme. The JVM compiles the patterns when the first such
+   * name is found, because this is a class of its own.
+   */
   private static final class RustPatterns {
 
     static final Pattern HASH = Pattern.compile("17h[0-9a-f]{16}E(?:\\.llvm\\.\\d+)?$");
@@ -111,7 +114,7 @@ final class SymbolName {
     return !word.isEmpty();
   }
 
-  /** Drops the hash, which is the last component, and writes escaped characters as such. */
+  /** Drops the hash, which is the last component, and replaces each escape by its character. */
   private static String ofRust(String name) {
     int hash = name.lastIndexOf("::");
     String path = hash > 0 ? name.substring(0, hash) : name;

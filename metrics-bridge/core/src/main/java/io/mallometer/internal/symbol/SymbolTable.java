@@ -6,12 +6,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Functions of a module by their addresses, in 12 bytes each and their names: all functions, or
- * those that contain a requested address. Immutable.
+ * The functions of a module by address: all functions, or only those that contain a requested
+ * address. A function takes 12 bytes and its name. Immutable.
  *
- * <p>Of several symbols at one address the most readable is kept: an exported one before a local
- * one, one with a size before one without, one with fewer leading underscores, then the shorter
- * one.
+ * <p>Of several symbols at one address, the table keeps the most readable. The criteria are, in
+ * this order: exported rather than local, with a size, fewer leading underscores, the shorter name.
  */
 final class SymbolTable {
 
@@ -27,7 +26,8 @@ final class SymbolTable {
   private static final int PAGE_BYTES = 4_096;
 
   /**
-   * The most functions to step back in order to find a larger function that contains the address.
+   * The most functions that {@link #at} tries: the last one that begins before the address, and the
+   * functions before it, because one of them may be long enough to contain the address.
    */
   private static final int MOST_STEPS_BACK = 16;
 
@@ -70,12 +70,18 @@ final class SymbolTable {
     return 12L * starts.length + names.length + 16L * nearest.length + 128;
   }
 
-  /** Returns whether {@link #at} knows the function of an address, or that there is none. */
+  /**
+   * Returns whether the table was made for an address: whether an empty result of {@link #at} means
+   * that no function contains the address.
+   */
   boolean answers(long address) {
     return asked == null || Arrays.binarySearch(asked, address) >= 0;
   }
 
-  /** Returns the function of an address. One without a size ends at the next, or after 4 KiB. */
+  /**
+   * Returns the function that contains an address. A function without a size ends at the start of
+   * the next function, or after 4 KiB.
+   */
   Optional<Symbol> at(long address) {
     if (address < 0 || address > Integer.MAX_VALUE || !answers(address)) {
       return Optional.empty();
@@ -103,7 +109,10 @@ final class SymbolTable {
     return new String(names, start, end - start, StandardCharsets.UTF_8);
   }
 
-  /** Collects functions: the symbols of a table, then their names, then the next table. */
+  /**
+   * Builds a table from the symbol tables of a file. For each symbol table, the caller adds the
+   * symbols and then calls {@link #name} to read their names.
+   */
   static final class Builder {
 
     private static final int FUNCTION = 2;
@@ -118,20 +127,23 @@ final class SymbolTable {
     private static final int WINDOW_BYTES = 1 << 16;
 
     /**
-     * The most windows that are read, which is 256 MiB of names. Without a limit, names without an
-     * end would be read again and again.
+     * The most windows (parts of the names in the file) that {@link #name} reads: 256 MiB. Without
+     * a limit, a damaged file whose names have no end would cause a new read for each symbol.
      */
     private static final int MOST_WINDOWS = 4_096;
 
     private final int mostNamesBytes;
     private final long @Nullable [] asked;
 
-    /** The last start of a function between each requested address and the previous one. */
+    /**
+     * For each requested address, the start of the last function between the previous requested
+     * address and this one; 0 if no function starts there.
+     */
     private final long[] nearest;
 
     /**
-     * For each page, whether it or the next one has a requested address. Null if all functions are
-     * requested.
+     * For each page of the module, whether this page or the next page contains a requested address.
+     * Null if all functions are requested.
      */
     private final boolean @Nullable [] near;
 
@@ -139,7 +151,7 @@ final class SymbolTable {
     private int[] starts = new int[256];
     private int[] sizes = new int[256];
 
-    /** Offsets of names in the strings, unsigned. */
+    /** The offset of each name in the file's string table, unsigned. */
     private int[] nameOffsets = new int[256];
 
     private int[] nameStarts = new int[256];
@@ -150,7 +162,7 @@ final class SymbolTable {
     private byte[] names = new byte[4_096];
     private int namesBytes;
 
-    /** The bytes of the strings that are in memory. */
+    /** The part of the file's string table that was read last. */
     private byte[] window = new byte[0];
 
     private long windowStart;
@@ -197,19 +209,19 @@ final class SymbolTable {
     }
 
     /**
-     * Returns whether to add a function that begins on a page and is smaller than one: it may
-     * contain a requested address, or be the last one before it.
+     * Returns whether to add a function that begins on this page and is smaller than a page. Such a
+     * function may contain a requested address, or be the last function before the address.
      */
     boolean isNear(int page) {
       return near == null || page < near.length && near[page];
     }
 
-    /** Records that the table has a function, even if it is not added. */
+    /** Records that the file has a function, even if the function is not added. */
     void noteFunction() {
       hasFunctions = true;
     }
 
-    /** Returns whether the table had no function, requested or not. */
+    /** Returns whether the file has no function at all, requested or not. */
     boolean isEmpty() {
       return !hasFunctions;
     }
@@ -220,7 +232,11 @@ final class SymbolTable {
       return type == FUNCTION || type == INDIRECT_FUNCTION;
     }
 
-    /** Adds a symbol if it is a function, with the offset of its name in the strings. */
+    /**
+     * Adds a symbol if the symbol is a function that may contain a requested address.
+     *
+     * @param name the offset of the name in the file's string table
+     */
     void add(int info, long address, long size, long name) {
       if (!isFunction(info)
           || address <= 0
@@ -243,7 +259,7 @@ final class SymbolTable {
       count++;
     }
 
-    /** Returns whether a function may contain a requested address. */
+    /** Returns whether a function may contain a requested address; updates {@link #nearest}. */
     private boolean isAskedFor(long[] addresses, long start, long size) {
       int found = Arrays.binarySearch(addresses, start);
       int first = found < 0 ? -found - 1 : found;
@@ -332,8 +348,8 @@ final class SymbolTable {
     }
 
     /**
-     * Returns the indexes of a range, ordered by their unsigned keys; those with equal keys in
-     * ascending order.
+     * Returns the indexes of a range, ordered by their unsigned keys. Indexes with equal keys are
+     * in ascending order.
      */
     private static int[] order(int[] keys, int from, int to) {
       long[] sorted = new long[to - from];

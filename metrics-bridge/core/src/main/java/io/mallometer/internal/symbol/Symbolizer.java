@@ -11,9 +11,10 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names recorded frames. A native frame is a return address. It lies behind the calling function if
- * the call is the last instruction of that function, so the function is looked up one byte before
- * it. Named frames are kept, so a known stack takes only a look-up for each frame.
+ * Names recorded frames. A native frame is a return address. If a call is the last instruction of a
+ * function, the return address lies behind the function. So the symbolizer looks up the function
+ * one byte before the return address. Named frames are kept, so a known stack takes only a look-up
+ * for each frame.
  *
  * <p>Thread-safe. Never throws for what the modules contain.
  */
@@ -36,10 +37,10 @@ public final class Symbolizer {
   private final ModuleSymbols symbols;
   private FrameTable known = new FrameTable();
 
-  /** The {@link Modules#changes} at which the known frames were named. */
+  /** The value of {@link Modules#changes} when the known frames were named. */
   private int changes;
 
-  /** Names of the functions in the table. */
+  /** The names of the functions in {@link #known}. */
   private final StringPool names = new StringPool();
 
   /**
@@ -64,8 +65,8 @@ public final class Symbolizer {
   /**
    * Returns the named frames of many stacks.
    *
-   * <p>New frames are named in a separate loop. In one loop with the look-ups, the JVM's compiler
-   * would treat both as hot and inline all code of naming, which takes it seconds.
+   * <p>New frames are named in a separate loop. If the loop with the look-ups also named frames,
+   * the JVM's compiler would inline all code of naming into this hot loop, and take seconds for it.
    */
   public synchronized List<List<StackFrame>> frames(List<long[]> stacks) {
     List<List<StackFrame>> named = new ArrayList<>(stacks.size());
@@ -150,7 +151,7 @@ public final class Symbolizer {
     return module.equals(modules.at(address).orElse(null));
   }
 
-  /** Sorts the first numbers and drops repeated ones. Returns the number of those that stay. */
+  /** Sorts the first {@code count} numbers and drops duplicates. Returns how many numbers stay. */
   private static int distinct(long[] numbers, int count) {
     Arrays.sort(numbers, 0, count);
     int kept = 0;

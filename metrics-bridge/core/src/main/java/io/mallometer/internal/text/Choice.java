@@ -18,7 +18,7 @@ public final class Choice {
    * @param what the kind of value, for the message
    * @param all all values
    * @param id returns the name of a value
-   * @throws IllegalArgumentException if there is none of this name; the message lists the names
+   * @throws IllegalArgumentException if no value has this name; the message lists all names
    */
   public static <E> E of(String what, String name, E[] all, Function<E, String> id) {
     return Arrays.stream(all)

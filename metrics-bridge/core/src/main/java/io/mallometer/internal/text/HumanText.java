@@ -11,12 +11,12 @@ public final class HumanText {
 
   private static final double WIDEST = 4;
 
-  /** The smallest number above which a {@code double} cannot hold each whole number. */
+  /** A {@code double} represents every whole number up to this one, but not every larger one. */
   private static final double LARGEST_WHOLE = 1L << 53;
 
   private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 
-  /** Formats of times, created at their first use, which takes a JVM 10 ms. */
+  /** Formats of times, created when a time is first written: creating them takes a JVM 10 ms. */
   private static final class Times {
     static final DateTimeFormatter TIME =
         DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -34,7 +34,7 @@ public final class HumanText {
     return bytes(bytes, 99.95);
   }
 
-  /** Returns a rounder size, with a decimal below 10 only, such as {@code 19 GiB}. */
+  /** Returns a size with a decimal only if the number is below 10, such as {@code 19 GiB}. */
   public static String roundedBytes(double bytes) {
     return bytes(bytes, 9.95);
   }
@@ -74,7 +74,7 @@ public final class HumanText {
     return Double.isNaN(number) ? "-" : whole(number);
   }
 
-  /** Returns a share, such as {@code 99 %}, rounded down so that it never exceeds the true one. */
+  /** Returns a share, such as {@code 99 %}. Rounds down, so that 100 % means all. */
   public static String share(double share) {
     return Double.isNaN(share) ? "-" : whole(Math.floor(share * 100)) + " %";
   }

@@ -29,7 +29,7 @@ public final class JsonWriter {
     this.insideHtml = insideHtml;
   }
 
-  /** Returns a writer for a file of its own. */
+  /** Returns a writer for JSON outside of HTML, such as a file or the body of a response. */
   public static JsonWriter to(Writer out) {
     return new JsonWriter(out, false);
   }

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A logger that never throws, so that it ends no thread of mallometer. It looks up the JDK's logger
- * at the first message only. The look-up starts the JDK's logging, which takes 10 ms, and which a
- * server may have to configure first. Thread-safe.
+ * A logger that never throws, so that a failed log message ends no thread of mallometer. The JDK's
+ * logger is looked up when a message is logged, not earlier: the first look-up starts the JDK's
+ * logging, which takes 10 ms, and some servers must configure logging before that. Thread-safe.
  */
 public final class Log {
 
-  /** The log of all code outside of faces such as JMX and the page. */
+  /** The log of all code except for the code that shows the figures, such as JMX and the page. */
   public static final Log MALLOMETER = new Log("io.mallometer.Mallometer");
 
   private final String name;

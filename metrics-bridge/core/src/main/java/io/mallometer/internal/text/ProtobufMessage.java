@@ -42,7 +42,7 @@ public final class ProtobufMessage {
     return bytes(field, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Adds bytes, even none. */
+  /** Adds a field of bytes, even an empty one. */
   public ProtobufMessage bytes(int field, byte[] value) {
     tag(field, LENGTH_DELIMITED);
     varint(value.length);

@@ -470,7 +470,7 @@ class LeakDetectorTest {
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  // ---- Without slots
+  // ---- Observation without slots
 
   @Test
   void withoutObservationASiteIsAtMostGrowing() {
