@@ -148,8 +148,8 @@ static bool is_up_to_date(const struct table *table, const struct table *counted
   return table && table->is_complete && table->changes == counted->changes;
 }
 
-/* Makes a table. Returns NULL if there is no memory, or if more objects were loaded meanwhile than the table has room
- * for. */
+/* Makes a table. Returns NULL if there is no memory, or if more than MORE_OBJECTS objects were loaded since the objects
+ * were counted. */
 static struct table *make_table(const struct table *counted) {
   uint32_t capacity = counted->count + MORE_OBJECTS;
   size_t bytes = sizeof(struct table) + capacity * sizeof(struct loaded_object);

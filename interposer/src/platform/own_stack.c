@@ -1,4 +1,4 @@
-/* Searches a thread's control block for three words that agree with each other. See own_stack.h. */
+/* Searches a thread's control block for three words that describe the thread's stack. See own_stack.h. */
 #include "platform/own_stack.h"
 
 #include <string.h>

@@ -90,8 +90,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the refusal for a mount. Looks each mount up at most once a second, and again after that, because another
- * mount may get its number. */
+/* Returns the refusal for a mount. A result is kept for a second, which saves look-ups, but not longer, because another
+ * mount may get the number of a mount that was removed. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* the target of the loader's word while the copy is installed */
+  ElfW(Dyn) entry; /* leads to the copy; the loader's word points to this entry while the copy is installed */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;

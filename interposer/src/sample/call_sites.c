@@ -227,7 +227,7 @@ struct gap {
   uint16_t content;
 };
 
-/* Returns the site of a stack. Without one, returns NULL and sets `gap` to the place for a new site. */
+/* Returns the site of a stack. If there is none, returns NULL and sets `gap` to the place for a new site. */
 static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   gap->slot = NULL;
   for (uint64_t i = 0; i < PROBES; i++) {

@@ -82,7 +82,7 @@ struct gap {
   uint32_t content;
 };
 
-/* Returns 1 + the number of a node. Without one, returns 0 and sets `gap` to the place for a new node. */
+/* Returns 1 + the number of a node. If there is no such node, returns 0 and sets `gap` to the place for a new node. */
 static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;

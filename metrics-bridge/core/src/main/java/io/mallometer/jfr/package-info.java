@@ -1,4 +1,4 @@
-/** The face for Java Flight Recorder. Does nothing without the module {@code jdk.jfr}. */
+/** The events for Java Flight Recorder. Does nothing without the module {@code jdk.jfr}. */
 @NullMarked
 package io.mallometer.jfr;
 

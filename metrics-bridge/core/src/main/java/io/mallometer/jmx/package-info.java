@@ -1,6 +1,6 @@
 /**
- * The face for JConsole and every other JMX client: the MBeans of {@link
- * io.mallometer.jmx.NativeMemoryMBeans}.
+ * The MBeans for JConsole and every other JMX client; {@link io.mallometer.jmx.NativeMemoryMBeans}
+ * registers them.
  */
 @NullMarked
 package io.mallometer.jmx;

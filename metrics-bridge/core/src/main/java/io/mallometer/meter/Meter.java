@@ -407,7 +407,7 @@ public final class Meter {
     return cell.component().grows() ? Type.COUNTER : Type.GAUGE;
   }
 
-  /** Returns {@code bytes}, {@code seconds}, {@code ratio}, or empty for a number of things. */
+  /** Returns {@code bytes}, {@code seconds} or {@code ratio}; empty for a count. */
   public String unit() {
     Component component = cell.component();
     return switch (component.unit()) {

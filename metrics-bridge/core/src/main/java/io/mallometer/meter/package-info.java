@@ -1,4 +1,4 @@
-/** The list of meters, from which every face publishes. */
+/** The list of meters that JMX, Micrometer and Prometheus publish. */
 @NullMarked
 package io.mallometer.meter;
 

@@ -1,4 +1,4 @@
-/** The face for Micrometer: a binder for {@link io.mallometer.meter.Meter#all() all meters}. */
+/** A Micrometer binder for {@link io.mallometer.meter.Meter#all() all meters}. */
 @NullMarked
 package io.mallometer.micrometer;
 

@@ -18,7 +18,7 @@ public final class StackFingerprint {
   private static final List<String> LEFT_OUT =
       List.of("jdk.internal.reflect.", "java.lang.invoke.");
 
-  /** The start value of the 64-bit hash FNV-1a. Its other constant is {@link #PRIME}. */
+  /** The start value of the 64-bit hash FNV-1a, whose factor is {@link #PRIME}. */
   private static final long OFFSET_BASIS = 0xcbf29ce484222325L;
 
   private static final long PRIME = 0x100000001b3L;

@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 final class SymbolName {
 
   /**
-   * The first words of the suffixes of clones, without the dot. More may follow after another dot.
+   * The first words of the suffixes of clones, without the dot. More words may follow, each after a
+   * dot.
    */
   private static final Set<String> CLONES =
       Set.of(

@@ -170,7 +170,7 @@ final class SymbolTable {
     private int windowsLeft;
 
     /**
-     * Creates a table without functions.
+     * Creates a builder for a table of all functions.
      *
      * @param mostNamesBytes the most bytes of names; functions whose names do not fit are left out
      */
@@ -179,7 +179,7 @@ final class SymbolTable {
     }
 
     /**
-     * Creates a table without functions, for the functions of certain addresses.
+     * Creates a builder for a table of the functions that contain requested addresses.
      *
      * @param asked the addresses, in ascending order; null for all functions
      */
