@@ -296,8 +296,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The functions without headroom read the block again, because a block as a parameter would make the fast path keep it
- * in a register. */
+/* The following functions serve a thread without headroom. They read the block again: a block as a parameter would make
+ * the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -449,7 +449,8 @@ static void *early_realloc(void *object, size_t size) {
   return moved;
 }
 
-/* Functions that the program calls here because its malloc is that of another library, which lacks these functions. */
+/* Whether the program's calls of these functions come here although its malloc is that of another library, which lacks
+ * the functions. */
 static struct {
   bool valloc, pvalloc;
 #define MEMBER(name) bool name;

@@ -209,8 +209,8 @@ static void note_failure(struct change change, const void *wish, size_t bytes) {
   if (change.unmaps && memory_is_unmapped(wish)) ranges_remove((uintptr_t)wish, end_of(wish, bytes), change.latest);
 }
 
-/* Records a mapping that succeeded. A mapping with MAP_FIXED is not recorded if it lies in ranges of one site, which it
- * leaves as they are, or in the thread's own stack. */
+/* Records a mapping that succeeded. A mapping with MAP_FIXED is not recorded if it lies in the thread's own stack, or
+ * within ranges of a single site: these ranges keep their site. */
 static void note_mapping(struct change change, const void *memory, size_t bytes, struct origin origin) {
   uintptr_t begin = (uintptr_t)memory, end = end_of(memory, bytes);
   uint32_t site;

@@ -365,7 +365,7 @@ const char *redirection_apply(struct redirection *done) {
 
 void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock, done); }
 
-/* ---- Whether it works ---------------------------------------------------------------------------------- */
+/* ---- Whether calls arrive ---------------------------------------------------------------------------- */
 
 typedef char *duplicate_text(const char *text);
 
@@ -384,7 +384,7 @@ static bool is_counted_once(duplicate_text *duplicate, const struct thread_block
 }
 
 /* Returns whether a look-up of malloc finds this library. If the allocator's functions have only an old version, a
- * look-up without a version skips this library, so one with the version is tested, too. */
+ * look-up without a version skips this library, so a look-up with that version is tested, too. */
 static bool look_up_leads_here(void) {
   uintptr_t malloc_address = ours(&functions[0]), found = (uintptr_t)dlsym(RTLD_DEFAULT, "malloc");
   const char *version = VERSION_OF_MALLOC;

@@ -61,8 +61,8 @@ struct pointer_walk {
   uint64_t words[MOST_STEPS][WORDS + 1]; /* the structure read at each step, after the word before it */
 };
 
-/* Returns the number of words of a chunk by its header; 0 if that size is implausible. The address may not be a
- * chunk's, and the word before it may then be anything. */
+/* Returns the number of words of a chunk by its header; 0 if that size is implausible. If the address is not that of a
+ * chunk, `header` is an arbitrary word. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;

@@ -211,8 +211,8 @@ static int tag_classes(bool tagged) {
 /* ---- A walk for longs: called back while the JVM is stopped ------------------------------------------------- */
 
 struct place {
-  jlong class_tag; /* the class that declares the field, or the object's class */
-  jlong *tag;      /* the object's tag, or that of the class itself */
+  jlong class_tag; /* the tag of the object's class */
+  jlong *tag;      /* the tag of the object; for a static field, that of the class with the field */
   int32_t field;
 };
 
@@ -309,7 +309,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold of the latest walk: tags of classes mean nothing once they are removed */
+static uint32_t holds_from; /* the first hold of the latest walk; class tags of earlier holds were removed since */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -517,7 +517,7 @@ static void describe_root(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceI
   if (method && jvm_state() == MALLOMETER_JAVA_ON) link->method = method_number(method);
 }
 
-/* Returns a link with all but its object and referrer. */
+/* Returns a link in which everything but the object and the referrer is filled in. */
 static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, bool is_root) {
   struct heap_link link = {.object = NO_HEAP_OBJECT,
                            .referrer = NO_HEAP_OBJECT,

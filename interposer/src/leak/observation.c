@@ -265,8 +265,8 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots; sets their limit to 0 if there is no room for slots or if epochs would be too long.
- * slots.c stops all moves when it finds memory that the program has locked. */
+/* Lets objects move into slots. Limits the memory for slots to 0 if there is no room for slots, or if epochs would be
+ * too long. slots.c stops all moves when it finds memory that the program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);

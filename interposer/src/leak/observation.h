@@ -63,10 +63,11 @@ int observation_watch(const uint32_t *sites, uint32_t count);
  */
 void observation_read_slots(void (*read)(void));
 
-/* Returns whether the observing thread runs or is about to run. If it does not, slots may be read at any time. */
+/* Returns whether the observing thread runs or is about to run. Otherwise any thread may read slots at any time. */
 bool observation_looks(void);
 
-/* Cancels observation_read_slots(). Returns false if `read` has been called already or is running. */
+/* Cancels the request of observation_read_slots(). Returns false if the function that was passed there has been called
+ * already or is running. */
 bool observation_does_not_read_slots(void);
 
 /* Returns whether observation has ever begun, so that there is evidence to read. */

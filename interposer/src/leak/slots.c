@@ -12,8 +12,9 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/* The number of pages after the slots, each of which is a mapping. A reading of smaps returns a few more mappings than
- * are needed. These small ones come next, so that the kernel need not visit the program's large mappings. */
+/* The number of pages after the slots. Each page is a mapping of its own. A reading of smaps returns a few more
+ * mappings than are needed. These are then small ones, so that the kernel need not visit the program's large
+ * mappings. */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
  * glibc's chunks. */
@@ -269,8 +270,8 @@ static void *fill(uint32_t class, uint32_t number, const struct slot_request *re
   slot->usable = (uint32_t)(request->usable < room ? request->usable : room);
   slot->born = time_now();
   glibc_write_mapped_chunk(begin, offset, taken);
-  /* The release of the state below also publishes this. Later stores to `access` for the same generation need no
-   * order. */
+  /* The store of the state below has release order, so it also publishes this store. Later stores to `access` for the
+   * same generation need no order. */
   __atomic_store_n(&slot->access, generation << GENERATION_SHIFT | slot->born, __ATOMIC_RELAXED);
   __atomic_fetch_add(&lists[class].in_use, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&taken_bytes, taken, __ATOMIC_RELAXED);

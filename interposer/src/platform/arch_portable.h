@@ -119,7 +119,7 @@ static inline uintptr_t without_signature(uintptr_t return_address) { return ret
 
 #endif
 
-/* No processor has register numbers that high, so that no frame information is understood. */
+/* No processor has register numbers that high, so no frame information is understood. */
 enum { DWARF_FRAME_POINTER = 32, DWARF_STACK_POINTER = 33, DWARF_RETURN_ADDRESS = 1000 };
 
 static inline uintptr_t thread_pointer(void) { return (uintptr_t)pthread_self(); }
@@ -160,7 +160,7 @@ static inline bool is_tagged(const void *object) {
   return false;
 }
 
-#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests build a library that takes the fast path, with its marks */
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library that has the fast path and marks events */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
 #define PROBES_ARE_KNOWN false

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Texts of files in {@code /proc}. An absent, hidden or blank file is empty. */
+/**
+ * Reads files in {@code /proc} as text. The result is empty if a file is absent, hidden or blank.
+ */
 public final class ProcFiles {
 
   private ProcFiles() {}

@@ -331,7 +331,7 @@ public final class BuiltInMonitors {
 
   // ---- Live bytes above a size
 
-  /** Reports that live bytes exceed a size. They must fall 5 % below it before they count again. */
+  /** Reports that live bytes exceed a size; again only after they fell 5 % below that size. */
   private static final class LiveSizeMonitor implements RunningMonitor {
     private static final double REARM_SHARE = 0.95;
 

@@ -25,7 +25,7 @@ import java.util.Set;
  */
 public final class OwnerFinder {
 
-  /** The fewest samples of an answer. A single number may equal an address by chance. */
+  /** The fewest samples for an answer. A single number may equal an address by chance. */
   public static final int FEWEST_SAMPLES = 2;
 
   private static final double LEAST_SHARE = 0.3;

@@ -8,7 +8,7 @@ public final class JavaHeap {
 
   private JavaHeap() {}
 
-  /** Returns the used bytes of the heap, and the bytes that it has committed. */
+  /** Returns the used and the committed bytes of the heap. */
   public static MemoryUsage usage() {
     return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
   }

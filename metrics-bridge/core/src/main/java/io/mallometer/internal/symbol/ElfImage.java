@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A library or executable in ELF, 64 bits and little-endian, in a file or in memory, as the loader
- * mapped it. The two differ in the position at which an address of the object is found, and only
- * files have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take
- * long or much memory, because each count is bounded and bytes outside the image are absent.
+ * mapped it. A file and memory differ in the position of an address of the object, and only files
+ * have section headers and thus {@code .symtab}. Corrupt bytes cannot make a reading take long or
+ * much memory, because each count is bounded and bytes outside the image are absent.
  */
 final class ElfImage {
 

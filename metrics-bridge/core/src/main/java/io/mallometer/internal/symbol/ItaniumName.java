@@ -161,7 +161,7 @@ final class ItaniumName extends MangledName {
     return value;
   }
 
-  /** Reads a number of which {@code _} is 0, {@code 0_} is 1, and so on. */
+  /** Reads a number that is written {@code _} for 0, {@code 0_} for 1, and so on. */
   private int compactNumber() {
     int value = peek() == '_' ? 0 : number() + 1;
     expect('_');
@@ -323,7 +323,7 @@ final class ItaniumName extends MangledName {
     if (peek() == 'I') {
       return resolved(prefix, templateArguments());
     }
-    // The mark of the scope of an initializer, before a lambda in it.
+    // Skips the mark of an initializer's scope, which comes before a lambda in that initializer.
     skip('M');
     return unqualified(prefix.last()).in(prefix.text());
   }
@@ -360,7 +360,7 @@ final class ItaniumName extends MangledName {
    * @param scope the name of constructors in this scope
    */
   private Name unqualified(String scope) {
-    // The mark of a friend function that is defined in its class.
+    // Skips the mark of a friend function that is defined in a class.
     skip('F');
     char c = peek();
     Name name;

@@ -2,8 +2,8 @@ package io.mallometer.internal.symbol;
 
 /**
  * The 64 bits of a frame as the native library records it. A native frame is its return address. A
- * Java frame has the highest bit set, which no address in a process has; below are the number of
- * the method and, in 16 bits, the bytecode index.
+ * Java frame has the highest bit set, which no address in a process has. Its lowest 16 bits are the
+ * bytecode index, and the bits between them are the number of the method.
  */
 public final class RecordedFrame {
 

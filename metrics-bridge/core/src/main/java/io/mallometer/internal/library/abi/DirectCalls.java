@@ -123,7 +123,9 @@ public final class DirectCalls {
    */
   static native long function(int number);
 
-  /** Calls a function with as many of the arguments as it has; returns its result. */
+  /**
+   * Calls a function and returns its result. The function ignores arguments that it does not take.
+   */
   static native int call(long function, long a, long b, long c, long d, long e);
 
   /** Returns zeroed memory that no collection frees; null if there is none. */

@@ -25,7 +25,7 @@ public final class AttachVariable {
     return System.getenv().getOrDefault(NAME, "");
   }
 
-  /** Returns the variable as it is set in the environment of this process. */
+  /** Returns the name with this process's value, such as {@code MALLOMETER_ATTACH=off}. */
   static String setting() {
     return setting(value());
   }
