@@ -469,8 +469,8 @@ static void copies_do_not_meet(const char *other_path) {
 
 enum refusal { REFUSE_OPENING = 1, REFUSE_CLOSING = 2, REFUSE_FILE = 4 };
 
-/* Installs a filter that forbids opening a file with exactly the flags with which the library opens it. The program
- * itself does not use these flags. */
+/* Installs a filter that refuses openat() if its flags are exactly O_RDONLY | O_CLOEXEC. The library opens files with
+ * these flags, and the program itself does not. */
 static void filter_reading(void) {
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

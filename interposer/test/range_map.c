@@ -224,7 +224,7 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Misses thousands of changes, but releases the lock each time. The map is not abandoned. */
+/* Misses thousands of changes in each of 40 rounds, and releases the lock after each. The map is not abandoned. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;

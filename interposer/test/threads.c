@@ -137,7 +137,7 @@ int main(void) {
 
   run(begins_at_zero); /* a new block */
   uint64_t footprint = self().footprint_bytes;
-  run(begins_at_zero); /* reuses the block, with the totals of its first owner */
+  run(begins_at_zero); /* reuses the block, which still holds the totals of its first owner */
   run(thread_with_destructors);
   run(begins_at_zero);
 

@@ -535,7 +535,7 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* Changes one function after the other. Functions of different routes may run at the same time. */
+/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of both routes. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);

@@ -255,8 +255,8 @@ static const char *compare_mappings(struct mappings *mappings) {
 
 /* ---- Registers ----------------------------------------------------------------------------------------- */
 
-/* Compares the arguments of a thread's system call, and the registers that functions have stored on its stack. Returns
- * false if the thread's registers could not be read. Runs after all memory was compared. */
+/* Compares the targets with the arguments of a thread's system call and with the first page of its stack, where
+ * functions have stored registers. Returns false if the thread's registers could not be read. */
 static bool compare_thread(uint32_t id) {
   struct waiting_thread thread;
   if (!thread_waits(id, &thread)) return false;

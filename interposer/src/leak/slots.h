@@ -169,7 +169,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* the bytes that glibc has unmapped minus those that it has added; modulo 2^64 */
+  uint64_t retired_bytes; /* the bytes of retired slots that glibc has unmapped, minus its growth of them */
 };
 
 struct slots_totals slots_totals(void);

@@ -36,7 +36,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 }
 
 /* Functions of the system's libraries (arm64e) sign their return addresses. Addresses of user space have 47 bits on
- * both of Apple's processors. */
+ * macOS, both on arm64 and on x86-64. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   return return_address & (((uintptr_t)1 << 47) - 1);
 }

@@ -136,7 +136,7 @@ const char *memory_shortage(size_t bytes) {
   return NULL;
 }
 
-/* ---- Locks --------------------------------------------------------------------------------------------- */
+/* ---- Locked memory ------------------------------------------------------------------------------------- */
 
 /* Returns whether new mappings are locked, or are refused because the limit of locked memory leaves no room. */
 static bool locks_new_mappings(void) {

@@ -25,7 +25,7 @@ enum {
   WORK_JAVA_FRAME = 1,
   /* The move of an object into a slot. */
   WORK_SLOT = 100,
-  /* Clearing the pages of a slot, including their entries in other processors' translation caches. */
+  /* The return of a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
   WORK_SLOT_BACK = 100,
   /* A visit, with or without a sample. */
   WORK_VISIT = 3

@@ -49,7 +49,7 @@ class PollerTest {
   private static final MallometerOptions SLOW =
       MallometerOptions.defaults().with(Setting.POLL_INTERVAL, Duration.ofHours(1));
 
-  /** The threads that other tests in this JVM have left. */
+  /** The threads that ran before the test. */
   private final Set<Thread> before = Thread.getAllStackTraces().keySet();
 
   private final Readings library = new Readings();

@@ -7,7 +7,7 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 
-/** Users may read, administrators may post. Each request has a password and needs no token. */
+/** Users may read, administrators may post. Each request has a password and needs no CSRF token. */
 @Configuration(proxyBeanMethods = false)
 class ServletRules {
 

@@ -32,7 +32,10 @@ final class PeriodicEvents implements FlightRecorderListener, AutoCloseable {
     return events;
   }
 
-  /** Adds the events; runs at once if the recorder has started already. */
+  /**
+   * Adds the events. {@link FlightRecorder#addListener} calls this immediately if the recorder has
+   * started already.
+   */
   @Override
   public synchronized void recorderInitialized(FlightRecorder recorder) {
     if (!added && !closed) {

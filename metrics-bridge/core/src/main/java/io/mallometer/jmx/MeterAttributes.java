@@ -37,8 +37,8 @@ final class MeterAttributes {
   }
 
   /**
-   * Returns the meters by attribute. Reads the list of meters at the first call, which comes after
-   * the registration.
+   * Returns the meters by attribute. Builds the map at the first call, and not when the MBean is
+   * registered.
    */
   private synchronized Map<String, Meter> byAttribute() {
     @Nullable Map<String, Meter> known = byAttribute;

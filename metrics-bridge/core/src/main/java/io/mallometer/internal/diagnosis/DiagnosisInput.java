@@ -48,7 +48,10 @@ public record DiagnosisInput(
       Optional<PreviousRun> previous,
       Optional<ClassLoaders> loaders) {}
 
-  /** Returns the row that the latest sentence named first; empty if it named none. */
+  /**
+   * Returns the row of the account that the latest sentence of the diagnosis named first; empty if
+   * it named none.
+   */
   Optional<String> firstRow() {
     return latest.named().stream().findFirst();
   }

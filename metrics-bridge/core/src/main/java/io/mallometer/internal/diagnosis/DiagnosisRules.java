@@ -121,8 +121,8 @@ public final class DiagnosisRules {
   private static final double HALF = 0.5;
 
   /**
-   * The memory of the JVM's compiler, in bytes, from which the diagnosis names the method that it
-   * compiles.
+   * The least memory of the JVM's compiler, in bytes, at which the diagnosis names the method that
+   * is being compiled.
    */
   private static final double COMPILATION_BYTES = 32 << 20;
 

@@ -16,8 +16,8 @@ final class CacheDirectories {
   private CacheDirectories() {}
 
   /**
-   * Returns whether a file lies in a directory or on a file system that does not outlast the
-   * program, the container or the machine.
+   * Returns whether a file lies in a directory or on a file system that is lost when the program or
+   * the container ends, or when the machine restarts.
    */
   static boolean isTemporary(Path file) {
     List<Path> found = candidates();
