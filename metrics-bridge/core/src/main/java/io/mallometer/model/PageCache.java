@@ -86,7 +86,8 @@ public record PageCache(
         .collect(
             Collectors.joining(
                 ", ",
-                "Cached pages of files, whoever is charged: %s; most by ".formatted(kinds),
+                "Page cache of the files in use, charged to any cgroup: %s; largest: "
+                    .formatted(kinds),
                 "."));
   }
 }

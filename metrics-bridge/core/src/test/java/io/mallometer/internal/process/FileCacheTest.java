@@ -68,7 +68,7 @@ class FileCacheTest {
     assertThat(read.gaps()).isEmpty();
     assertThat(read.cachedSentence())
         .isEqualTo(
-            "Cached pages of files, whoever is charged: log 8.0 KiB, sst 4.0 KiB; most by b.log"
+            "Page cache of the files in use, charged to any cgroup: log 8.0 KiB, sst 4.0 KiB; largest: b.log"
                 + " (8.0 KiB), a.sst (4.0 KiB, deleted).");
   }
 
