@@ -67,7 +67,7 @@ EVERY_BY_POINTERS = "mallometer, every allocation, stacks by frame pointers"
 IS_DISABLED = "mallometer, MALLOMETER_ENABLED=false"
 IS_EXCLUDED = "mallometer, MALLOMETER_ONLY=other"
 
-# The numbers of live threads in the processes in which snapshot.c reads the counters, and the numbers of readings.
+# The numbers of live threads in the processes in which the counters are read, and the numbers of readings.
 READING_THREADS = (1, 100, 1000)
 READINGS = {
     "warm": "mallometer_snapshot, back to back",
@@ -133,8 +133,7 @@ def variants(library):
 
 
 def build():
-    for name in ("workload", "snapshot"):
-        measure.compile_c(HERE / f"{name}.c", BUILD / name, "-pthread")
+    measure.compile_c(HERE / "workload.c", BUILD / "workload", "-pthread")
     for name, options in (("forward_only", ()), ("minimal_counters", ("-DCOUNTERS",))):
         measure.compile_c(HERE / "preloads.c", BUILD / f"lib{name}.so", "-fPIC", "-shared", "-Wl,-z,now", *options)
 
@@ -284,7 +283,7 @@ def read_all(threads, processes, readings, library, directory):
     samples = {kind: [] for kind in READINGS}
     environment = {"LD_PRELOAD": measure.existing(library, "none: built from interposer/")}
     for _ in range(processes):
-        output, _ = measure.run([BUILD / "snapshot", threads, readings], environment, directory)
+        output, _ = measure.run([BUILD / "workload", "snapshot", threads, readings], environment, directory)
         for kind, *nanoseconds in map(str.split, output.splitlines()):
             samples[kind] += (int(value) / 1000 for value in nanoseconds)
     return {kind: measure.spread(values) for kind, values in samples.items()}

@@ -16,6 +16,9 @@
  * warm-up. After the warm-up, the operations are timed again, in blocks: caches, thresholds and budgets are then in
  * their steady state.
  *
+ * workload snapshot THREADS READINGS times readings of the counters instead, and prints nanoseconds, one line
+ * `name value value ...` for each kind of reading.
+ *
  * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
  * threads of a library), then the growth of the resident set where the workload keeps objects, the
  * picoseconds of each size of the latest sweep, and what libmallometer says about itself, so that a library that was
@@ -44,6 +47,12 @@
 #define SWEEP_MAPPED 33554432
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
+#define STACK_BYTES (64 * 1024)
+/* The bytes that are overwritten exceed usual second-level caches. On a machine with a larger third level, blocks are
+ * read from that level. */
+#define EVICTING_BYTES (16 * 1024 * 1024)
+/* The number of readings in one sample; a single reading is too short for the clock. */
+#define THREAD_READINGS_PER_SAMPLE 200
 
 /* The number of operations in the warm-up. It is the same for short and long measurements, so that these differ only by
  * the measured work. */
@@ -277,11 +286,13 @@ static void print_mallometer(void) {
          (unsigned long long)mallometer_allocations(&counters));
 }
 
-static uint64_t elapsed_ms(void) {
+static uint64_t elapsed_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+static uint64_t elapsed_ms(void) { return elapsed_ns() / 1000000; }
 
 static uint64_t timed(const struct pattern *pattern, long operations) {
   uint64_t start = process_cpu_ns();
@@ -303,7 +314,90 @@ static uint64_t steady(const struct pattern *pattern, long operations, uint64_t 
   return (uint64_t)((double)median(spent, count) * (double)operations / (double)block);
 }
 
+static pthread_barrier_t all_have_counted;
+static pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+
+static void *count_and_wait(void *unused) {
+  void *object = malloc(64);
+  look_at(object);
+  free(object);
+  pthread_barrier_wait(&all_have_counted);
+  pthread_mutex_lock(&end);
+  pthread_mutex_unlock(&end);
+  return unused;
+}
+
+static void evict_caches(void) {
+  static volatile char *memory;
+  if (!memory) memory = malloc(EVICTING_BYTES);
+  if (!memory) exit_with("out of memory");
+  for (size_t i = 0; i < EVICTING_BYTES; i += 64) memory[i]++;
+}
+
+static struct mallometer_counters read_process(void) {
+  struct mallometer_counters counters = {0};
+  if (mallometer_snapshot(&counters) != 0) exit_with("mallometer_snapshot failed");
+  return counters;
+}
+
+static void print_snapshots(const char *name, int readings, void (*before)(void)) {
+  printf("%s", name);
+  for (int i = 0; i < readings; i++) {
+    if (before) before();
+    uint64_t start = elapsed_ns();
+    read_process();
+    printf(" %llu", (unsigned long long)(elapsed_ns() - start));
+  }
+  printf("\n");
+}
+
+static void print_thread_snapshots(int readings) {
+  printf("thread");
+  for (int i = 0; i < readings; i++) {
+    uint64_t start = elapsed_ns();
+    for (int j = 0; j < THREAD_READINGS_PER_SAMPLE; j++) {
+      struct mallometer_counters counters = {0};
+      if (mallometer_thread_snapshot(&counters) != 0) exit_with("mallometer_thread_snapshot failed");
+    }
+    printf(" %llu", (unsigned long long)(elapsed_ns() - start) / THREAD_READINGS_PER_SAMPLE);
+  }
+  printf("\n");
+}
+
+static void start_threads(int count) {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, STACK_BYTES);
+  pthread_barrier_init(&all_have_counted, NULL, (unsigned)count + 1);
+  pthread_mutex_lock(&end);
+  for (int i = 0; i < count; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, &small, count_and_wait, NULL) != 0) exit_with("no more threads");
+  }
+  pthread_barrier_wait(&all_have_counted);
+}
+
+/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
+ *
+ * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then measures
+ * three series of readings. The first reads the process again and again, so that all blocks are in the caches, as in a
+ * program that reads before and after a piece of work. The second overwrites the caches before each reading of the
+ * process, as in a program that reads every few seconds. The third reads the counters of the main thread. */
+static void time_readings(int threads, int readings) {
+  if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");
+  if (!mallometer_available()) exit_with("libmallometer is not preloaded");
+  start_threads(threads);
+  if (read_process().threads < (uint32_t)threads) exit_with("fewer threads counted than started");
+  print_snapshots("warm", readings, NULL);
+  print_snapshots("cold", readings, evict_caches);
+  print_thread_snapshots(readings); /* the threads end with the process */
+}
+
 int main(int count, char *arguments[]) {
+  if (count == 4 && strcmp(arguments[1], "snapshot") == 0) {
+    time_readings(atoi(arguments[2]), atoi(arguments[3]));
+    return 0;
+  }
   const struct pattern *pattern = count >= 3 ? pattern_named(arguments[1]) : NULL;
   long operations = pattern ? strtol(arguments[2], NULL, 10) : 0;
   if (operations <= 0) exit_with("usage: workload NAME OPERATIONS [MILLISECONDS]; the names are in the source");
