@@ -230,14 +230,18 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <dependencies>{dependencies}</dependencies>
 </project>
 """
-DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+DEPENDENCY = ("groupId", "artifactId", "version", "classifier")
+
+
+def dependency(coordinates):
+    return "<dependency>" + "".join(f"<{tag}>{part}</{tag}>" for tag, part in zip(DEPENDENCY, coordinates.split(":"))) + "</dependency>"
 
 
 def artifacts(name, coordinates):
     """Returns the class path of artifacts and of all that they need, fetched by Maven once; versions may be properties of the project."""
     directory = TARGET / "artifacts" / name
     pom, class_path = directory / "pom.xml", directory / "class-path"
-    text = POM.format(name=name, dependencies="".join(DEPENDENCY.format(*one.split(":")) for one in coordinates))
+    text = POM.format(name=name, dependencies="".join(map(dependency, coordinates)))
     if not class_path.exists() or pom.read_text() != text:
         directory.mkdir(parents=True, exist_ok=True)
         class_path.unlink(missing_ok=True)

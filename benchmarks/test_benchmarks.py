@@ -1,11 +1,16 @@
 """Tests that the benchmarks judge invented measurements rightly."""
 
+import contextlib
 import dataclasses
+import io
+import json
 import math
 import pathlib
 import random
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), *(str(HERE / name) for name in ("leaks", "diagnosis"))]
@@ -282,6 +287,29 @@ class PairsTest(unittest.TestCase):
         right = page(12, rows=(row("site", 55.5) | {"name": "Loads$Ring.replace"}, row("site", 9) | {"name": "Loads$Ring.replaced"}))
         self.assertTrue(told([right, *plan])["amounts"])
         self.assertFalse(told([page(12, rows=(row("site", 40) | {"name": "Loads$Ring.replace"},)), *plan])["amounts"])
+
+    def test_only_the_row_of_a_pair_is_compared(self):
+        with tempfile.TemporaryDirectory() as results:
+            one = {"face": "planted", "run": 1, "time": 0, "rows": {PAIR.row: 3, "count:searches": 9}}
+            pathlib.Path(results, "ring-leaking.jsonl").write_text(json.dumps(one))
+            self.assertEqual([one | {"rows": {PAIR.row: 3 * MIB}}], pairs.read(pathlib.Path(results), PAIR, "leaking"))
+
+    def test_the_table_of_products_has_their_states_and_alarms_and_the_bound_counts_the_twins_too(self):
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(pairs, "RESULTS", pathlib.Path(directory)), mock.patch.object(pairs, "PAIRS", (PAIR,)):
+            def printed(*said):
+                for name, records in (("ring", recorded()), ("Kafka", recorded(*said))):
+                    text = "\n".join(map(json.dumps, [*records, {"face": "complete"}]))
+                    pathlib.Path(directory, f"{name}-fixed.jsonl").write_text(text)
+                with contextlib.redirect_stdout(io.StringIO()) as output:
+                    pairs.print_products(pathlib.Path(directory), 20)
+                return output.getvalue()
+            quiet = printed(page(1, "too_early"), page(5, "healthy"), page(6, "healthy", "Fine"))
+            self.assertRegex(quiet, r"Kafka +\| 4.1.0 +\| 17 +\| attached \| 1 +\| too early 1.0, healthy 5.0 \| none +\| Fine")
+            self.assertIn("Of 1 twins and 1 products, there was an alarm on 0 of 2, at most 78%.", quiet)
+            self.assertIn("on 1 of 2.", printed(page(5)))
+
+    def test_the_bound_of_no_alarm_on_28_is_ten_percent(self):
+        self.assertEqual("0 of 28, at most 10%", pairs.bound(0, 28))
 
     def test_a_warning_and_a_verdict_of_a_leak_on_the_twin_are_alarms(self):
         self.assertFalse(told([page(5)], [page(5, "healthy")])["alarm"])

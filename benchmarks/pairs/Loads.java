@@ -1,5 +1,9 @@
+import ai.djl.huggingface.tokenizers.Encoding;
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.module.blackbird.BlackbirdModule;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdDictCompress;
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
@@ -8,6 +12,14 @@ import com.hedera.hashgraph.sdk.AccountId;
 import com.hedera.hashgraph.sdk.Client;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.incubator.codec.quic.QuicSslContext;
+import io.netty.incubator.codec.quic.QuicSslContextBuilder;
+import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,6 +28,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,9 +39,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManagerFactory;
 import ml.dmlc.xgboost4j.java.DMatrix;
 import ml.dmlc.xgboost4j.java.XGBoostError;
 import org.HdrHistogram.Histogram;
+import org.apache.curator.framework.imps.GzipCompressionProvider;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.Field;
 import org.apache.lucene.document.NumericDocValuesField;
@@ -43,6 +61,10 @@ import org.apache.lucene.search.SearcherManager;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
 import org.apache.lucene.store.MMapDirectory;
+import org.apache.parquet.bytes.BytesInput;
+import org.apache.parquet.compression.CompressionCodecFactory;
+import org.apache.parquet.hadoop.CodecFactory;
+import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.fusesource.leveldbjni.JniDBFactory;
 import org.iq80.leveldb.DB;
 import org.iq80.leveldb.WriteBatch;
@@ -94,8 +116,23 @@ public final class Loads {
       case "netty-buffer" -> events.every(4_000, new Messages()::encode);
       case "zstd-streams" -> events.every(4_000, new Exports()::export);
       case "leveldbjni" -> events.every(500, new Uploads(directory)::store);
+      case "codec-quic" -> events.every(150, new Listeners(directory)::renew);
+      case "netty-tcnative" -> events.every(100, new Sessions()::open);
+      case "parquet" -> events.every(1_000, new Pages()::read);
+      case "tokenizers-overflow" -> events.every(1_000, new Texts(directory)::encode);
+      case "curator" -> events.every(2_000, new Configurations()::compress);
+      case "blackbird" -> events.every(500, new Replies()::write);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
+  }
+
+  private static byte[] letters(int length) {
+    byte[] letters = new byte[length];
+    Random random = new Random(1);
+    for (int i = 0; i < length; i++) {
+      letters[i] = (byte) ('a' + random.nextInt(16));
+    }
+    return letters;
   }
 
   /** The code that a load repeats. */
@@ -538,14 +575,7 @@ public final class Loads {
 
   /** Compresses a document to a stream of the caller, which stays open. The compressor is closed only with {@link #RIGHT}. */
   private static final class Exports {
-    private final byte[] document = new byte[256 * KIB];
-
-    Exports() {
-      Random random = new Random(1);
-      for (int i = 0; i < document.length; i++) {
-        document[i] = (byte) ('a' + random.nextInt(16));
-      }
-    }
+    private final byte[] document = letters(256 * KIB);
 
     void export() throws IOException {
       ZstdOutputStreamNoFinalizer compressor = compress(new ByteArrayOutputStream());
@@ -583,6 +613,138 @@ public final class Loads {
       WriteBatch batch = database.createWriteBatch();
       batch.put(new byte[] {1}, value);
       return batch;
+    }
+  }
+  /**
+   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former context, after the next
+   * collection, which the requests of the meantime bring about.
+   */
+  private static final class Listeners {
+    private static final String PASSWORD = "password";
+
+    private byte[][] requests = {};
+    private final KeyManagerFactory identity = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    private final TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+
+    Listeners(Path directory) throws Exception {
+      Path file = directory.resolve("identity.p12");
+      String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+      new ProcessBuilder(
+              keytool, "-genkeypair", "-alias", "server", "-keyalg", "EC", "-dname", "CN=localhost", "-storepass", PASSWORD, "-keystore",
+              file.toString())
+          .inheritIO()
+          .start()
+          .waitFor();
+      identity.init(KeyStore.getInstance(file.toFile(), PASSWORD.toCharArray()), PASSWORD.toCharArray());
+      trusted.init((KeyStore) null);
+    }
+
+    void renew() {
+      requests = new byte[4][256 * KIB];
+      create();
+    }
+
+    private QuicSslContext create() {
+      return QuicSslContextBuilder.forServer(identity, null)
+          .trustManager(trusted)
+          .clientAuth(ClientAuth.REQUIRE)
+          .applicationProtocols("h3")
+          .build();
+    }
+  }
+
+  /** Creates 250 TLS engines and releases them. */
+  private static final class Sessions {
+    private final SslContext context;
+
+    Sessions() throws Exception {
+      context = SslContextBuilder.forClient().sslProvider(SslProvider.OPENSSL_REFCNT).build();
+    }
+
+    void open() {
+      for (int i = 0; i < 250; i++) {
+        ReferenceCountUtil.release(create());
+      }
+    }
+
+    private SSLEngine create() {
+      return context.newEngine(UnpooledByteBufAllocator.DEFAULT);
+    }
+  }
+
+  /** Decompresses a page of a Parquet file. */
+  private static final class Pages {
+    private static final int SIZE = 64 * KIB;
+
+    private final BytesInput page;
+    private final CompressionCodecFactory.BytesInputDecompressor decompressor;
+
+    Pages() throws IOException {
+      CodecFactory codecs = new CodecFactory(new Configuration(), SIZE);
+      page = BytesInput.copy(codecs.getCompressor(CompressionCodecName.ZSTD).compress(BytesInput.from(letters(SIZE))));
+      decompressor = codecs.getDecompressor(CompressionCodecName.ZSTD);
+    }
+
+    void read() throws IOException {
+      if (decompress().toByteArray().length != SIZE) {
+        throw new IllegalStateException("the page was not read");
+      }
+    }
+
+    private BytesInput decompress() throws IOException {
+      return decompressor.decompress(page, SIZE);
+    }
+  }
+
+  /** Encodes a text that is ten times as long as the tokens that the tokenizer returns. */
+  private static final class Texts {
+    private static final String TOKENIZER =
+        """
+        {"version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+         "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,
+         "model": {"type": "WordLevel", "vocab": {"unknown": 0, "word": 1}, "unk_token": "unknown"}}
+        """;
+
+    private final HuggingFaceTokenizer tokenizer;
+    private final String text = "word ".repeat(1_280);
+
+    Texts(Path directory) throws IOException {
+      Path file = Files.writeString(directory.resolve("tokenizer.json"), TOKENIZER);
+      tokenizer = HuggingFaceTokenizer.newInstance(file, Map.of("truncation", "true", "maxLength", "128"));
+    }
+
+    void encode() {
+      if (tokenize().getIds().length != 128) {
+        throw new IllegalStateException("the text was not truncated");
+      }
+    }
+
+    private Encoding tokenize() {
+      return tokenizer.encode(text);
+    }
+  }
+
+  /** Compresses a configuration of 4 KiB for the coordination service. */
+  private static final class Configurations {
+    private final GzipCompressionProvider provider = new GzipCompressionProvider();
+    private final byte[] configuration = new byte[4 * KIB];
+
+    void compress() throws Exception {
+      provider.compress("/configuration", configuration);
+    }
+  }
+
+  /** Writes each reply with a mapper of its own; with {@link #RIGHT}, all with the same. */
+  private static final class Replies {
+    private final Order order = new Order();
+    private final ObjectMapper shared = map();
+
+    void write() throws IOException {
+      (RIGHT ? shared : map()).writeValueAsString(order);
+    }
+
+    private ObjectMapper map() {
+      return new ObjectMapper().registerModule(new BlackbirdModule());
     }
   }
 }

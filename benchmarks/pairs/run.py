@@ -35,6 +35,7 @@ RESULTS = measure.TARGET / "pairs"
 REPRODUCED = "reproduced.json"
 WAYS = ("preloaded", "attached")
 MINUTES = 12
+PRODUCT_MINUTES = 20
 # The minute at which the library is attached to a running JVM.
 ATTACH_MINUTE = 0.5
 TWINS = ("leaking", "fixed")
@@ -42,10 +43,16 @@ LEVELDB = ("org.fusesource.leveldbjni:leveldbjni-all:1.8",)
 # The option of a twin that uses the library as documented.
 RIGHT = ("-Dright=true",)
 GRPC = "io.grpc:grpc-netty-shaded:1.48.1"
+QUIC = "io.netty.incubator:netty-incubator-codec-native-quic"
+TCNATIVE = "io.netty:netty-tcnative-boringssl-static"
+BLACKBIRD = ("com.fasterxml.jackson.module:jackson-module-blackbird:2.15.2",)
+HADOOP = ("org.apache.hadoop:hadoop-client-api:3.3.4", "org.apache.hadoop:hadoop-client-runtime:3.3.4")
 
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
+    """Two twins; a whole product has only the one that does not leak."""
+
     # The number of the row in candidates.md.
     number: int
     name: str
@@ -71,6 +78,12 @@ class Pair:
     versions: tuple = (17, 25)
     tuned: bool = False
     garbage: bool = False
+    # The class with the load.
+    main: str = "Loads"
+
+    @property
+    def twins(self):
+        return TWINS if self.main == "Loads" else TWINS[1:]
 
     def class_path(self, twin):
         wanted = getattr(self, twin)
@@ -129,6 +142,41 @@ PAIRS = (
          row="site:Exports.compress", amount=618_000, known=MEASURED, says=(r"Exports\.compress",), fixed_options=RIGHT),
     Pair(58, "leveldbjni", LEVELDB, LEVELDB, truth="batches are never closed", row="site:Uploads.prepare", amount=65_536,
          known="64 KiB for each batch", says=(r"Uploads\.prepare",), fixed_options=RIGHT, tuned=True),
+    Pair(11, "codec-quic", *((f"{QUIC}:0.0.{version}.Final:linux-x86_64",) for version in (45, 46)),
+         truth="each QUIC context loses copies of the names of those it trusts", row="site:Listeners.create", amount=14_552,
+         known="the names of the 144 authorities that both JDKs trust; malloc takes 16 bytes more for each", says=(r"Listeners\.create",)),
+    Pair(9, "netty-tcnative", *((f"{TCNATIVE}:2.0.{version}.Final", "io.netty:netty-handler:4.1.48.Final") for version in (29, 30)),
+         truth="each TLS engine loses its state though it is released", row="site:Sessions.create", amount=10_000,
+         known="250 engines of 40 bytes, for which malloc takes 48", says=(r"Sessions\.create",)),
+    Pair(24, "parquet", *((f"org.apache.parquet:parquet-hadoop:{version}", *HADOOP) for version in ("1.12.3", "1.13.0")),
+         truth="contexts of zstd wait for a collection", row="site:Pages.decompress", amount=None, known="collections free it",
+         says=(r"Pages\.decompress",), not_says=NO_LEAK, states=ANY, heap=512, garbage=True),
+    Pair(13, "tokenizers-overflow", **versions("ai.djl.huggingface:tokenizers", "0.28.0", "0.30.0"), truth="what is cut off of a text is lost",
+         row="site:Texts.tokenize", amount=114_000, known=MEASURED, says=(r"Texts\.tokenize",)),
+    Pair(26, "curator", **versions("org.apache.curator:curator-framework", "2.11.0", "2.11.1"), truth="Deflaters wait for a collection",
+         row="site:Configurations.compress", amount=None, known="collections free it", says=(r"Configurations\.compress",), not_says=NO_LEAK, states=ANY,
+         heap=512, garbage=True),
+    Pair(36, "blackbird", BLACKBIRD, BLACKBIRD, truth="each mapper adds classes", row="count:classes", amount=10,
+         known="one for each of ten properties; the JVM counts as many", says=("classes/min",), grows=("metaspace",), heap=256, fixed_options=RIGHT),
+)
+
+
+def product(name, *artifacts, **other):
+    return Pair(0, name, (), artifacts, "does not leak", "count:rounds", 0, "", main="Products", **{"heap": 512, **other})
+
+
+OPENED = tuple(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in (
+    "java.lang", "java.lang.invoke", "java.nio", "java.util", "java.util.concurrent", "sun.nio.ch", "sun.security.action", "sun.util.calendar"))
+# Flink 1.20 and Spark 3.5 do not support JDK 25.
+PRODUCTS = (
+    product("Kafka", "org.apache.kafka:kafka_2.13:4.1.0", "org.apache.kafka:kafka-tools:4.1.0"),
+    product("Flink", *(f"org.apache.flink:flink-{part}:1.20.1" for part in ("streaming-java", "clients", "connector-datagen")), options=OPENED, versions=(17,)),
+    product("Lucene", "org.apache.lucene:lucene-core:10.3.0", versions=(25,)),
+    product("Spark", "org.apache.spark:spark-sql_2.13:3.5.5", options=OPENED, versions=(17,), heap=1024),
+    product("Jetty", "org.eclipse.jetty:jetty-server:12.0.16"),
+    product("Tomcat", "org.apache.tomcat.embed:tomcat-embed-core:10.1.34"),
+    product("H2", "com.h2database:h2:2.3.232"),
+    product("DuckDB", "org.duckdb:duckdb_jdbc:1.4.1.0"),
 )
 
 
@@ -137,7 +185,7 @@ def program(pair, twin, home, class_path, directory):
     options = measure.access_options(measure.java_version(home))
     situation = pair.situation(twin)
     return [str(home / "bin/java"), f"-Xmx{pair.heap}m", *options, *situation.options, f"-Djava.io.tmpdir={directory}", "-cp",
-            f"{class_path}:{pair.class_path(twin)}", "Loads", pair.name, str(directory / "data"), pair.row]
+            f"{class_path}:{pair.class_path(twin)}", pair.main, pair.name, str(directory / "data"), pair.row]
 
 
 class Twin(diagnosis.Run):
@@ -233,13 +281,12 @@ def print_reproduced(results):
 
 
 def read(results, pair, twin):
-    """Returns the records of a twin, with amounts in place of its events."""
+    """Returns the records of a twin, with amounts in place of the events of its row. A load may also count work that adds nothing."""
     records = truth.read(results, pair.situation(twin))
     amount = pair.amount if twin == "leaking" else 0
     if amount is None:
         return [record for record in records if record["face"] != "planted"]
-    return [record | {"rows": {name: events * amount for name, events in record["rows"].items()}} if record["face"] == "planted" else record
-            for record in records]
+    return [record | {"rows": {pair.row: record["rows"].get(pair.row, 0) * amount}} if record["face"] == "planted" else record for record in records]
 
 
 def pages(records):
@@ -315,6 +362,10 @@ def right_at_end(pair, records):
     return said[-1]["state"] in situation.states and all(re.search(text, said[-1]["sentence"]) for text in situation.says)
 
 
+def jdk_of(start):
+    return re.sub(r"\D*(\d+).*", r"\1", start["jdk"])
+
+
 def describe(pair, records):
     """Returns a row of the table, and what the sums need."""
     leaking, fixed = (records[twin] for twin in TWINS)
@@ -326,7 +377,7 @@ def describe(pair, records):
     start = next(record for record in leaking if record["face"] == "start")
     way = next(record["state"] for record in leaking if record["face"] == "way")
     said = pages(leaking)[-1]["sentence"] if pages(leaking) else ""
-    row = [pair.number, pair.name, re.sub(r"\D*(\d+).*", r"\1", start["jdk"]), way, f"{start['load']:.0f}", pair.truth,
+    row = [pair.number, pair.name, jdk_of(start), way, f"{start['load']:.0f}", pair.truth,
            "never" if named is None else f"{named:.1f}", judged(right), amount_text(rows), judged(known), last_verdict(situation, leaking),
            "; ".join(alarmed) or "none", said]
     warned = any(page["state"] in GRAVE for page in pages(leaking))
@@ -366,18 +417,50 @@ def sums(kind, told, minutes):
     warned = sum(one["warned"] for one in told) + alarmed
     return [kind, len(told), f"{right} of {warned}", f"{found} of {len(told)}", f"{statistics.median(times):.1f}", f"{percentile(times, 0.95):.1f}",
             sum(time <= 10 for time in times), sum(time <= 3 for time in times), right, f"{sum(one['amounts'] for one in known)} of {len(known)}",
-            f"{alarmed} of {len(told)}" + ("" if alarmed else f", at most {1 - 0.05 ** (1 / len(told)):.0%}")]
+            bound(alarmed, len(told))]
 
 
-def results_of(minutes):
-    return RESULTS if minutes == MINUTES else RESULTS / f"{minutes:g}"
+def results_of(minutes, usual=MINUTES, results=RESULTS):
+    return results if minutes == usual else results / f"{minutes:g}"
+
+
+def is_complete(records):
+    return any(record["face"] == "complete" for record in records)
+
+
+def bound(alarmed, number):
+    """Returns how many of a number of JVMs there was an alarm on; if on none, also the highest rate of alarms at which that has a chance of
+    5 %."""
+    return f"{alarmed} of {number}" + ("" if alarmed else f", at most {1 - 0.05 ** (1 / number):.0%}")
+
+
+def states_seen(records):
+    """Returns each state of the pages, with the minute at which it began."""
+    seen = [page for page, before in zip(pages(records), [None, *pages(records)]) if not before or page["state"] != before["state"]]
+    return ", ".join(f"{page['state'].replace('_', ' ')} {page['minute']:.1f}" for page in seen)
+
+
+def print_products(results, minutes):
+    recorded = {product: read(results, product, "fixed") for product in PRODUCTS}
+    recorded = {product: records for product, records in recorded.items() if is_complete(records)}
+    rows = []
+    for product, records in recorded.items():
+        start, way = (next(record for record in records if record["face"] == face) for face in ("start", "way"))
+        rows.append([product.name, product.fixed[0].split(":")[2], jdk_of(start), way["state"], f"{start['load']:.0f}", states_seen(records),
+                     "; ".join(alarms(records)) or "none", (pages(records) or [{"sentence": ""}])[-1]["sentence"]])
+    measure.print_table(f"Whole products, {minutes:g} minutes each",
+                        ["product", "version", "JDK", "way in", "load", "states seen", "alarms", "last sentence"], rows)
+    twins = [records for records in (read(RESULTS, pair, "fixed") for pair in PAIRS) if is_complete(records)]
+    every = [*twins, *recorded.values()]
+    if every:
+        print(f"\nOf {len(twins)} twins and {len(recorded)} products, there was an alarm on {bound(sum(bool(alarms(records)) for records in every), len(every))}.")
 
 
 def print_tables(results, minutes):
     recorded = {}
     for pair in PAIRS:
         records = {twin: read(results, pair, twin) for twin in TWINS}
-        if all(any(record["face"] == "complete" for record in records[twin]) for twin in TWINS):
+        if all(is_complete(records[twin]) for twin in TWINS):
             recorded[pair] = records
     described = {pair: describe(pair, records) for pair, records in recorded.items()}
     starts = [record for records in recorded.values() for twin in TWINS for record in records[twin] if record["face"] == "start"]
@@ -403,39 +486,42 @@ def print_tables(results, minutes):
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="bin/soak pairs", description=__doc__.splitlines()[0])
     parser.add_argument("--next", type=int, help="run so many pairs that have no complete result, and print the tables of all")
-    parser.add_argument("--pair", choices=[pair.name for pair in PAIRS], action="append", help="only this one (repeatable)")
-    parser.add_argument("--minutes", type=float, default=MINUTES, help=f"how long a pair runs ({MINUTES}); results of other times are kept apart")
+    parser.add_argument("--products", action="store_true", help="run whole products that do not leak, in place of the pairs")
+    parser.add_argument("--pair", choices=[pair.name for pair in (*PAIRS, *PRODUCTS)], action="append", help="only this pair or product (repeatable)")
+    parser.add_argument("--minutes", type=float, help=f"how long a pair ({MINUTES}) or a product ({PRODUCT_MINUTES}) runs; results of other times are kept apart")
     parser.add_argument("--together", type=int, default=4, help="how many JVMs at the same time (4)")
     parser.add_argument("--jdk", type=pathlib.Path, action="append", help="a JDK's directory (repeatable: by turns). Default: JDK 17 and 25")
     parser.add_argument("--again", action="store_true", help="run also what has a complete result")
     parser.add_argument("--reproduce", type=float, metavar="MINUTES", help="run the twins without mallometer for so long, and print what each event adds")
     arguments = parser.parse_args()
     # diagnosis.Run reads these.
-    arguments.results = results_of(arguments.minutes)
+    usual, results = (PRODUCT_MINUTES, RESULTS / "products") if arguments.products else (MINUTES, RESULTS)
+    arguments.minutes = arguments.minutes or usual
+    arguments.results = results_of(arguments.minutes, usual, results)
     arguments.build, arguments.page_only, arguments.inputs = measure.ROOT, True, False
     arguments.commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
     return arguments
 
 
 def choices(pair, homes):
-    """Returns the JDK of a pair, and whether it is preloaded or attached, by its place among the pairs."""
-    place = PAIRS.index(pair)
+    """Returns the JDK of a pair or product, and whether it is preloaded or attached, by its place among them."""
+    place = next(among.index(pair) for among in (PAIRS, PRODUCTS) if pair in among)
     able = [home for home in homes if measure.java_version(home) in pair.versions] or homes
     return able[place % len(able)], WAYS[place // 2 % len(WAYS)]
 
 
 def run_all(arguments, chosen, homes, one_twin):
-    """Runs a function for each twin, and returns the results by pair and twin."""
+    """Runs a function for each twin of pairs or of products, and returns the results by pair and twin."""
     arguments.results.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mallometer-pairs-") as classes:
         # The class Situation counts what was planted.
         class_path = compile_programs(homes[0], classes)
-        everything = ":".join([*(pair.class_path("leaking") for pair in reversed(PAIRS)), class_path])
-        measure.compile_java(homes[-1], [HERE / "Loads.java"], classes, everything)
+        everything = ":".join([*(pair.class_path(pair.twins[0]) for pair in (PRODUCTS if arguments.products else PAIRS)), class_path])
+        measure.compile_java(homes[-1], [HERE / f"{chosen[0].main}.java"], classes, everything)
         with concurrent.futures.ThreadPoolExecutor(arguments.together) as together:
             runs = {}
             for pair in chosen:
-                for twin in TWINS:
+                for twin in pair.twins:
                     runs[pair, twin] = together.submit(one_twin, pair, twin, classes)
                     if len(runs) < arguments.together:
                         time.sleep(diagnosis.APART_SECONDS)
@@ -448,8 +534,8 @@ def run_all(arguments, chosen, homes, one_twin):
 def main():
     arguments = parse_arguments()
     homes = arguments.jdk or list(measure.find_jdks((17, 25)).values())
-    chosen = [pair for pair in PAIRS if not arguments.pair or pair.name in arguments.pair]
-    print(f"## Pairs\n\n{measure.describe_machine()}")
+    chosen = [pair for pair in (PRODUCTS if arguments.products else PAIRS) if not arguments.pair or pair.name in arguments.pair]
+    print(f"## {'Products' if arguments.products else 'Pairs'}\n\n{measure.describe_machine()}")
     if arguments.reproduce:
         rows = run_all(arguments, chosen, homes, lambda pair, twin, classes: reproduce(pair, twin, choices(pair, homes)[0], classes, arguments.reproduce))
         known = reproduced(arguments.results) | {" ".join(key): row for key, row in ((row[:2], row) for row in rows.values() if row)}
@@ -457,11 +543,11 @@ def main():
         print_reproduced(arguments.results)
         return
     missing = [pair for pair in chosen if arguments.again or not all(
-        any(record["face"] == "complete" for record in truth.read(arguments.results, pair.situation(twin))) for twin in TWINS)]
+        is_complete(truth.read(arguments.results, pair.situation(twin))) for twin in pair.twins)]
     if missing[:arguments.next]:
         run_all(arguments, missing[:arguments.next], homes, lambda pair, twin, classes: Twin(
             pair, twin, *choices(pair, homes), classes, arguments).watch())
-    print_tables(arguments.results, arguments.minutes)
+    (print_products if arguments.products else print_tables)(arguments.results, arguments.minutes)
 
 
 if __name__ == "__main__":
