@@ -82,7 +82,7 @@ public final class Products {
       case "Jetty" -> every(10, new Client(JettyServer.start())::get);
       case "Tomcat" -> every(10, new Client(TomcatServer.start(directory))::get);
       case "H2" -> every(20, new Accounts(directory)::transfer);
-      case "DuckDB" -> every(500, new Sales(directory)::sum);
+      case "DuckDB" -> every(100, new Sales(directory)::sum);
       default -> throw new IllegalArgumentException(arguments[0]);
     }
     System.exit(0);

@@ -363,7 +363,7 @@ def right_at_end(pair, records):
 
 
 def jdk_of(start):
-    return re.sub(r"\D*(\d+).*", r"\1", start["jdk"])
+    return re.sub(r"\D*(?:1\.)?(\d+).*", r"\1", start["jdk"])
 
 
 def describe(pair, records):
@@ -420,7 +420,8 @@ def sums(kind, told, minutes):
             bound(alarmed, len(told))]
 
 
-def results_of(minutes, usual=MINUTES, results=RESULTS):
+def results_of(minutes, products=False):
+    usual, results = (PRODUCT_MINUTES, RESULTS / "products") if products else (MINUTES, RESULTS)
     return results if minutes == usual else results / f"{minutes:g}"
 
 
@@ -495,9 +496,8 @@ def parse_arguments():
     parser.add_argument("--reproduce", type=float, metavar="MINUTES", help="run the twins without mallometer for so long, and print what each event adds")
     arguments = parser.parse_args()
     # diagnosis.Run reads these.
-    usual, results = (PRODUCT_MINUTES, RESULTS / "products") if arguments.products else (MINUTES, RESULTS)
-    arguments.minutes = arguments.minutes or usual
-    arguments.results = results_of(arguments.minutes, usual, results)
+    arguments.minutes = arguments.minutes or (PRODUCT_MINUTES if arguments.products else MINUTES)
+    arguments.results = results_of(arguments.minutes, arguments.products)
     arguments.build, arguments.page_only, arguments.inputs = measure.ROOT, True, False
     arguments.commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
     return arguments
@@ -535,6 +535,8 @@ def main():
     arguments = parse_arguments()
     homes = arguments.jdk or list(measure.find_jdks((17, 25)).values())
     chosen = [pair for pair in (PRODUCTS if arguments.products else PAIRS) if not arguments.pair or pair.name in arguments.pair]
+    if not chosen:
+        sys.exit("--pair names no product with --products, and no pair without it")
     print(f"## {'Products' if arguments.products else 'Pairs'}\n\n{measure.describe_machine()}")
     if arguments.reproduce:
         rows = run_all(arguments, chosen, homes, lambda pair, twin, classes: reproduce(pair, twin, choices(pair, homes)[0], classes, arguments.reproduce))
@@ -547,7 +549,9 @@ def main():
     if missing[:arguments.next]:
         run_all(arguments, missing[:arguments.next], homes, lambda pair, twin, classes: Twin(
             pair, twin, *choices(pair, homes), classes, arguments).watch())
-    (print_products if arguments.products else print_tables)(arguments.results, arguments.minutes)
+    of_pairs, of_products = (MINUTES, arguments.minutes) if arguments.products else (arguments.minutes, PRODUCT_MINUTES)
+    print_tables(results_of(of_pairs), of_pairs)
+    print_products(results_of(of_products, products=True), of_products)
 
 
 if __name__ == "__main__":
