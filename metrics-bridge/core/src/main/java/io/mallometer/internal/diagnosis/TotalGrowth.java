@@ -50,6 +50,12 @@ final class TotalGrowth {
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
+  /**
+   * For this long after the start-up, growth that only would double the process is compared with a
+   * warm-up that began at the start-up.
+   */
+  private static final Duration YOUNG = Duration.ofHours(2);
+
   /** The windows whose readings can exclude growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
@@ -87,6 +93,11 @@ final class TotalGrowth {
   private final Snapshot snapshot;
   private final ToDoubleFunction<HistoryPoint> figure;
   private final List<Kind> bounded;
+
+  /** The memory whose growth is judged: the figure, without the bounded rows if there are any. */
+  private final List<HistoryPoint> judged;
+
+  private final ToDoubleFunction<HistoryPoint> judgedFigure;
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
   private final Limit limit;
@@ -100,11 +111,9 @@ final class TotalGrowth {
     this.figure = figure(input);
     this.bounded = tenMinuteAccount().map(this::bounded).orElse(List.of());
     Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
-    this.growth =
-        bounded.isEmpty()
-            ? ProcessGrowth.of(input.history(), figure, startedUp, fewestFalls())
-            : ProcessGrowth.of(
-                totalWithout(bounded), HistoryPoint::usedBytes, startedUp, fewestFalls());
+    this.judged = bounded.isEmpty() ? input.history() : totalWithout(bounded);
+    this.judgedFigure = bounded.isEmpty() ? figure : HistoryPoint::usedBytes;
+    this.growth = ProcessGrowth.of(judged, judgedFigure, startedUp, fewestFalls());
     this.account =
         growth.isEmpty()
             ? tenMinuteAccount()
@@ -180,11 +189,17 @@ final class TotalGrowth {
 
   /**
    * Returns the seconds until the limit is reached or, after half an hour of watched growth, until
-   * the process has doubled, whichever is less.
+   * the process has doubled, whichever is less. A warm-up that will not double the process within a
+   * day does not count.
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
-    if (found.watched().compareTo(LONGEST_WARM_UP) < 0) {
+    boolean isYoung = watched().compareTo(YOUNG) < 0;
+    Instant from = isYoung ? input.run().startedUp().orElse(found.since()) : found.since();
+    boolean mayDouble =
+        found.watched().compareTo(LONGEST_WARM_UP) >= 0
+            && most(judged, judgedFigure, from, A_DAY.toSeconds()) >= latestBytes();
+    if (!mayDouble) {
       return limit.seconds();
     }
     double doubled = latestBytes() / found.slope().value();
@@ -222,7 +237,7 @@ final class TotalGrowth {
             Math.min(A_WEEK.toSeconds(), EXCLUDED * (double) watched().toSeconds()));
     Optional<AccountTable> table = table(from, Optional.empty());
     if (table.isEmpty()) {
-      double most = undivided(from, horizon);
+      double most = most(input.history(), figure, from, horizon);
       return most < latestBytes() && most < room() ? 0 : most / horizon;
     }
     double[] seconds = table.get().seconds();
@@ -249,13 +264,14 @@ final class TotalGrowth {
     return doubles || reaches ? together / horizon : 0;
   }
 
-  /**
-   * Returns the most bytes by which the total may grow within the horizon. Used if no table divides
-   * the total into rows.
-   */
-  private double undivided(Instant from, double horizon) {
+  /** Returns the most bytes by which a figure of points may grow within the horizon. */
+  private double most(
+      List<HistoryPoint> points,
+      ToDoubleFunction<HistoryPoint> figure,
+      Instant from,
+      double horizon) {
     List<HistoryPoint> window =
-        input.history().stream()
+        points.stream()
             .filter(point -> !point.time().isBefore(from))
             .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
             .toList();

@@ -47,6 +47,26 @@ class WarmUpTest {
     }
   }
 
+  /**
+   * After 45 minutes the process would double within half a day if it grew on in a line. Metaspace
+   * grows with the logarithm of time, and 20 MiB an hour more in the second process.
+   */
+  @Test
+  void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {
+    assertThat(longWarmUp(0).diagnosis().state()).isEqualTo(State.HEALTHY);
+    assertThat(longWarmUp(20).diagnosis().state()).isEqualTo(State.WATCH);
+  }
+
+  private static Situation longWarmUp(double leakPerHour) {
+    LongToDoubleFunction warm =
+        second -> 10 * Math.log(30 + second) + leakPerHour * Math.max(0, second - 600) / 3_600;
+    Situation slow =
+        new Situation(Duration.ofMinutes(45), second -> 80 + warm.applyAsDouble(second));
+    slow.limit = 2_048;
+    slow.parts.put(ResidentPart.METASPACE, second -> 20 + warm.applyAsDouble(second));
+    return slow;
+  }
+
   private static Situation warming(LongToDoubleFunction leak) {
     LongToDoubleFunction warm = second -> 2 * Math.log(30 + second);
     Situation idle =
