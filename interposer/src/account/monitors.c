@@ -79,7 +79,7 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
   call_all(&(struct monitored_event){object, requested, actual, false});
 }
 
-/* Passes the address of the freed object, which the callback may compare but must not access. */
+/* Passes the freed object's address to the callbacks, which may compare the address but must not access the object. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
 }
@@ -143,7 +143,7 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
-  /* Frees places that another thread of the parent was registering or unregistering. The next monitors there have other
-   * numbers. */
+  /* Frees places of monitors that another thread of the parent was registering or unregistering at the fork. The next
+   * monitors at these places have other numbers. */
   __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

@@ -1,5 +1,5 @@
 /*
- * Monitors: functions of the program that are called at every counted event.
+ * Monitors: functions of the program that are called at each counted allocation and free.
  *
  * While a monitor is registered, the hook takes the complete route, in which all functions pass their allocations
  * through one function and their frees through another (hooks/complete.c); these two call the monitors. Without

@@ -28,8 +28,8 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* The map is abandoned after this many missed changes in a row, over at least this time: its lock will probably not be
- * released any more. */
+/* A change is missed if the map's lock is not free. The map is abandoned after this many missed changes in a row, over
+ * at least this time: the lock will probably not be released any more. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -70,7 +70,7 @@ static uint32_t generation;
 /* The number of threads between ranges_before_unmapping() and ranges_after_unmapping(). */
 static uint32_t unmapping;
 
-/* Whether the map is not used because a thread did not release its lock. */
+/* Whether the map is not used because a thread did not release the map's lock. */
 static bool abandoned;
 
 static struct map *known_map(void) { return __atomic_load_n(&map, __ATOMIC_ACQUIRE); }
@@ -349,7 +349,8 @@ static void end_pass(void) {
   if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
 }
 
-/* Copies the ranges of a slice, except those that it forgets, to map->slice. Returns their number. */
+/* Copies the ranges of the next blocks to map->slice, except those that this pass forgets. Returns the number of copied
+ * ranges. */
 static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};
@@ -571,7 +572,8 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Changes the generation. If this thread does not get the lock, the next thread that takes it empties the map. */
+/* Changes the generation, by which a thread that takes the lock later learns that it must empty the map. Empties the
+ * map here if this thread gets the lock. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);

@@ -68,8 +68,8 @@ uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 
 /*
- * Inserts a range and removes what was known of its addresses. Inserts nothing if the generation has changed since the
- * caller read it. Takes over the caller's reference to the site in both cases.
+ * Inserts a range and removes its addresses from earlier ranges. Inserts nothing if the generation has changed since
+ * the caller read it. Takes over the caller's reference to the site in both cases.
  */
 void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
 

@@ -102,7 +102,7 @@ uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_b
 
 uint64_t peak_so_far(void) { return (uint64_t)__atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
-/* Bit i is set while window i is open. */
+/* Bit i is set while peak window i is open (totals.h). */
 static uint32_t windows;
 static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
 
@@ -188,8 +188,8 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets the net bytes above which a thread in a scope reports next to the peak. The thread reads the new value at its
- * next allocation. */
+/* Sets the net bytes above which a thread in a scope calls peak_flush(). The thread reads the new value at its next
+ * allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
@@ -209,12 +209,12 @@ static void flush_all(void) {
     if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* This fails if the headroom was withdrawn meanwhile, or if the owner has marked an event. */
+    /* This fails if the headroom changed meanwhile: the owner counts an event, or a thread has withdrawn it. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
-/* Takes sums of bytes only, because this runs on stacks with little room. */
+/* Raises the peaks by a sum over all blocks. Sums bytes only, because this runs on stacks with little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();

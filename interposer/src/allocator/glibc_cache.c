@@ -13,7 +13,7 @@
 #include "platform/thread.h"
 
 enum {
-  /* Bins of 32, 48 ... 1,040 bytes; from 2.42 on there are 12 more for larger objects, which are off by default. */
+  /* Bins of 32, 48 ... 1,040 bytes; since glibc 2.42 there are 12 more for larger objects, which are off by default. */
   BINS = 64,
   CHUNK_BEFORE_2_42 = 0x290,
   CHUNK_SINCE_2_42 = 0x300
@@ -44,8 +44,8 @@ static bool is_chunk_of_cache(uintptr_t object) {
          is_cache((const void *)object);
 }
 
-/* Returns how much a bin's number changes when two objects are freed. Allocates 18 objects first, so that the bin has
- * room. */
+/* Returns how much `numbers[bin]` changes when two objects are freed. Allocates 18 objects first, so that the bin has
+ * room for the two. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -108,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
+/* From glibc 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {
@@ -141,7 +141,8 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* Returns the thread pointer of a thread; 0 if the thread's id does not lie where it lies in the calling thread. */
+/* Returns the thread pointer of a thread; 0 if the distance from the thread's id to the list of robust locks differs
+ * from the calling thread's. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;
@@ -230,7 +231,8 @@ void glibc_caches_note(void) {
   }
 }
 
-/* Counts the threads that started since glibc_caches_note(). Both lists are in the order in which threads started. */
+/* Counts the threads that started since glibc_caches_note(). Both lists of ids are in the order in which threads
+ * started. */
 static size_t threads_since_note(void) {
   size_t count = thread_ids(caches->ids_later, MOST_THREADS), known = 0;
   for (size_t i = 0, at = 0; i < count; i++) {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Finds where threads have the pointer to their cache; does so once, and only if glibc serves. Allocates, frees, enters
- * the loader. If it returns false, all bytes are 0. */
+ * the loader. If it returns false, glibc_cache_bytes() returns 0. */
 bool glibc_cache_find(void);
 
 /* Returns the bytes of the calling thread's cached chunks and of its cache. Neither allocates nor locks. 0 for a thread
@@ -31,7 +31,7 @@ uint64_t glibc_cache_bytes(void);
 bool glibc_caches_open(void);
 void glibc_caches_close(void);
 
-/* Stores the content of the caches. */
+/* Stores the content of the caches for glibc_caches_compare(). */
 void glibc_caches_note(void);
 
 /* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks, and `change` to the sum of the

@@ -84,8 +84,8 @@ static bool may_ask_glibc(void) {
 }
 
 /*
- * Reads the live bytes of glibc and of slots. glibc does not count objects in slots, but subtracts the bytes of a slot
- * that it has freed. Adding retired_bytes corrects this.
+ * Reads the live bytes of glibc and of slots (leak/slots.h). glibc does not count objects in slots, but subtracts a
+ * slot's bytes when glibc frees the slot. Adding retired_bytes corrects this.
  */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);

@@ -15,8 +15,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* A look takes 10 to 30 us, mostly to wake up. From half of the limit on, a burst has less room, so looks are more
- * frequent. */
+/* The pauses between looks; a look tests whether memory rises, and takes 10 to 30 us, mostly to wake up. From half of
+ * the limit on, a burst has less room, so looks are more frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
@@ -206,7 +206,7 @@ static void copy_stack(struct recording_grown *grown) {
   }
 }
 
-/* The threads with samples of a site. Those that find no room are left out. */
+/* The threads with samples of a site. Threads after the first MOST_THREADS are left out. */
 struct tally {
   uint32_t thread[MOST_THREADS];
   uint64_t bytes[MOST_THREADS];
@@ -392,8 +392,8 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
 }
 
 /*
- * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that it is
- * requested only once, even if it has no name or there is no room. Returns whether there was room for all.
+ * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that each name
+ * is requested only once, even if the frame has no name or there is no room. Returns whether there was room for all.
  */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {
@@ -426,7 +426,7 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* Starts anew, because lines of sites that are no longer in the description take the room. */
+  /* Begins with an empty text again, because lines of sites that are no longer in the description take up the room. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

@@ -48,9 +48,9 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 bool burst_goes_on(void);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise; if
- * these take all room, the lines of the latest description replace them. Returns the bytes of all lines; 0 if none is
- * new. Called by a thread of the JVM, which may wait for a safepoint.
+ * Asks the JVM for the methods of the latest description, and appends a line for each frame to the lines of the same
+ * rise; if there is no room, the lines of the latest description replace all earlier lines. Returns the bytes of all
+ * lines; 0 if there is no new line. Called by a thread of the JVM, which may wait for a safepoint.
  */
 size_t burst_names(char *text, size_t capacity);
 

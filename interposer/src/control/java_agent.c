@@ -104,8 +104,8 @@ void java_agent_append(const char *agent) {
              "command line.");
     return;
   }
-  /* A JVM that this one starts, and the launcher when it executes itself again, inherit both variables. The option may
-   * therefore be there already. */
+  /* A JVM that this one starts, and the launcher when it executes itself again, inherit MALLOMETER_AGENT and VARIABLE.
+   * The option may therefore be there already. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
   if (contains_option(before, named)) return;

@@ -36,8 +36,8 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
-/* Returns whether this copy of the library is the one that the program calls. The path may lead to a newer file, which
- * is then loaded as a second copy. */
+/* Returns whether this copy of the library is the one that the program calls. The path by which the bridge loads the
+ * library may lead to a newer file, which is then loaded as a second copy. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
 /*
@@ -50,8 +50,8 @@ EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   return known && is_counting_copy() ? (jlong)(uintptr_t)functions[number] : 0;
 }
 
-/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function ignores
- * those that it does not have. */
+/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function does not
+ * read registers beyond its own parameters. */
 EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, jlong b, jlong c, jlong d, jlong e) {
   (void)thread, (void)class;
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
@@ -89,13 +89,13 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray e
   return loaded_classes(thread, endings);
 }
 
-/* Returns the ranges of the stacks of `threads`; NULL if the JVM does not describe them. */
+/* Returns the address ranges of the stacks of `threads`; NULL if the JVM does not report them. */
 EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray threads) {
   (void)class;
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a process of its own, whether the kernel reports the page cache. Only one thread may call this at a
+/* Tries once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
  * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;

@@ -55,8 +55,8 @@ bool process_wants_java_frames(void);
 
 /*
  * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables count against the
- * limits of the program, so they are reserved at the first call and not at the start: most programs that inherit the
- * preload never call it. Preserves errno.
+ * limits of the program, so they are reserved at the first call of this function and not at the start: most programs
+ * that inherit the preload never call it. Preserves errno.
  */
 bool process_has_call_sites(void);
 

@@ -101,8 +101,8 @@ static bool store(char *to, size_t probed, const void *bytes, size_t length) {
 /*
  * Writes the first `head` bytes of a record and its content into the region's next slot. A store into a file that was
  * truncated, or for which a copy-on-write file system finds no room, would raise SIGBUS and end the program. So the
- * kernel stores into each page first, and returns an error instead. The frame is written last: until then the slot has
- * an old checksum or none, and a reader skips it.
+ * kernel stores into each page first, and returns an error instead. The record's first fields, among them the checksum,
+ * are written last: until then the slot has an old checksum or none, and a reader skips the slot.
  */
 static bool put(enum region region, struct recording_sample *record, size_t head, const char *content, size_t length) {
   const struct recording_region *ring = &layout[region];

@@ -38,7 +38,7 @@ static bool read_header(int file, struct recording_header *header) {
 }
 
 /* Opens an existing recording that may be moved. Returns -1 if that fails: with ENOENT if there is no file, with errno
- * 0 if the attempt already has a reason. */
+ * 0 if this function has already stored the reason in `attempt`. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {

@@ -1,4 +1,5 @@
-/* The file, the comparison before each change, and the text. See termination_message.h. */
+/* Composes the text, writes and empties the file, and compares its content before each change. See
+ * termination_message.h. */
 #include "control/termination_message.h"
 
 #include <errno.h>
@@ -130,7 +131,8 @@ static void clear(void) {
   file_close(file);
 }
 
-/* Writes `text`. If nothing of it is written, an older message stays, which can still be emptied. */
+/* Writes `text` into the file. If not a byte is written, the file still has the latest message, and a later call may
+ * replace it or empty the file. */
 static void put(void) {
   int file = open_unchanged();
   if (file < 0) return;
@@ -156,7 +158,7 @@ static void end_now(void) {
   release(OFF);
 }
 
-/* Releases the lock. If message_stop() was called meanwhile, ends the message first. */
+/* Releases the lock. If message_stop() was called meanwhile, empties the file first. */
 static void give(void) {
   do {
     if (is_ending()) end_now();
@@ -222,8 +224,8 @@ void message_clear(void) {
   give();
 }
 
-/* No write begins after the state has changed, so the file stays empty. If another thread holds the lock for too long,
- * that thread ends the message. */
+/* Changes the state, after which no write begins, and then empties the file. If another thread holds the lock for too
+ * long, that thread empties the file when it releases the lock. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||

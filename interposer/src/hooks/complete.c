@@ -227,8 +227,8 @@ void *complete_posix_memalign(size_t alignment, size_t size, struct origin origi
 }
 
 /*
- * Frees an object in a slot. Counts the size that was counted at its allocation, not the slot's. Ignores an object that
- * is freed twice, and an address inside an object.
+ * Frees an object in a slot (leak/slots.h). Counts the size that was counted at its allocation, not the slot's. Ignores
+ * an object that is freed twice, and an address inside an object.
  */
 static void free_slot(const void *object) {
   struct slot_object removed;
