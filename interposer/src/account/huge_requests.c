@@ -19,7 +19,7 @@ static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has room for a whole thread name");
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+/* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
  * Fills an entry whose number the caller has set to WRITTEN. The fence orders these stores after that store, and the
@@ -101,8 +101,8 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets `recorded_above`. Repeats until the stored size is right for all watches, so that the thread that stores last
- * leaves the right size. */
+/* Sets `recorded_above` to the least of the watches' sizes and the huge threshold. Repeats if a watch was added or
+ * removed meanwhile, so that the thread that stores last stores the present least size. */
 static void choose_recorded(void) {
   size_t least;
   do {

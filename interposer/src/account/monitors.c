@@ -24,7 +24,7 @@ _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each plac
 static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* IS_REMOVED is added while a thread removes the monitor */
+  uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
    * it is set. The upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
   _Alignas(64) uint64_t running;
@@ -35,7 +35,7 @@ static uint32_t taken;
 
 uint32_t monitors;
 
-/* ---- Calling ------------------------------------------------------------------------------------------- */
+/* ---- Calling monitors ---------------------------------------------------------------------------------- */
 
 struct monitored_event {
   void *object;
@@ -91,7 +91,7 @@ void monitors_count_actual(void *context, void *object, size_t requested, size_t
   __atomic_fetch_add(&counts[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
 }
 
-/* ---- Registering --------------------------------------------------------------------------------------- */
+/* ---- Registering monitors ------------------------------------------------------------------------------ */
 
 int monitor_add(const struct mallometer_monitor *monitor) {
   static bool started;

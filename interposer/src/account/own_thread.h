@@ -11,7 +11,7 @@
  */
 size_t own_thread_start(void *(*run)(void *));
 
-/* Does the same with a given stack size, for threads that run code of the JVM. */
+/* Starts a thread as own_thread_start() does, with a given stack size, for threads that run code of the JVM. */
 size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes);
 
 void own_thread_begin(const char *name);

@@ -82,7 +82,8 @@ const char *ranges_missing(void) {
   return known_map() ? "the lock of the map of ranges was not given back" : "no memory for the map of ranges";
 }
 
-/* Counts the blocks that were ever used: a block becomes resident when it is first used. */
+/* Counts the bytes of the map's fields, of the blocks that were ever used (a block becomes resident when it is first
+ * used), and of map->slice if packing may have used it. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
   uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
@@ -90,7 +91,7 @@ size_t ranges_footprint(void) {
                             (most_used > PACKED_BLOCKS ? sizeof map->slice : 0));
 }
 
-/* ---- The lock ------------------------------------------------------------------------------------------ */
+/* ---- The lock of the map ------------------------------------------------------------------------------- */
 
 static bool locked;
 static uint32_t missed_in_row;
@@ -196,7 +197,7 @@ void ranges_forked(void) {
   locked = false;
 }
 
-/* ---- Places ------------------------------------------------------------------------------------------- */
+/* ---- Places in the map -------------------------------------------------------------------------------- */
 
 /* The place of a range: the position of its block in `order`, and its index in the block. */
 struct place {
@@ -235,7 +236,7 @@ static struct place place_of(uintptr_t address) {
 
 static void note_first(uint32_t number) { map->first[number] = block_at(number)->ranges[0].begin; }
 
-/* ---- Changes of places --------------------------------------------------------------------------------- */
+/* ---- Insertion and removal at a place ------------------------------------------------------------------ */
 
 static void add_block(uint32_t number) {
   uint16_t fresh = map->order[map->used];
@@ -299,8 +300,8 @@ static void release(struct references *references, uint32_t site) {
   references->count++;
 }
 
-/* Removes `count` ranges of one block, whose references the caller has released. Returns the place of the next
- * range. */
+/* Removes `count` ranges of one block, from a place on; the caller has released the references to their sites. Returns
+ * the place of the next range. */
 static struct place remove_run(struct place place, uint32_t count) {
   struct block *block = block_at(place.block);
   struct range *at = &block->ranges[place.range];
@@ -324,7 +325,7 @@ static void release_all(void) {
   renew(map);
 }
 
-/* ---- Room ---------------------------------------------------------------------------------------------- */
+/* ---- Making room in the map ---------------------------------------------------------------------------- */
 
 static uint32_t size_class(const struct range *range) {
   return 63 - (uint32_t)__builtin_clzll((unsigned long long)(range->end - range->begin));
@@ -405,7 +406,7 @@ static void make_room(void) {
   }
 }
 
-/* ---- Changes ------------------------------------------------------------------------------------------- */
+/* ---- Changes of the map -------------------------------------------------------------------------------- */
 
 /* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have numbers up to
  * `latest`. */
@@ -580,7 +581,7 @@ void ranges_forget(void) {
   if (begin(&signals)) end(signals);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------- */
+/* ---- Reading the map ----------------------------------------------------------------------------------- */
 
 static struct mallometer_range row_of(const struct range *range) {
   struct mallometer_range row = {range->begin, range->end - range->begin, (uint64_t)range->born << BIRTH_SHIFT,

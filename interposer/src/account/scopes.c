@@ -13,7 +13,7 @@
  * has closed the thread's last scope in the middle of an event. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
-/* ---- Records ------------------------------------------------------------------------------------------ */
+/* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
  * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
@@ -201,7 +201,7 @@ void scope_match_free(struct thread_block *block, const void *object, size_t byt
 
 bool scopes_include_matched(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
 
-/* ---- A thread's chain ---------------------------------------------------------------------------------- */
+/* ---- A thread's chain of scopes ------------------------------------------------------------------------ */
 
 static void free_record(struct scope *scope) {
   unmap_table(scope);
@@ -211,7 +211,7 @@ static void free_record(struct scope *scope) {
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets which events the thread reports, by the scopes in its chain. */
+/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the headroom. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -247,7 +247,7 @@ static void unlink_abandoned(struct thread_block *block) {
     } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       free_record(scope);
     } else {
-      place = &thread_scoping(block)->innermost; /* a signal handler has opened a scope before this one */
+      place = &thread_scoping(block)->innermost; /* a signal handler has linked a scope in front of this one */
     }
   }
 }
@@ -306,7 +306,7 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
   return object;
 }
 
-/* ---- Beginning ----------------------------------------------------------------------------------------- */
+/* ---- The beginning of a scope -------------------------------------------------------------------------- */
 
 static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
@@ -385,7 +385,7 @@ int scope_open(struct thread_block *block, bool matched) {
   return (int)number;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------- */
+/* ---- Reading a scope ----------------------------------------------------------------------------------- */
 
 void scopes_interrupt(void) { __atomic_fetch_add(&interruptions, 1, __ATOMIC_RELEASE); }
 
@@ -521,7 +521,7 @@ bool scope_retains(const struct scope *scope, const void *object) {
   return retained;
 }
 
-/* ---- End ----------------------------------------------------------------------------------------------- */
+/* ---- The end of a scope -------------------------------------------------------------------------------- */
 
 /* Leaves a closed scope for the measured thread to free, because that thread may be in the middle of an event. Frees
  * the scope here if that thread has ended. */
@@ -591,7 +591,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
-  scoping->is_held = false; /* a signal handler may have left an event by longjmp */
+  scoping->is_held = false; /* still set if a signal handler left an event by longjmp */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;

@@ -170,8 +170,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* The block is set before this call, so that pthread_setspecific itself, and a signal handler during it, count in the
-   * block. */
+  /* The block is set before this call, so that it counts the allocations of pthread_setspecific and of a signal handler
+   * that interrupts the call. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -181,8 +181,8 @@ static void (*at_hand_over)(struct thread_block *block);
 /*
  * Ends a thread. This is the destructor of the library's thread key. Destructors of other keys may allocate and free
  * later, which counts in the shared block. If the thread kept its block until the next round of destructors, glibc
- * would execute 500 instructions more for each thread. If an answer was requested and the thread has had no event
- * since, it answers here.
+ * would execute 500 instructions more for each thread. A thread that has not yet called the function of
+ * thread_blocks_request_answer() calls it here.
  *
  * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
  * overwritten it.
@@ -230,7 +230,7 @@ void thread_blocks_forked(void) {
   __atomic_store_n(&owners, is_thread_block(own_block()) ? 1 : 0, __ATOMIC_RELAXED);
 }
 
-/* ---- Readers ------------------------------------------------------------------------------------------ */
+/* ---- Figures for readers ------------------------------------------------------------------------------ */
 
 uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RELAXED); }
 

@@ -294,7 +294,8 @@ static inline void headroom_withdraw(struct thread_block *block) {
   }
 }
 
-/* Returns current_block. Each call reads it anew; the fast path does so before and after the allocator's call. */
+/* Returns current_block. Each call reads the pointer again: on the fast path that is cheaper than keeping the pointer
+ * across the allocator's call. */
 static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
 /* The counters of events without a block. Only counter_add_shared may write them. */

@@ -10,7 +10,7 @@ static uint32_t sums_under_way;
 static int64_t baseline;
 static uint64_t extra;
 
-/* ---- Sums --------------------------------------------------------------------------------------------- */
+/* ---- Sums over all threads ---------------------------------------------------------------------------- */
 
 static void add_frees(const struct event_counters *events, struct mallometer_counters *sum) {
   sum->frees += counter_read(&events->frees);
@@ -108,7 +108,7 @@ static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS]
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
 
-/* Returns the lowest peak of the process and of the windows. Live bytes below it change no peak. */
+/* Returns the lowest peak of the process and of the windows. Live bytes below the result change no peak. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -259,16 +259,16 @@ void peak_flush(struct thread_block *block) {
 
 void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
-/* ---- Windows ------------------------------------------------------------------------------------------- */
+/* ---- Peak windows -------------------------------------------------------------------------------------- */
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /* Bit i is set while window i is reserved, open or not. Windows are used in turn, because a sum that began before a
- * window was closed may still raise its peak. */
+ * window was closed may still raise that window's peak. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
-/* Returns the first free window from `from` on. */
+/* Returns the first free window from `from` on; if there is none, the first free window of all. */
 static int free_window(uint32_t taken, uint32_t from) {
   uint32_t later = ~taken & UINT32_MAX << from;
   return __builtin_ctz(later ? later : ~taken);

@@ -47,7 +47,7 @@ bool next_allocator_function(void *function, const char *name) {
   return false;
 }
 
-/* ---- glibc's ------------------------------------------------------------------------------------------- */
+/* ---- The functions of glibc.h -------------------------------------------------------------------------- */
 
 bool glibc_serves(void) { return false; }
 

@@ -120,7 +120,7 @@ uint64_t glibc_cache_bytes(void) {
   return bytes;
 }
 
-/* ---- All threads --------------------------------------------------------------------------------------- */
+/* ---- The caches of all threads ------------------------------------------------------------------------- */
 
 enum { MOST_THREADS = 16384 };
 
@@ -189,7 +189,7 @@ static uint64_t difference(const struct held *one, const struct held *other) {
 }
 
 static bool find_own_description(uint32_t id, uintptr_t list) {
-  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in 2.36 */
+  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in glibc 2.36 */
   uint32_t before[FARTHEST_ID / sizeof(uint32_t)];
   caches->list_at = list - thread_pointer();
   if (caches->list_at + farthest >= 2 * farthest || list <= FARTHEST_ID) return false;

@@ -48,7 +48,7 @@ struct estimate {
   unsigned heap_count;
 };
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Reading the heaps --------------------------------------------------------------------------------- */
 
 /* Reads only pages that were touched. An untouched page holds no chunk, and a read of it would create page tables. */
 static bool read_heap(uintptr_t from, void *to, size_t bytes) {
@@ -56,7 +56,7 @@ static bool read_heap(uintptr_t from, void *to, size_t bytes) {
   return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
 }
 
-/* ---- One window ---------------------------------------------------------------------------------------- */
+/* ---- Free chunks in one window ------------------------------------------------------------------------- */
 
 struct window {
   const struct heap *heap;
@@ -119,7 +119,7 @@ static unsigned free_chunks_in(const struct window *window) {
   return count;
 }
 
-/* ---- Heaps --------------------------------------------------------------------------------------------- */
+/* ---- Finding the heaps --------------------------------------------------------------------------------- */
 
 static struct arena *arena_at(struct estimate *estimate, uintptr_t address) {
   for (unsigned i = 0; i < estimate->arena_count; i++) {

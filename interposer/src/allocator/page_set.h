@@ -15,8 +15,8 @@
 
 static inline bool is_page(const void *address) { return (uintptr_t)address % SMALLEST_PAGE == 0; }
 
-/* Returns false if there is no memory, or if the address has more than 48 bits. An address that was in the set before
- * can always be added. */
+/* Adds an address. Returns false if there is no memory, or if the address has more than 48 bits. An address that was in
+ * the set before can always be added. */
 bool page_set_add(const void *page);
 
 void page_set_remove(const void *page);

@@ -26,7 +26,7 @@ static bool attached;
 static bool has_redirected_words;
 static struct redirection redirection; /* the latest walk over the loaded objects */
 
-/* ---- Refusals ------------------------------------------------------------------------------------------ */
+/* ---- Reasons to refuse an attach ----------------------------------------------------------------------- */
 
 static int refuse(int error, const char *reason) {
   process_set_state(MALLOMETER_STATE_NOT_PRELOADED, "not attached: %s", reason);
@@ -178,8 +178,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* Threads read the redirected words without a fence. This barrier makes the data of the route visible to them first.
-   */
+  /* Threads read the redirected words without a fence. This barrier first makes visible to them the data that the route
+   * uses (hooks/route.h). */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();

@@ -105,7 +105,7 @@ static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-/* ---- Quiet memory --------------------------------------------------------------------------------------- */
+/* ---- The baseline of quiet memory ----------------------------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();
@@ -159,7 +159,7 @@ uint64_t burst_pause_ns(void) {
   return pause > least ? pause : least;
 }
 
-/* ---- The description ------------------------------------------------------------------------------------ */
+/* ---- The description of a rise -------------------------------------------------------------------------- */
 
 static uint64_t growth_at(uint32_t place, uint32_t *number) {
   double live = call_site_live_bytes(place, number);
@@ -293,7 +293,7 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
   return publish(burst);
 }
 
-/* ---- Looks ---------------------------------------------------------------------------------------------- */
+/* ---- Looking for a rise --------------------------------------------------------------------------------- */
 
 /* Returns whether a rise begins. */
 static bool begins(uint64_t used, uint64_t now) {
@@ -349,7 +349,7 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 
 bool burst_goes_on(void) { return rising && is_written && description.sites > 0; }
 
-/* ---- Names ---------------------------------------------------------------------------------------------- */
+/* ---- Names of methods ----------------------------------------------------------------------------------- */
 
 static bool copy_description(struct recording_burst *to) {
   uint32_t before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);

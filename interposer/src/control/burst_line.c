@@ -83,7 +83,7 @@ static bool find_naming(const struct recording_grown *grown, const char *names, 
   return false;
 }
 
-/* Finds the method with most bytes. Returns its bytes; 0 if no site has a name. */
+/* Finds the method whose sites grew most together. Returns the bytes of their growth; 0 if no site has a name. */
 static uint64_t find_largest(const struct recording_burst *burst, const char *names, struct method *largest) {
   struct method methods[RECORDING_MOST_SITES];
   uint64_t bytes[RECORDING_MOST_SITES], most = 0;

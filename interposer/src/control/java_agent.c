@@ -19,7 +19,8 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* Looks for the record that ends a zip file. In the agent's jar this record has no comment, so its length is known. */
+/* Returns whether the file ends with the record that ends each zip file. In the agent's jar this record has no comment,
+ * so its length is known. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };

@@ -64,8 +64,8 @@ static bool is_before(const void *one, const void *other) {
   return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
-/* Passes the samples to the search. Samples that were allocated and freed during the reading may overlap; only the
- * first of them is searched for. */
+/* Passes the samples to the search. If memory was freed and allocated again during the reading, samples may have the
+ * same addresses; only the first of these samples is searched for. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -100,7 +100,7 @@ static int begin(uint32_t site) {
   return 0;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------- */
+/* ---- The steps of a search ----------------------------------------------------------------------------- */
 
 /* Tries in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
  * call. Tries again after a failure, because a trial may exceed its time limit on a busy machine. */
@@ -141,7 +141,7 @@ static int step(uint32_t wanted) {
   return result;
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------------------- */
+/* ---- The rows of the result ---------------------------------------------------------------------------- */
 
 static uint32_t hold_rows(struct mallometer_hold *rows, uint32_t capacity) {
   uint32_t count = 0;

@@ -25,8 +25,8 @@ int process_disable(void);
 int process_enable(void);
 
 /*
- * Returns why the environment forbids counting in a process that runs already, although an attach is possible; NULL if
- * nothing forbids it. The first call reads the environment. For control/attachment.h.
+ * Returns why the environment forbids counting in a process that runs already, even where an attach is possible; NULL
+ * if nothing forbids it. The first call reads the environment. For control/attachment.h.
  */
 const char *process_objection(void);
 

@@ -163,7 +163,7 @@ static bool move_into_place(struct creation_attempt *attempt, int file, bool dis
   return file_rename_without_replacing(attempt->unfinished, attempt->path) && file_is_at(attempt->path, file);
 }
 
-/* ---- Attempts ----------------------------------------------------------------------------------------- */
+/* ---- Attempts to create the file ---------------------------------------------------------------------- */
 
 enum outcome { DONE, REFUSED, OVERTAKEN };
 

@@ -101,7 +101,7 @@ static enum comparison compare(int file) {
   return length == (int64_t)sizeof found && memcmp(found, message, sizeof found) == 0 ? SAME : DIFFERENT;
 }
 
-/* Opens the file for a change. Returns -1 if it is not possible now, or is no longer allowed. */
+/* Opens the file for a change. Returns -1 if the file cannot be opened now, or must not be changed any more. */
 static int open_unchanged(void) {
   int file = file_open_existing(file_path);
   if (file < 0) {
@@ -207,7 +207,7 @@ static void compose(const char *clause) {
   memset(text + used, ' ', sizeof text - used);
 }
 
-/* ---- Calls --------------------------------------------------------------------------------------------- */
+/* ---- The functions of termination_message.h ------------------------------------------------------------ */
 
 void message_write(const char *clause) {
   if (!message_is_on() || !take()) return;
