@@ -55,7 +55,7 @@ static struct map {
   /* The indices of the blocks in use, in address order, then those of the free blocks. */
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS]; /* used by remove_blocks() */
-  uintptr_t first[BLOCKS];  /* the first address of each block in use, in the same order */
+  uintptr_t first[BLOCKS];  /* the first address of each block in use, in the order of `order` */
   /* The state of packing: the passes that are left, the block at which the current pass continues, and the number of
    * used blocks above which the next packing begins. */
   uint32_t passes, next, enough;

@@ -117,8 +117,8 @@ struct large_path {
  * `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes, and the largest request, that change no figure of a scope. An event that exceeds either of
-   * them takes the slow path. */
+  /* The highest net bytes, and the largest request, at which an allocation changes no figure of a scope
+   * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
   /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a

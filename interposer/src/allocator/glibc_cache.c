@@ -132,7 +132,7 @@ struct held {
 
 static struct caches {
   uintptr_t list_at; /* distance from a thread's thread pointer to its list of robust locks; negative on aarch64 */
-  uintptr_t id_at;   /* distance from the thread's id to that list */
+  uintptr_t id_at;   /* distance from the thread's id to the list of robust locks */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* 0: not found */

@@ -22,8 +22,8 @@ uint64_t glibc_cache_bytes(void);
 
 /*
  * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust locks,
- * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is found from there.
- * Reading unmapped memory fails without a fault. Only one thread may call this at a time.
+ * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is computed from
+ * that address. Reading unmapped memory fails without a fault. Only one thread may call this at a time.
  *
  * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there is no
  * memory for the tables. There is nothing to close then.

@@ -28,7 +28,7 @@ struct malloc_info {
   struct mallometer_arena *rows;
   uint32_t capacity;
 
-  /* The arena that is being read; the bytes of its free chunks without the one at its end. */
+  /* The arena that is being read; the bytes of its free chunks without the chunk at the arena's end. */
   struct mallometer_arena current;
   uint64_t in_bins;
   /* The excess of a sum that contains flags of size words. */

@@ -32,8 +32,8 @@ extern HIDDEN struct next_allocator next;
 
 /*
  * The allocator behind this library, if the program's malloc, and so `next`, is that of a library in front of this one.
- * Such a malloc may pass its calls on to the one behind it, which is this library. Those calls go to `after`: with
- * `next` they would loop. Used while `after_serves`.
+ * Such a malloc may pass its calls on to the one behind it, which is this library. Those calls go to `after`: if they
+ * were passed to `next`, they would come back without end. Used while `after_serves`.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;

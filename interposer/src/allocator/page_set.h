@@ -1,6 +1,6 @@
 /*
  * A set of addresses that are multiples of the smallest page size: one bit for each such address, in a tree that grows
- * with the addresses. 512 bytes of it serve 16 MiB of addresses.
+ * with the addresses. 512 bytes of the tree serve 16 MiB of addresses.
  *
  * The set needs no lock. Any thread may change and test the bits of its own objects. The tree's memory comes from the
  * next allocator and is never given back.

@@ -33,7 +33,7 @@
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
 /* Growth by less than the least rise divided by this number counts as none; in a rise, growth by less than half of
- * that. */
+ * this quotient. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u

@@ -151,7 +151,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java bridge reads the same variable. A mistyped value counts as off, which is safer. */
+/* Reads MALLOMETER_ATTACH, which the Java bridge reads, too. A mistyped value counts as off, which is safer. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};

@@ -1,11 +1,13 @@
 /*
- * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which the bridge calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. The JVM binds them to the class loader that loads the library by its path; other class loaders cannot use
- * them. That path gives the copy that the process already has, unless the file was replaced (is_counting_copy()).
+ * them. Loading by the path returns the copy that the process already has, unless the file was replaced
+ * (is_counting_copy()).
  *
  * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
- * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.
+ * first calls row 0, which returns the version of the interface, and uses the table only if the bridge has this
+ * version.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -187,8 +187,8 @@ struct recording_grown {
 struct recording_burst {
   /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* `charged_bytes` is the charged memory when the rise was described, `begin_bytes` the same less the rise. Without a
-   * limit, both are about the process's resident bytes without files. */
+  /* `charged_bytes` is the charged memory when the rise was described, `begin_bytes` is `charged_bytes` less the rise.
+   * Without a limit, both are about the process's resident bytes without files. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

@@ -41,7 +41,7 @@ static bool is_written;             /* whether `message` is in the file */
 static char found[MESSAGE_BYTES];   /* the content of the file */
 static char text[MESSAGE_BYTES];    /* the next message */
 
-/* Java's sentence; `sentence_version` is odd while it is stored. */
+/* The diagnosis, a sentence from Java; `sentence_version` is odd while a thread stores the sentence. */
 static char sentence[MESSAGE_SENTENCE_BYTES];
 static uint32_t sentence_bytes;
 static uint64_t sentence_ns;

@@ -31,7 +31,7 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  uintptr_t real; /* 0: the allocator has no such function, or its function calls another function of this list */
+  uintptr_t real; /* 0: not replaced; the allocator lacks the function, or its function calls another of this list */
 };
 
 /* Several rows have this library's free. The row of `free` comes first among them, so undoing stores the address of the
