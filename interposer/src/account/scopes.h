@@ -138,7 +138,7 @@ bool scopes_include_matched(void);
 /* Ends the scopes of the calling thread, which is ending and owns `block`. The scopes keep their figures. */
 void scopes_end(struct thread_block *block);
 
-/* Returns the reserved bytes, including tables of matched scopes. */
+/* Returns the bytes reserved for scopes, including the tables of matched scopes. */
 size_t scopes_footprint(void);
 
 /* Ends the scopes of threads that do not exist in a forked child. Call this before thread_blocks_forked(). */

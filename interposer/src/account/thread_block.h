@@ -48,7 +48,7 @@ struct event_counters {
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
-  counter by_class[SIZE_CLASSES]; /* ordered by event_allocations() */
+  counter by_class[SIZE_CLASSES]; /* indexed by event_allocations() */
 };
 
 /* Returns the counter of a class's allocations. */
@@ -121,7 +121,7 @@ struct thread_scoping {
    * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a
+  /* The net bytes above which the thread reports to the peak. This limit replaces the headroom, which is withdrawn in a
    * scope. */
   int64_t report_peak_at;
   struct scope *innermost;

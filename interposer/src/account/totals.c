@@ -90,8 +90,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
-/* Returns the slack: a sum is taken if the estimate exceeds the peak by more than this. The loads are relaxed, because
- * no other value is read by means of the peak. */
+/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. The
+ * loads are relaxed, because no other value is read by means of the peak. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;

@@ -62,8 +62,8 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is found
- * by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
+ * A peak window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is
+ * found by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
  * The caller passes the sum at that point in time to peak_window_open(), which returns the window's number, or -1 if
  * all windows are in use.
  */
@@ -74,7 +74,7 @@ struct peak_window {
 };
 int peak_window_open(const struct mallometer_counters *sum);
 void peak_window_close(uint32_t number);
-/* Reads a window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
+/* Reads a peak window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
 /* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews the thread's

@@ -1,4 +1,4 @@
-/* Keeps the baseline of quiet memory, looks for rises, and describes a rise. See burst.h. */
+/* Takes a baseline while memory is quiet, looks for rises, and describes a rise. See burst.h. */
 #include "control/burst.h"
 
 #include <inttypes.h>

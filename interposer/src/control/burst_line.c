@@ -1,4 +1,4 @@
-/* Looks up frames in the lines of names, and adds up the sites of each method. See burst_line.h. */
+/* Looks up the methods of frames, and adds up the growth of each method's sites. See burst_line.h. */
 #include "control/burst_line.h"
 
 #include <inttypes.h>

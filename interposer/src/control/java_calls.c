@@ -28,7 +28,7 @@
 
 #define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
 
-/* Declarations as javac's headers have them. */
+/* Declares the native methods as the headers do that javac generates. */
 EXPORT jlong METHOD(function)(JNIEnv *, jclass, jint);
 EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jlong);
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);

@@ -295,8 +295,8 @@ static void begin(void) {
   mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours)
-    hook_find_operators(); /* not yet the allocator, because looking it up now might make the loader
-                              call malloc; the first call finds it */
+    hook_find_operators(); /* finds no allocator yet, because a look-up now might make the loader
+                              call malloc; the first event finds the allocator */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {

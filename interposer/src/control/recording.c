@@ -165,8 +165,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Takes new names from the Java thread and records them. Sets `are_new` to whether there were any. Returns false if the
- * file is gone. */
+/* Takes new names from the thread that asks the JVM, and records them. Sets `are_new` to whether there were any.
+ * Returns false if the file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -329,8 +329,8 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
-   * lose its own Java thread. */
+  /* Ends the thread that asks the JVM for names here, and not after the loop: by then the next recorder's thread may
+   * have begun, and would lose the thread that it has started. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that requested a recording or a message before this exchange has seen that this thread runs, and has started
@@ -339,7 +339,7 @@ static bool goes_on(void) {
 }
 
 /* Prepares the memory of the threads, once in a process. A second recorder's thread must not clear this memory: the
- * Java thread of the first recorder's thread has been told to end, but may still write to it. */
+ * thread that asks the JVM for names, which the first recorder's thread has told to end, may still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;

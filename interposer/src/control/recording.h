@@ -45,7 +45,7 @@ void recording_forked(void);
 /* Returns the bytes of the stacks of the recorder's thread and of the thread that asks the JVM for names. */
 size_t recording_footprint(void);
 
-/* Returns the CPU time, in nanoseconds, of the two threads of which recording_footprint() counts the stacks. */
+/* Returns the CPU time of the recorder's thread and of the thread that asks the JVM for names, in nanoseconds. */
 uint64_t recording_overhead_ns(void);
 
 #endif

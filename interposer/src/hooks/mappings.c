@@ -30,7 +30,7 @@
 
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
-/* ---- The functions that follow in the search order ----------------------------------------------------- */
+/* ---- The next mmap, munmap and mremap ------------------------------------------------------------------ */
 
 static void *mremap_by_system(void *memory, size_t old_bytes, size_t bytes, int flags, ...) {
   va_list arguments;
