@@ -23,7 +23,7 @@
 
 #define MOST_MONITORS 8u
 
-/* A bit for each monitor that is called. */
+/* A bit for each monitor that is to be called. */
 extern HIDDEN uint32_t monitors;
 
 static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __ATOMIC_RELAXED) != 0; }
@@ -32,7 +32,7 @@ static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __A
 void monitors_allocated(void *object, size_t requested, size_t actual);
 void monitors_freed(const void *object, size_t actual);
 
-/* Can be registered as a monitor's function: adds 1 to the size class of the actual size, in an array of
+/* Can be registered as a monitor's function: adds 1 to the count of the actual size's class, in an array of
  * MALLOMETER_SIZE_CLASSES counts at `context`. */
 void monitors_count_actual(void *context, void *object, size_t requested, size_t actual);
 

@@ -32,8 +32,8 @@
 /* The growth of a thread's live bytes between two reports to the peak. */
 #define HEADROOM_BYTES 65536
 
-/* The largest request of the fast path. Larger requests take another path, which counts the open size class and records
- * the largest request. */
+/* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and
+ * records the largest request. */
 #define LARGEST_FAST_REQUEST 32768u
 
 /* Sizes of the sampler's tables for each thread (sample/sampler.h). */

@@ -256,7 +256,7 @@ int mallometer_objects(struct mallometer_object *objects, uint32_t capacity) {
   if (!objects) return -EINVAL;
   if (!process_has_call_sites()) return -ENODATA;
   return (int)live_samples_copy(objects, capacity, slots_copy(objects, capacity, NULL),
-                                NULL); /* objects in slots come first, because most is known of them */
+                                NULL); /* objects in slots come first, because most is known about them */
 }
 
 /* Returns why objects cannot be moved into slots in this process; NULL if they can. */
@@ -412,8 +412,8 @@ int mallometer_configure(uint32_t option, uint64_t value) {
 }
 
 /*
- * Adds the bytes of slots that glibc unmapped. glibc subtracts them from its mapped bytes, although it never added
- * them. If such an unmapping was not noticed yet, the sum may be below 0 and is raised to 0.
+ * Adds the bytes of slots (leak/slots.h) that glibc unmapped. glibc subtracts them from its mapped bytes, although it
+ * never added them. If such an unmapping was not noticed yet, the sum may be below 0 and is raised to 0.
  */
 static void add_slot_bytes(struct mallometer_allocator_state *figures) {
   uint64_t retired = slots_totals().retired_bytes, mapped = figures->mapped_bytes + retired;

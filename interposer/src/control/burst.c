@@ -73,12 +73,12 @@ static uint64_t look_ns;    /* the thread's CPU time at the latest look at a ris
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description while it is made, and its copy for the thread of the JVM. */
+/* The description while it is made, and its copy for the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
 
-/* The frames of one rise whose names were requested. Only the thread of the JVM uses this. */
+/* The frames of one rise whose names were requested. Only the thread that asks the JVM uses this. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];
@@ -168,7 +168,7 @@ static uint64_t growth_at(uint32_t place, uint32_t *number) {
   return growth > 0 ? (uint64_t)growth : 0;
 }
 
-/* Inserts a site into the list, which is sorted by growth; the smallest leaves a full list. */
+/* Inserts a site into the list, which is sorted by growth. If the list is full, drops the site that grew least. */
 static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth) {
   uint32_t at = burst->sites < RECORDING_MOST_SITES ? burst->sites++ : RECORDING_MOST_SITES - 1;
   if (burst->grown[at].live_bytes > growth) return;

@@ -50,7 +50,7 @@ bool burst_goes_on(void);
 /*
  * Asks the JVM for the methods of the latest description, and appends a line for each frame to the lines of the same
  * rise; if there is no room, the lines of the latest description replace all earlier lines. Returns the bytes of all
- * lines; 0 if there is no new line. Called by a thread of the JVM, which may wait for a safepoint.
+ * lines; 0 if there is no new line. Called by a thread that may wait for a safepoint of the JVM.
  */
 size_t burst_names(char *text, size_t capacity);
 

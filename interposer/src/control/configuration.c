@@ -76,7 +76,8 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-/* Reads a size of at least `least` bytes. `expected` describes such sizes, and `used` is the text of `otherwise`. */
+/* Reads a size of at least `least` bytes; `otherwise` is the default. The message about an invalid value says which
+ * sizes are `expected`, and with `used` which default is used. */
 static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
                         const char *expected, const char *used) {
   const char *value = value_of(environment, name);

@@ -379,8 +379,8 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot of a profile. Profiles at the peak use the slots 0 and 1 in turn; each share of the limit has one
- * slot. */
+/* Returns the slot of a profile; -1 if there is none. Profiles at the peak use the slots 0 and 1 in turn; each share of
+ * the limit (85, 90 and 95 %) has one slot. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;

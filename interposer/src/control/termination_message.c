@@ -182,7 +182,7 @@ void message_set_sentence(const char *said, uint32_t length) {
   __atomic_store_n(&storing, false, __ATOMIC_RELEASE);
 }
 
-/* Appends the sentence with its age, unless it is just being stored. */
+/* Appends Java's sentence with its age, unless a thread is storing a new sentence. */
 static size_t append_sentence(size_t length) {
   uint32_t before = __atomic_load_n(&sentence_version, __ATOMIC_ACQUIRE);
   uint32_t bytes = sentence_bytes;

@@ -26,11 +26,11 @@
 /* The most bytes of Java's sentence, which states the diagnosis. */
 #define MESSAGE_SENTENCE_BYTES 512u
 
-/* Takes the file, as mallometer_message_start(). */
+/* Takes the file, as mallometer_message_start() does. */
 int message_start(const char *path);
 
-/* Empties the file and leaves it, as mallometer_message_stop(). Waits up to a tenth of a second for a write in
- * progress. */
+/* Empties the file and stops using it, as mallometer_message_stop() does. Waits up to a tenth of a second for a write
+ * in progress. */
 void message_stop(void);
 
 /* Stores a sentence from Java, the diagnosis, which the next messages contain. Each byte that is not printable ASCII

@@ -257,13 +257,13 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
-/* Returns whether unmatched scopes are open and nothing else needs the complete path. */
+/* Returns whether the thread is in scopes, but in no matched scope, and nothing else needs the complete path. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether a matched scope is open and nothing else needs the complete path. */
+/* Returns whether the thread is in a matched scope, and nothing else needs the complete path. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -274,8 +274,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while only unmatched scopes are open. Rare cases are tail calls, so no register has to be
- * saved. */
+/* Counts an allocation while only unmatched scopes are open. Rare cases are left to tail calls, so no register has
+ * to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);

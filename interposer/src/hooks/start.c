@@ -1,4 +1,4 @@
-/* Finds the allocator below, and changes state and route accordingly. See start.h. */
+/* Finds the next allocator, and changes state and route accordingly. See start.h. */
 #include "hooks/start.h"
 
 #include <sched.h>
