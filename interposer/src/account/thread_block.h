@@ -104,7 +104,7 @@ struct thread_record {
   bool owned;
 };
 
-/* A call path of large allocations. */
+/* The countdown of one call path of large allocations. */
 struct large_path {
   uint32_t tag;
   /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
@@ -381,7 +381,7 @@ struct thread_block *thread_block_at(uint32_t index);
 
 /* Returns the number of threads that own a block. */
 uint32_t thread_block_owners(void);
-/* Returns the number of threads that ever found no block. */
+/* Returns the number of threads, so far, that found no free block. */
 uint64_t threads_without_block(void);
 /* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);

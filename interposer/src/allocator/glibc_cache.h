@@ -2,9 +2,9 @@
  * The free objects in threads' caches (glibc's "tcache") and the caches themselves, which glibc's statistics count as
  * used. glibc allocates and frees the caches without any function that a program could call.
  *
- * An unnamed pointer in the C library's thread-local variables points to the cache. It is found by its behaviour: it
- * points to a chunk with the size of a cache, in which one number changes by two when two objects of one size are
- * freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
+ * An unnamed pointer in the C library's thread-local variables points to the cache. It is recognized by
+ * what it points to: a chunk with the size of a cache, in which one number changes by two when two objects of one size
+ * are freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_CACHE_H

@@ -18,7 +18,7 @@
 #define DIGITS 16u
 #define LONGEST_WORD 80u
 
-/* A field of a line of the names. */
+/* A field of a line in `names`. */
 struct word {
   const char *begin;
   size_t length;

@@ -11,8 +11,8 @@
 
 /*
  * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, which every JVM reads, unless the variable has it already. `agent`
- * is the jar's path, and a = and the agent's options may follow. If it is not appended, writes the reason to standard
- * error. Must be called before main, because it changes the environment.
+ * is the jar's path, and a = and the agent's options may follow. If the option cannot be appended, writes the reason to
+ * standard error. Must be called before main, because it changes the environment.
  */
 void java_agent_append(const char *agent);
 

@@ -190,8 +190,8 @@ struct change {
   uint64_t latest;
 };
 
-/* Begins a call; must precede the system call. `unmaps` says whether the call may unmap memory, even if it then fails.
- * Preserves errno. */
+/* Prepares to record a change of mappings; must precede the system call. `unmaps` says whether the call may unmap
+ * memory, even if it then fails. Preserves errno. */
 static struct change begin_change(bool unmaps) {
   KEEP_ERRNO; /* a sandbox may refuse getpid(2), which then sets errno */
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};
