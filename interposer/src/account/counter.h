@@ -7,7 +7,7 @@
  *
  * An object's allocation is visible before its free, and readers sum frees first, so the live bytes are never negative.
  * If one thread allocates and frees an object, the additions here are released in that order; on the fast path,
- * order_frees_after_allocations() stands between them. If two threads do, the program itself orders the hand-over of
+ * order_frees_after_allocations() stands between the two. If two threads do, the program itself orders the hand-over of
  * the address, and the addition of the free depends on the object's size, which is read through that address; so the
  * addition of the allocation comes first. The reader acquires each counter. test/litmus has these and other patterns,
  * for herd7.

@@ -19,12 +19,12 @@ static uint64_t huge;
 static struct mallometer_event ring[ENTRIES];
 _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has room for a whole thread name");
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
+/* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
- * Fills an entry. The fence orders these stores after the mark, and the reader's fence orders its second load of the
- * number after its copy. A reader that copied a word of another event therefore finds another number
- * (test/litmus/event-copied).
+ * Fills an entry whose number the caller has set to WRITTEN. The fence orders these stores after that store, and the
+ * reader's fence orders its second load of the number after its copy. A reader that copied a word of another event
+ * therefore finds another number (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
@@ -101,8 +101,8 @@ static size_t least_recorded(void) {
   return watched < huge_threshold ? watched : huge_threshold;
 }
 
-/* Sets `recorded_above`. Repeats until the stored size is right for all watches, so that the thread that stores last
- * leaves the right size. */
+/* Sets `recorded_above` to the least of the watches' sizes and the huge threshold. Repeats if a watch was added or
+ * removed meanwhile, so that the thread that stores last stores the present least size. */
 static void choose_recorded(void) {
   size_t least;
   do {
@@ -188,7 +188,7 @@ void huge_requests_forked(void) {
     if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) == WRITTEN)
       __atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
   }
-  /* Frees watches that another thread of the parent was adding or removing. */
+  /* Frees watches that another thread of the parent was adding or removing at the fork. */
   __atomic_store_n(&taken, __atomic_load_n(&watching, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   choose_recorded();
 }
@@ -196,7 +196,8 @@ void huge_requests_forked(void) {
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
 /* If several threads remove a watch, only one finds the bit set. A request that another thread is recording may still
- * be written to the ring, even if the next watch uses it; that watch's reader compares sizes and threads. */
+ * be written to the ring after the next watch has taken the ring; the next watch's reader skips a request whose size
+ * or thread the watch does not want. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

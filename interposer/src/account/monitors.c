@@ -24,7 +24,7 @@ _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each plac
 static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* IS_REMOVED is added while a thread removes the monitor */
+  uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
    * it is set. The upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
   _Alignas(64) uint64_t running;
@@ -35,7 +35,7 @@ static uint32_t taken;
 
 uint32_t monitors;
 
-/* ---- Calling ------------------------------------------------------------------------------------------- */
+/* ---- Calling monitors ---------------------------------------------------------------------------------- */
 
 struct monitored_event {
   void *object;
@@ -79,7 +79,7 @@ void monitors_allocated(void *object, size_t requested, size_t actual) {
   call_all(&(struct monitored_event){object, requested, actual, false});
 }
 
-/* Passes the address of the freed object, which the callback may compare but must not access. */
+/* Passes the freed object's address to the callbacks, which may compare the address but must not access the object. */
 void monitors_freed(const void *object, size_t actual) {
   call_all(&(struct monitored_event){(void *)(uintptr_t)object, 0, actual, true});
 }
@@ -91,7 +91,7 @@ void monitors_count_actual(void *context, void *object, size_t requested, size_t
   __atomic_fetch_add(&counts[class < FIRST_CLASSES ? 0 : class - FIRST_CLASSES + 1], 1, __ATOMIC_RELAXED);
 }
 
-/* ---- Registering --------------------------------------------------------------------------------------- */
+/* ---- Registering monitors ------------------------------------------------------------------------------ */
 
 int monitor_add(const struct mallometer_monitor *monitor) {
   static bool started;
@@ -143,7 +143,7 @@ void monitors_forked(void) {
     __atomic_store_n(&places[i].running, (forks + 1) * FORK, __ATOMIC_RELAXED);
     __atomic_fetch_and(&places[i].use, ~(uint32_t)IS_REMOVED, __ATOMIC_RELAXED);
   }
-  /* Frees places that another thread of the parent was registering or unregistering. The next monitors there have other
-   * numbers. */
+  /* Frees places of monitors that another thread of the parent was registering or unregistering at the fork. The next
+   * monitors at these places have other numbers. */
   __atomic_store_n(&taken, __atomic_load_n(&monitors, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }

@@ -1,5 +1,5 @@
 /*
- * Monitors: functions of the program that are called at every counted event.
+ * Monitors: functions of the program that are called at each counted allocation and free.
  *
  * While a monitor is registered, the hook takes the complete route, in which all functions pass their allocations
  * through one function and their frees through another (hooks/complete.c); these two call the monitors. Without
@@ -23,7 +23,7 @@
 
 #define MOST_MONITORS 8u
 
-/* A bit for each monitor that is called. */
+/* A bit for each monitor that is to be called. */
 extern HIDDEN uint32_t monitors;
 
 static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __ATOMIC_RELAXED) != 0; }
@@ -32,7 +32,7 @@ static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __A
 void monitors_allocated(void *object, size_t requested, size_t actual);
 void monitors_freed(const void *object, size_t actual);
 
-/* Can be registered as a monitor's function: adds 1 to the size class of the actual size, in an array of
+/* Can be registered as a monitor's function: adds 1 to the count of the actual size's class, in an array of
  * MALLOMETER_SIZE_CLASSES counts at `context`. */
 void monitors_count_actual(void *context, void *object, size_t requested, size_t actual);
 

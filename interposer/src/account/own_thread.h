@@ -1,4 +1,5 @@
-/* The library's own threads. Their events are in no sum, they block all signals, and their stacks are small. */
+/* The library's own threads. Their allocations and frees are in no sum. They block all signals, and their stacks
+ * are small. */
 #ifndef MALLOMETER_ACCOUNT_OWN_THREAD_H
 #define MALLOMETER_ACCOUNT_OWN_THREAD_H
 
@@ -10,12 +11,12 @@
  */
 size_t own_thread_start(void *(*run)(void *));
 
-/* Does the same with a given stack size, for threads that run code of the JVM. */
+/* Starts a thread as own_thread_start() does, with a given stack size, for threads that run code of the JVM. */
 size_t own_thread_start_with(void *(*run)(void *), size_t stack_bytes);
 
 void own_thread_begin(const char *name);
 
-/* Must be the last call of a thread that ends before the process. */
+/* Must be the last call of a thread of the library, if the thread ends before the process. */
 void own_thread_end(void);
 
 #endif

@@ -28,8 +28,8 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* The map is abandoned after this many missed changes in a row, over at least this time: its lock will probably not be
- * released any more. */
+/* A change is missed if the map's lock is not free. The map is abandoned after this many missed changes in a row, over
+ * at least this time: the lock will probably not be released any more. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -55,7 +55,7 @@ static struct map {
   /* The indices of the blocks in use, in address order, then those of the free blocks. */
   uint16_t order[BLOCKS];
   uint16_t removed[BLOCKS]; /* used by remove_blocks() */
-  uintptr_t first[BLOCKS];  /* the first address of each block in use, in the same order */
+  uintptr_t first[BLOCKS];  /* the first address of each block in use, in the order of `order` */
   /* The state of packing: the passes that are left, the block at which the current pass continues, and the number of
    * used blocks above which the next packing begins. */
   uint32_t passes, next, enough;
@@ -70,7 +70,7 @@ static uint32_t generation;
 /* The number of threads between ranges_before_unmapping() and ranges_after_unmapping(). */
 static uint32_t unmapping;
 
-/* Whether the map is not used because a thread did not release its lock. */
+/* Whether the map is not used because a thread did not release the map's lock. */
 static bool abandoned;
 
 static struct map *known_map(void) { return __atomic_load_n(&map, __ATOMIC_ACQUIRE); }
@@ -82,7 +82,8 @@ const char *ranges_missing(void) {
   return known_map() ? "the lock of the map of ranges was not given back" : "no memory for the map of ranges";
 }
 
-/* Counts the blocks that were ever used: a block becomes resident when it is first used. */
+/* Counts the bytes of the map's fields, of the blocks that were ever used (a block becomes resident when it is first
+ * used), and of map->slice if packing may have used it. */
 size_t ranges_footprint(void) {
   if (!known_map()) return 0;
   uint32_t most_used = __atomic_load_n(&map->most_used, __ATOMIC_RELAXED);
@@ -90,7 +91,7 @@ size_t ranges_footprint(void) {
                             (most_used > PACKED_BLOCKS ? sizeof map->slice : 0));
 }
 
-/* ---- The lock ------------------------------------------------------------------------------------------ */
+/* ---- The lock of the map ------------------------------------------------------------------------------- */
 
 static bool locked;
 static uint32_t missed_in_row;
@@ -196,7 +197,7 @@ void ranges_forked(void) {
   locked = false;
 }
 
-/* ---- Places ------------------------------------------------------------------------------------------- */
+/* ---- Places in the map -------------------------------------------------------------------------------- */
 
 /* The place of a range: the position of its block in `order`, and its index in the block. */
 struct place {
@@ -235,7 +236,7 @@ static struct place place_of(uintptr_t address) {
 
 static void note_first(uint32_t number) { map->first[number] = block_at(number)->ranges[0].begin; }
 
-/* ---- Changes of places --------------------------------------------------------------------------------- */
+/* ---- Insertion and removal at a place ------------------------------------------------------------------ */
 
 static void add_block(uint32_t number) {
   uint16_t fresh = map->order[map->used];
@@ -299,8 +300,8 @@ static void release(struct references *references, uint32_t site) {
   references->count++;
 }
 
-/* Removes `count` ranges of one block, whose references the caller has released. Returns the place of the next
- * range. */
+/* Removes `count` ranges of one block, from a place on; the caller has released the references to their sites. Returns
+ * the place of the next range. */
 static struct place remove_run(struct place place, uint32_t count) {
   struct block *block = block_at(place.block);
   struct range *at = &block->ranges[place.range];
@@ -324,7 +325,7 @@ static void release_all(void) {
   renew(map);
 }
 
-/* ---- Room ---------------------------------------------------------------------------------------------- */
+/* ---- Making room in the map ---------------------------------------------------------------------------- */
 
 static uint32_t size_class(const struct range *range) {
   return 63 - (uint32_t)__builtin_clzll((unsigned long long)(range->end - range->begin));
@@ -349,7 +350,8 @@ static void end_pass(void) {
   if (--map->passes == 0) map->enough = map->used < PACKED_BLOCKS ? PACKED_BLOCKS : map->used + BLOCKS_OF_SLICE;
 }
 
-/* Copies the ranges of a slice, except those that it forgets, to map->slice. Returns their number. */
+/* Copies the ranges of the next blocks to map->slice, except those that this pass forgets. Returns the number of copied
+ * ranges. */
 static uint32_t read_slice(uint32_t blocks) {
   uint32_t total = 0;
   struct references references = {0};
@@ -404,7 +406,7 @@ static void make_room(void) {
   }
 }
 
-/* ---- Changes ------------------------------------------------------------------------------------------- */
+/* ---- Changes of the map -------------------------------------------------------------------------------- */
 
 /* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have numbers up to
  * `latest`. */
@@ -571,14 +573,15 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Changes the generation. If this thread does not get the lock, the next thread that takes it empties the map. */
+/* Changes the generation, by which a thread that takes the lock later learns that it must empty the map. Empties the
+ * map here if this thread gets the lock. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);
   if (begin(&signals)) end(signals);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------- */
+/* ---- Reading the map ----------------------------------------------------------------------------------- */
 
 static struct mallometer_range row_of(const struct range *range) {
   struct mallometer_range row = {range->begin, range->end - range->begin, (uint64_t)range->born << BIRTH_SHIFT,
@@ -591,7 +594,7 @@ static struct mallometer_range row_of(const struct range *range) {
 }
 
 /* Copies some rows. Writes the reader's memory only after the lock is released: that memory may not be resident, and a
- * page fault would prolong the wait of others. */
+ * page fault would make other threads wait longer for the lock. */
 static int copy_slice(struct mallometer_range *rows, uint32_t capacity, uint64_t *from) {
   struct range slice[ROWS_AT_ONCE];
   uint32_t count = 0, copied = 0;

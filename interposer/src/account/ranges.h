@@ -31,13 +31,13 @@
 
 #include "mallometer.h"
 
-/* The site of a range that has none. */
+/* Stands for the site of a range without a site. */
 #define RANGE_WITHOUT_SITE UINT32_MAX
-/* The site of a range that the allocator mapped. */
+/* Stands for the site of a range that the allocator mapped. */
 #define RANGE_OF_ALLOCATOR (UINT32_MAX - 1)
 
-/* The site of a range that was mapped before an attach. Readers do not see the range; memory that the program commits
- * inside the range keeps this site, and needs no stack walk. */
+/* Stands for the site of a range that was mapped before an attach. Readers do not see the range; memory that the
+ * program commits inside the range keeps this site, and needs no stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
 /* Functions that change how many ranges refer to each site. The map calls them in any thread, with or without its lock.
@@ -68,8 +68,8 @@ uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
 
 /*
- * Inserts a range and removes what was known of its addresses. Inserts nothing if the generation has changed since the
- * caller read it. Takes over the caller's reference to the site in both cases.
+ * Inserts a range and removes its addresses from earlier ranges. Inserts nothing if the generation has changed since
+ * the caller read it. Takes over the caller's reference to the site in both cases.
  */
 void ranges_insert(uintptr_t begin, uintptr_t end, uint32_t site, uint32_t generation);
 

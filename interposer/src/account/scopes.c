@@ -8,11 +8,12 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The end of every chain. No event exceeds its figures. It is also the innermost scope of a thread without scopes, for
- * example after a signal handler has closed the thread's last scope in the middle of an event. */
+/* The sentinel at the end of each chain; a chain links a thread's scopes from the innermost outward. No event exceeds
+ * the sentinel's figures. It is also the innermost scope of a thread without scopes, for example after a signal handler
+ * has closed the thread's last scope in the middle of an event. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
-/* ---- Records ------------------------------------------------------------------------------------------ */
+/* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
  * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
@@ -39,7 +40,7 @@ static uint64_t with_state(uint64_t word, enum state state) { return (word >> ST
 
 static uint64_t state_word(const struct scope *scope) { return __atomic_load_n(&scope->state, __ATOMIC_ACQUIRE); }
 
-/* Changes the state. Returns false if the word is not `from`. */
+/* Changes the state. Returns false if scope->state is not `from`. */
 static bool change_state(struct scope *scope, uint64_t from, enum state to) {
   return __atomic_compare_exchange_n(&scope->state, &from, with_state(from, to), false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
@@ -132,8 +133,8 @@ static void unmap_table(struct scope *scope) {
 }
 
 /*
- * Marks that the thread follows or changes its chain, or changes a table. While the mark is set, signal handlers unlink
- * no scope and free no record; the thread does that afterwards. Returns whether the mark was set before.
+ * Marks that the thread follows or changes its chain of scopes, or changes a table. While the mark is set, signal
+ * handlers unlink no scope and free no record; the thread does so afterwards. Returns whether the mark was set before.
  */
 static bool hold_chain(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
@@ -200,7 +201,7 @@ void scope_match_free(struct thread_block *block, const void *object, size_t byt
 
 bool scopes_include_matched(void) { return __atomic_load_n(&matched_open, __ATOMIC_SEQ_CST) > 0; }
 
-/* ---- A thread's chain ---------------------------------------------------------------------------------- */
+/* ---- A thread's chain of scopes ------------------------------------------------------------------------ */
 
 static void free_record(struct scope *scope) {
   unmap_table(scope);
@@ -210,7 +211,7 @@ static void free_record(struct scope *scope) {
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets which events the thread reports, by the scopes in its chain. */
+/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the headroom. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -246,14 +247,15 @@ static void unlink_abandoned(struct thread_block *block) {
     } else if (__atomic_compare_exchange_n(place, &expected, scope->outer, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       free_record(scope);
     } else {
-      place = &thread_scoping(block)->innermost; /* a signal handler has opened a scope before this one */
+      place = &thread_scoping(block)->innermost; /* a signal handler has linked a scope in front of this one */
     }
   }
 }
 
 /*
- * Unlinks the calling thread's closed scopes. Requests that the thread does so later if the chain is held, or if this
- * is a signal handler that has interrupted a marked event: that event stores the headroom at its end.
+ * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread while it used
+ * its chain of scopes or counted an event, only requests that the thread unlinks them later: the interrupted event
+ * would overwrite the headroom that is chosen here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -304,14 +306,14 @@ void *scope_match_allocation(struct thread_block *block, void *object, size_t do
   return object;
 }
 
-/* ---- Beginning ----------------------------------------------------------------------------------------- */
+/* ---- The beginning of a scope -------------------------------------------------------------------------- */
 
 static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the headroom before the scope's start is read: an event of a signal handler between these steps then
-   * either comes before the scope or is reported. */
+  /* Withdraws the headroom, so that each event reports to the scope, before the scope's start is read: an event of a
+   * signal handler between these steps then either comes before the scope or is reported. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event reports to the peak and sets the limits */
     block->reporting.scoped = SCOPED;
@@ -383,7 +385,7 @@ int scope_open(struct thread_block *block, bool matched) {
   return (int)number;
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------- */
+/* ---- Reading a scope ----------------------------------------------------------------------------------- */
 
 void scopes_interrupt(void) { __atomic_fetch_add(&interruptions, 1, __ATOMIC_RELEASE); }
 
@@ -462,7 +464,7 @@ static void read_process(const struct scope *scope, struct mallometer_scope *out
 
 static void read_figures(const struct scope *scope, bool ended, struct mallometer_scope *out) {
   /* The block is loaded once: if the scope is closed meanwhile, its record may be used again for a scope over the
-   * process. */
+   * process, where the block is NULL. */
   const struct thread_block *block = __atomic_load_n(&scope->block, __ATOMIC_RELAXED);
   if (block) {
     read_thread(scope, block, ended, out);
@@ -484,8 +486,9 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* The next user of the record acquires what free_record() released, before it writes: a reader that copied anything
-     * which that user wrote finds another state after the fence (as in test/litmus/reused-sample). */
+    /* The next user of the record acquires the state that free_record() released, and only then writes to the record.
+     * If any of these writes was copied here, the state after the fence is therefore not `word` (as in
+     * test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (state_word(scope) != word) continue; /* the scope was closed or its thread ended meanwhile */
@@ -518,14 +521,14 @@ bool scope_retains(const struct scope *scope, const void *object) {
   return retained;
 }
 
-/* ---- End ----------------------------------------------------------------------------------------------- */
+/* ---- The end of a scope -------------------------------------------------------------------------------- */
 
-/* Leaves a closed scope to the thread that it measures, which may be in the middle of an event. Frees the scope if that
- * thread has ended. */
+/* Leaves a closed scope for the measured thread to free, because that thread may be in the middle of an event. Frees
+ * the scope here if that thread has ended. */
 static void abandon(struct scope *scope, uint64_t closing, struct mallometer_scope *out) {
   struct thread_block *block = scope->block;
   if (!change_state(scope, closing, ABANDONED)) {
-    /* Fails if a signal handler forked, and this is the child, which has freed the record. */
+    /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
     if (!change_state(scope, with_state(closing, ORPHANED), CLOSING)) return;
     *out = (struct mallometer_scope){0};
     read_figures(scope, true, out);
@@ -549,7 +552,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out) {
   *out = (struct mallometer_scope){0};
   read_figures(scope, state == ENDED, out);
   if (scope->table && state == OPEN) __atomic_fetch_sub(&matched_open, 1, __ATOMIC_SEQ_CST);
-  /* Fails if a signal handler forked, and this is the child, which has freed the record. */
+  /* The change fails in the child of a fork that a signal handler made meanwhile: the child has freed the record. */
   if ((!scope->block || state == ENDED) && !change_state(scope, with_state(word, CLOSING), TAKEN)) return 0;
   if (!scope->block) peak_window_close(scope->window);
   if (state == OPEN && scope->block) {
@@ -588,7 +591,7 @@ void scopes_end(struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   struct scope *scope = scoping->innermost;
   scoping->innermost = &no_scope;
-  scoping->is_held = false; /* a signal handler may have left an event by longjmp */
+  scoping->is_held = false; /* still set if a signal handler left an event by longjmp */
   block->reporting.scoped = 0;
   while (scope != &no_scope) {
     struct scope *outer = scope->outer;

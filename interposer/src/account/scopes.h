@@ -2,12 +2,12 @@
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
  * Most figures of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
- * request within a scope are not differences. A thread in a scope therefore has no headroom: each of its events takes
- * the slow path, which compares the thread's net bytes with the peak of the innermost scope, and the request with its
- * largest. Scopes nest, so an event that does not exceed the innermost scope's figures exceeds no others; otherwise the
- * next outer scope is compared until one is not exceeded. A thread in a scope reports to the process's peak as rarely
- * as other threads, because it has a separate limit for that (thread_scoping.report_peak_at). A thread outside of
- * scopes pays nothing.
+ * request within a scope are not differences. A thread in a scope therefore has no headroom (thread_block.h): each of
+ * its events takes the slow path, which compares the thread's net bytes with the peak of the innermost scope, and the
+ * request with its largest. Scopes nest, so an event that does not exceed the innermost scope's figures exceeds no
+ * others; otherwise the next outer scope is compared until one is not exceeded. A thread in a scope reports to the
+ * process's peak as rarely as other threads, because it has a separate limit for that (thread_scoping.report_peak_at).
+ * A thread outside of scopes pays nothing.
  *
  * A matched scope also has a table of the addresses of its live objects, which shows whether a freed object was
  * allocated within the scope. The table has room for MOST_MATCHED objects at a time. If the table overflows, or a
@@ -72,8 +72,8 @@ void scope_match_free(struct thread_block *block, const void *object, size_t byt
 
 /*
  * Reports a counted allocation to the scopes of its thread. Returns `object`, the address that the program receives;
- * `doubled` is the doubled_size() of the request, 0 for 0 bytes. Usually, while a thread's memory grows, each
- * allocation is a new peak of the innermost scope, and of no other.
+ * `doubled` is the doubled_size() of the request, 0 for 0 bytes. This function itself handles the usual case while a
+ * thread's memory grows: each allocation is a new peak of the innermost scope, and of no other.
  */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {
@@ -138,7 +138,7 @@ bool scopes_include_matched(void);
 /* Ends the scopes of the calling thread, which is ending and owns `block`. The scopes keep their figures. */
 void scopes_end(struct thread_block *block);
 
-/* Returns the reserved bytes, including tables of matched scopes. */
+/* Returns the bytes reserved for scopes, including the tables of matched scopes. */
 size_t scopes_footprint(void);
 
 /* Ends the scopes of threads that do not exist in a forked child. Call this before thread_blocks_forked(). */

@@ -5,7 +5,7 @@
  * merge the classes up to 16 bytes (totals.c).
  *
  * 2 * size - 1 is all that the fast path needs of a request, so it keeps this number across the allocator's call, and
- * sums it.
+ * sums these numbers instead of the sizes.
  */
 #ifndef MALLOMETER_ACCOUNT_SIZE_CLASS_H
 #define MALLOMETER_ACCOUNT_SIZE_CLASS_H

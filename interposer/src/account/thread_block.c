@@ -1,4 +1,4 @@
-/* Slabs, hand-over and the list of unowned blocks. See thread_block.h. */
+/* Allocates blocks in slabs, and passes the blocks of ended threads to new threads. See thread_block.h. */
 #include "account/thread_block.h"
 
 #include <pthread.h>
@@ -124,9 +124,9 @@ void thread_blocks_request_answer(void (*answer)(void)) {
     __atomic_fetch_or(&block->reporting.requests, REQUEST_ANSWER, __ATOMIC_RELEASE);
     headroom_withdraw(block);
   }
-  /* A store may have been overwritten by the owner's own update of its headroom, or prevented by the mark of an event.
-   * Such an event takes at most some fifteen instructions, so the loop below repeats the store after a short wait,
-   * three times. */
+  /* A withdrawal fails if the owner's own update overwrites the headroom, or if the headroom is 0 because the owner is
+   * counting an event. Such an event takes at most some fifteen instructions, so the loop below repeats the withdrawal
+   * after a short wait, three times. */
   for (int again = 0; again < 3; again++) {
     for (volatile int moment = 0; moment < 1000;) moment = moment + 1;
     for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -156,8 +156,8 @@ struct thread_block *thread_block_acquire_first(void) {
   struct thread_block *block = thread_block_at(index);
   struct thread_record *record = record_at(index);
   record->baseline = block->events;
-  /* The headroom is 0 in a new block, and if another thread forked in the middle of the earlier owner's event. It must
-   * not be 0, because is_in_event() would take that for a mark. */
+  /* The headroom is 0 in a new block, and in the child of a fork during an event of the block's earlier owner. It must
+   * not stay 0, because is_in_event() would return true. */
   if (block->headroom == 0) block->headroom = -1;
   block->walks_java = 0;
   __atomic_store_n(&thread_sampling(block)->cleaner, 0, __ATOMIC_RELAXED);
@@ -170,8 +170,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* The block is set before this call, so that pthread_setspecific itself, and a signal handler during it, count in the
-   * block. */
+  /* The block is set before this call, so that it counts the allocations of pthread_setspecific and of a signal handler
+   * that interrupts the call. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -181,8 +181,8 @@ static void (*at_hand_over)(struct thread_block *block);
 /*
  * Ends a thread. This is the destructor of the library's thread key. Destructors of other keys may allocate and free
  * later, which counts in the shared block. If the thread kept its block until the next round of destructors, glibc
- * would execute 500 instructions more for each thread. If an answer was requested and the thread has had no event
- * since, it answers here.
+ * would execute 500 instructions more for each thread. A thread that has not yet called the function of
+ * thread_blocks_request_answer() calls it here.
  *
  * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
  * overwritten it.
@@ -230,7 +230,7 @@ void thread_blocks_forked(void) {
   __atomic_store_n(&owners, is_thread_block(own_block()) ? 1 : 0, __ATOMIC_RELAXED);
 }
 
-/* ---- Readers ------------------------------------------------------------------------------------------ */
+/* ---- Figures for readers ------------------------------------------------------------------------------ */
 
 uint32_t thread_block_owners(void) { return __atomic_load_n(&owners, __ATOMIC_RELAXED); }
 

@@ -32,8 +32,8 @@
 /* The growth of a thread's live bytes between two reports to the peak. */
 #define HEADROOM_BYTES 65536
 
-/* The largest request of the fast path. Larger requests take another path, which counts the open size class and records
- * the largest request. */
+/* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and
+ * records the largest request. */
 #define LARGEST_FAST_REQUEST 32768u
 
 /* Sizes of the sampler's tables for each thread (sample/sampler.h). */
@@ -48,7 +48,7 @@ struct event_counters {
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
-  counter by_class[SIZE_CLASSES]; /* ordered by event_allocations() */
+  counter by_class[SIZE_CLASSES]; /* indexed by event_allocations() */
 };
 
 /* Returns the counter of a class's allocations. */
@@ -87,7 +87,8 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The number of allocations until the sampler's next visit, for each of its buckets (sample/sampler.h). */
+  /* The number of allocations until the next one is passed to the sampler (a visit), for each of the sampler's buckets
+   * (sample/sampler.h). */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -103,7 +104,7 @@ struct thread_record {
   bool owned;
 };
 
-/* A call path of large allocations. */
+/* The countdown of one call path of large allocations. */
 struct large_path {
   uint32_t tag;
   /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
@@ -116,11 +117,11 @@ struct large_path {
  * `report_peak_at`.
  */
 struct thread_scoping {
-  /* The highest net bytes, and the largest request, that change no figure of a scope. An event that exceeds either of
-   * them takes the slow path. */
+  /* The highest net bytes, and the largest request, at which an allocation changes no figure of a scope
+   * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* The net bytes above which the thread reports to the peak. It replaces the headroom, which is withdrawn in a
+  /* The net bytes above which the thread reports to the peak. This limit replaces the headroom, which is withdrawn in a
    * scope. */
   int64_t report_peak_at;
   struct scope *innermost;
@@ -130,10 +131,11 @@ struct thread_scoping {
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* The state of the random number generator. Each visit changes it, so it shares no cache line with other threads. */
+  /* The state of the random number generator. Each visit of the sampler changes the state, so it shares no cache line
+   * with other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of visits whose cost is not counted yet. */
+  /* The number of the sampler's visits whose cost is not counted yet. */
   uint32_t visits;
   /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write this field. */
   uintptr_t cleaner;
@@ -151,8 +153,8 @@ struct slab {
    * multiple of the page size. */
   uint8_t unused[2048];
   struct of_sampler {
-    /* The level of each number in `filter`: the number was drawn so that an allocation is visited with probability
-     * 2^-level. */
+    /* The level of each number in `filter`: the number was drawn so that an allocation is passed to the sampler
+     * with probability 2^-level. */
     uint8_t levels[FILTER_BUCKETS];
     struct large_path large_paths[LARGE_PATHS];
   } of_sampler[BLOCKS_IN_SLAB];
@@ -245,7 +247,7 @@ static inline bool event_begin_free(struct thread_block *block, size_t usable_si
   return event_mark(block, headroom <= 0);
 }
 
-/* Begins a realloc: a free and an allocation. */
+/* Begins the event of a realloc, which counts as a free and an allocation. */
 static inline bool event_begin_realloc(struct thread_block *block, size_t old_size, size_t usable_size, int64_t *left) {
   if (!EVENTS_ARE_MARKED) return headroom_take(block, (int64_t)(usable_size - old_size));
   int64_t headroom = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
@@ -285,14 +287,15 @@ static inline int64_t thread_net(const struct thread_block *block) {
  * thread. */
 static inline void headroom_withdraw(struct thread_block *block) {
   int64_t left = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
-  /* Does not overwrite 0 if it marks an event. If events are not marked, 0 is the headroom of a block that has had no
+  /* Does not overwrite a 0 that marks an event. If events are not marked, 0 is the headroom of a block that has had no
    * event. */
   while (!(EVENTS_ARE_MARKED && left == 0) && !__atomic_compare_exchange_n(&block->headroom, &left, NO_HEADROOM, false,
                                                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
   }
 }
 
-/* Returns current_block. Each call reads it anew; the fast path does so before and after the allocator's call. */
+/* Returns current_block. Each call reads the pointer again: on the fast path that is cheaper than keeping the pointer
+ * across the allocator's call. */
 static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
 /* The counters of events without a block. Only counter_add_shared may write them. */
@@ -307,9 +310,9 @@ void thread_key_0_reserve(void);
 void thread_key_0_release(void);
 
 /*
- * Call this once, before the first event. A thread that ends calls `at_hand_over` before it hands its block over, so
- * that the block is flushed (totals.h includes this file, so this file cannot call it). This never fails: without a
- * thread key, blocks stay with the threads that ended.
+ * Call this once, before the first event. A thread that ends calls `at_hand_over`, which flushes its block, before it
+ * hands the block over (totals.h includes this file, so this file cannot call peak_flush()). This never fails: without
+ * a thread key, blocks stay with the threads that ended.
  */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
@@ -378,7 +381,7 @@ struct thread_block *thread_block_at(uint32_t index);
 
 /* Returns the number of threads that own a block. */
 uint32_t thread_block_owners(void);
-/* Returns the number of threads that ever found no block. */
+/* Returns the number of threads, so far, that found no free block. */
 uint64_t threads_without_block(void);
 /* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);

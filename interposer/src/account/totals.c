@@ -10,7 +10,7 @@ static uint32_t sums_under_way;
 static int64_t baseline;
 static uint64_t extra;
 
-/* ---- Sums --------------------------------------------------------------------------------------------- */
+/* ---- Sums over all threads ---------------------------------------------------------------------------- */
 
 static void add_frees(const struct event_counters *events, struct mallometer_counters *sum) {
   sum->frees += counter_read(&events->frees);
@@ -90,8 +90,8 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- Peak --------------------------------------------------------------------------------------------- */
 
-/* Returns the slack: a sum is taken if the estimate exceeds the peak by more than this. The loads are relaxed, because
- * no other value is read by means of the peak. */
+/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. The
+ * loads are relaxed, because no other value is read by means of the peak. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -102,13 +102,13 @@ uint64_t peak_error(void) { return slack() + (uint64_t)HEADROOM_BYTES * thread_b
 
 uint64_t peak_so_far(void) { return (uint64_t)__atomic_load_n(&peak, __ATOMIC_RELAXED); }
 
-/* Bit i is set while window i is open. */
+/* Bit i is set while peak window i is open (totals.h). */
 static uint32_t windows;
 static int64_t window_starts[MOST_PEAK_WINDOWS], window_peaks[MOST_PEAK_WINDOWS];
 
 static uint32_t open_windows(void) { return __atomic_load_n(&windows, __ATOMIC_ACQUIRE); }
 
-/* Returns the lowest peak of the process and of the windows. Live bytes below it change no peak. */
+/* Returns the lowest peak of the process and of the windows. Live bytes below the result change no peak. */
 static int64_t lowest_peak(void) {
   int64_t lowest = (int64_t)peak_so_far();
   for (uint32_t left = open_windows(); left != 0; left &= left - 1) {
@@ -188,8 +188,8 @@ static bool flush(const struct event_counters *events, int64_t *flushed, int64_t
   return true;
 }
 
-/* Sets the net bytes above which a thread in a scope reports next to the peak. The thread reads the new value at its
- * next allocation. */
+/* Sets the net bytes above which a thread in a scope calls peak_flush(). The thread reads the new value at its next
+ * allocation. */
 static void set_peak_report(struct thread_block *block, int64_t net) {
   __atomic_store_n(&thread_scoping(block)->report_peak_at, net, __ATOMIC_RELAXED);
   __atomic_store_n(&thread_scoping(block)->limit, INT64_MIN, __ATOMIC_RELAXED);
@@ -209,12 +209,12 @@ static void flush_all(void) {
     if (block->reporting.scoped) set_peak_report(block, thread_net(block) + HEADROOM_BYTES);
     int64_t found = __atomic_load_n(&block->headroom, __ATOMIC_RELAXED);
     if (found <= HEADROOM_BYTES) continue;
-    /* This fails if the headroom was withdrawn meanwhile, or if the owner has marked an event. */
+    /* This fails if the headroom changed meanwhile: the owner counts an event, or a thread has withdrawn it. */
     __atomic_compare_exchange_n(&block->headroom, &found, HEADROOM_BYTES, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }
 
-/* Takes sums of bytes only, because this runs on stacks with little room. */
+/* Raises the peaks by a sum over all blocks. Sums bytes only, because this runs on stacks with little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -259,16 +259,16 @@ void peak_flush(struct thread_block *block) {
 
 void peak_flush_shared(void) { flush_own(&shared_events, &shared_flushed); }
 
-/* ---- Windows ------------------------------------------------------------------------------------------- */
+/* ---- Peak windows -------------------------------------------------------------------------------------- */
 
 static int64_t net_in(const struct mallometer_counters *sum) { return (int64_t)(allocated_in(sum) - freed_in(sum)); }
 
 /* Bit i is set while window i is reserved, open or not. Windows are used in turn, because a sum that began before a
- * window was closed may still raise its peak. */
+ * window was closed may still raise that window's peak. */
 static uint32_t windows_taken;
 static uint32_t windows_opened;
 
-/* Returns the first free window from `from` on. */
+/* Returns the first free window from `from` on; if there is none, the first free window of all. */
 static int free_window(uint32_t taken, uint32_t from) {
   uint32_t later = ~taken & UINT32_MAX << from;
   return __builtin_ctz(later ? later : ~taken);

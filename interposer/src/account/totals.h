@@ -46,7 +46,7 @@ void totals_set_extra(uint64_t extra);
 void totals_set_baseline(int64_t baseline);
 void totals_reduce_baseline(int64_t bytes);
 
-/* The bytes counted so far, including `extra`, without the baseline. */
+/* The bytes counted so far, including `extra` for each object, without the baseline. */
 struct totals_bytes {
   uint64_t allocated, freed;
 };
@@ -62,10 +62,10 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is found
- * by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
- * peak_window_open() takes a sum of that point in time, and returns the window's number, or -1 if all windows are in
- * use.
+ * A peak window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is
+ * found by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
+ * The caller passes the sum at that point in time to peak_window_open(), which returns the window's number, or -1 if
+ * all windows are in use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -74,11 +74,11 @@ struct peak_window {
 };
 int peak_window_open(const struct mallometer_counters *sum);
 void peak_window_close(uint32_t number);
-/* Reads a window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
+/* Reads a peak window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
 /* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews the thread's
- * headroom (in a scope, report_peak_at instead). May take a sum. */
+ * headroom (in a scope, report_peak_at instead). May then sum over all blocks. */
 void peak_flush(struct thread_block *block);
 
 /* Call this when an event of the calling thread finds no headroom: either the headroom is used up, or it is withdrawn

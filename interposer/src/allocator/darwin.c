@@ -1,7 +1,7 @@
 /*
- * Darwin's allocator, instead of next.c and the files of glibc. The linker finds its functions, since dyld does not
- * redirect the calls of an interposing library. malloc_size returns each object's size. The allocator's chunks and
- * caches are not read.
+ * Calls Darwin's allocator; used on Darwin instead of next.c and glibc's files. The allocator's functions are called by
+ * their names, since dyld does not redirect the calls of an interposing library. malloc_size returns an object's size.
+ * The allocator's chunks and caches are not read.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +33,7 @@ bool next_allocator_may_call_back(void) { return false; }
 
 bool next_allocator_tags_memory(void) { return false; }
 
-/* Looks for the runtime's function that a program built with the sanitizer calls first. */
+/* Looks for the function of AddressSanitizer's runtime that a program built with that sanitizer calls first. */
 bool is_of_sanitizer(const void *function) {
   (void)function;
   return dlsym(RTLD_DEFAULT, "__asan_init") != NULL;
@@ -47,7 +47,7 @@ bool next_allocator_function(void *function, const char *name) {
   return false;
 }
 
-/* ---- glibc's ------------------------------------------------------------------------------------------- */
+/* ---- The functions of glibc.h -------------------------------------------------------------------------- */
 
 bool glibc_serves(void) { return false; }
 

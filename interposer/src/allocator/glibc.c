@@ -83,8 +83,8 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 static int (*write_info)(int options, FILE *stream);
 static int (*trim)(size_t pad);
 
-/* The same as struct mallinfo2 of malloc.h since glibc 2.33. The fields of the older struct mallinfo have 32 bits and
- * overflow. */
+/* Has the layout of struct mallinfo2, which malloc.h has since glibc 2.33. The fields of the older struct mallinfo have
+ * 32 bits and overflow. */
 struct info {
   size_t system, free_chunks, fast_chunks, mapped_chunks, mapped, unused, fast, in_use, free, top;
 };

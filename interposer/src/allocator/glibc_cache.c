@@ -13,7 +13,7 @@
 #include "platform/thread.h"
 
 enum {
-  /* Bins of 32, 48 ... 1,040 bytes; from 2.42 on there are 12 more for larger objects, which are off by default. */
+  /* Bins of 32, 48 ... 1,040 bytes; since glibc 2.42 there are 12 more for larger objects, which are off by default. */
   BINS = 64,
   CHUNK_BEFORE_2_42 = 0x290,
   CHUNK_SINCE_2_42 = 0x300
@@ -44,8 +44,8 @@ static bool is_chunk_of_cache(uintptr_t object) {
          is_cache((const void *)object);
 }
 
-/* Returns how much a bin's number changes when two objects are freed. Allocates 18 objects first, so that the bin has
- * room. */
+/* Returns how much `numbers[bin]` changes when two objects are freed. Allocates 18 objects first, so that the bin has
+ * room for the two. */
 static int change_by_two_frees(const volatile uint16_t *numbers, unsigned bin) {
   enum { OBJECTS = 18 };
   void *objects[OBJECTS];
@@ -108,7 +108,7 @@ static unsigned objects_in(const uint16_t *numbers, unsigned bin) {
 
 static uint64_t bytes_of_object(unsigned bin) { return 32 + 16 * (uint64_t)bin; }
 
-/* From 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
+/* From glibc 2.42 on, the pointer of a thread without a cache leads to zeros in the C library. */
 static bool has_cache(uintptr_t object) { return object != 0 && !(object >= libc_begin && object < libc_end); }
 
 uint64_t glibc_cache_bytes(void) {
@@ -120,7 +120,7 @@ uint64_t glibc_cache_bytes(void) {
   return bytes;
 }
 
-/* ---- All threads --------------------------------------------------------------------------------------- */
+/* ---- The caches of all threads ------------------------------------------------------------------------- */
 
 enum { MOST_THREADS = 16384 };
 
@@ -132,7 +132,7 @@ struct held {
 
 static struct caches {
   uintptr_t list_at; /* distance from a thread's thread pointer to its list of robust locks; negative on aarch64 */
-  uintptr_t id_at;   /* distance from the thread's id to that list */
+  uintptr_t id_at;   /* distance from the thread's id to the list of robust locks */
   size_t count;
   uint32_t ids[MOST_THREADS], ids_later[MOST_THREADS];
   uintptr_t threads[MOST_THREADS]; /* 0: not found */
@@ -141,7 +141,8 @@ static struct caches {
 
 enum { FARTHEST_ID = 64 };
 
-/* Returns the thread pointer of a thread; 0 if the thread's id does not lie where it lies in the calling thread. */
+/* Returns the thread pointer of a thread; 0 if the distance from the thread's id to the list of robust locks differs
+ * from the calling thread's. */
 static uintptr_t thread_of(uint32_t id) {
   uintptr_t list = thread_robust_list(id);
   uint32_t there;
@@ -188,7 +189,7 @@ static uint64_t difference(const struct held *one, const struct held *other) {
 }
 
 static bool find_own_description(uint32_t id, uintptr_t list) {
-  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in 2.36 */
+  const uintptr_t farthest = 8192; /* struct pthread has 2,304 bytes in glibc 2.36 */
   uint32_t before[FARTHEST_ID / sizeof(uint32_t)];
   caches->list_at = list - thread_pointer();
   if (caches->list_at + farthest >= 2 * farthest || list <= FARTHEST_ID) return false;
@@ -230,7 +231,8 @@ void glibc_caches_note(void) {
   }
 }
 
-/* Counts the threads that started since glibc_caches_note(). Both lists are in the order in which threads started. */
+/* Counts the threads that started since glibc_caches_note(). Both lists of ids are in the order in which threads
+ * started. */
 static size_t threads_since_note(void) {
   size_t count = thread_ids(caches->ids_later, MOST_THREADS), known = 0;
   for (size_t i = 0, at = 0; i < count; i++) {

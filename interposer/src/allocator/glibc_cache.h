@@ -2,9 +2,9 @@
  * The free objects in threads' caches (glibc's "tcache") and the caches themselves, which glibc's statistics count as
  * used. glibc allocates and frees the caches without any function that a program could call.
  *
- * An unnamed pointer in the C library's thread-local variables points to the cache. It is found by its behaviour: it
- * points to a chunk with the size of a cache, in which one number changes by two when two objects of one size are
- * freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
+ * An unnamed pointer in the C library's thread-local variables points to the cache. It is recognized by
+ * what it points to: a chunk with the size of a cache, in which one number changes by two when two objects of one size
+ * are freed. Up to glibc 2.41 the numbers count objects in the cache; from 2.42 on, free places.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_CACHE_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Finds where threads have the pointer to their cache; does so once, and only if glibc serves. Allocates, frees, enters
- * the loader. If it returns false, all bytes are 0. */
+ * the loader. If it returns false, glibc_cache_bytes() returns 0. */
 bool glibc_cache_find(void);
 
 /* Returns the bytes of the calling thread's cached chunks and of its cache. Neither allocates nor locks. 0 for a thread
@@ -22,8 +22,8 @@ uint64_t glibc_cache_bytes(void);
 
 /*
  * Reads the caches of all threads while they run. The kernel reports the address of each thread's list of robust locks,
- * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is found from there.
- * Reading unmapped memory fails without a fault. Only one thread may call this at a time.
+ * which lies at the same distance from the thread pointer in all threads. The pointer to the cache is computed from
+ * that address. Reading unmapped memory fails without a fault. Only one thread may call this at a time.
  *
  * glibc_caches_open() returns false if the cache of the calling thread cannot be read in this way, or there is no
  * memory for the tables. There is nothing to close then.
@@ -31,7 +31,7 @@ uint64_t glibc_cache_bytes(void);
 bool glibc_caches_open(void);
 void glibc_caches_close(void);
 
-/* Stores the content of the caches. */
+/* Stores the content of the caches for glibc_caches_compare(). */
 void glibc_caches_note(void);
 
 /* Reads the caches again. Sets `bytes` to the bytes of the caches and their chunks, and `change` to the sum of the

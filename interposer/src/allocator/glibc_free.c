@@ -56,7 +56,7 @@ bool glibc_chunk_is_free(enum memory_copying by, const struct free_chunk *chunk)
 
 bool glibc_free_chunk_in(enum memory_copying by, const uintptr_t *words, size_t count, uintptr_t address,
                          struct free_chunk *chunk) {
-  size_t first = address / sizeof *words % 2; /* the first word at a multiple of 16 */
+  size_t first = address / sizeof *words % 2; /* the index of the first word at a multiple of 16 */
   for (size_t i = first; i + WORDS_OF_HEAD <= count; i += 2) {
     const struct head head = {words[i], words[i + 1], words[i + 2], words[i + 3]};
     if (!looks_free(&head)) continue;

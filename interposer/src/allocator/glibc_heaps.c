@@ -18,7 +18,7 @@ enum {
   MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
   LEAST_WINDOWS = 16,   /* the smallest share of a heap */
   MOST_HEAPS = 2048,
-  MOST_ARENAS = 1024,        /* glibc makes eight for each processor by default */
+  MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */
   CHUNKS_OF_SWAPPED = 300,   /* free chunks whose walk takes as long as reading a swapped page, 0.1 ms */
   LARGEST_IN_FAST_BIN = 128, /* bytes of a chunk, on 64-bit machines */
@@ -48,7 +48,7 @@ struct estimate {
   unsigned heap_count;
 };
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Reading the heaps --------------------------------------------------------------------------------- */
 
 /* Reads only pages that were touched. An untouched page holds no chunk, and a read of it would create page tables. */
 static bool read_heap(uintptr_t from, void *to, size_t bytes) {
@@ -56,7 +56,7 @@ static bool read_heap(uintptr_t from, void *to, size_t bytes) {
   return (state == PAGE_IN_MEMORY || state == PAGE_SWAPPED) && own_memory_read(from, to, bytes);
 }
 
-/* ---- One window ---------------------------------------------------------------------------------------- */
+/* ---- Free chunks in one window ------------------------------------------------------------------------- */
 
 struct window {
   const struct heap *heap;
@@ -76,7 +76,8 @@ static size_t size_at(const struct window *window, size_t offset) {
   return is_of_heap && fits ? bytes : 0;
 }
 
-/* Returns the offset of the first chain of chunks that reaches the window's end; WINDOW if there is none. */
+/* Returns the offset of the first size word from which the sizes lead from chunk to chunk to the window's end; WINDOW
+ * if there is none. */
 static size_t chain_in(const struct window *window) {
   for (size_t first = sizeof(size_t); first < WINDOW; first += 16) {
     size_t at = first, bytes, length = 0;
@@ -97,8 +98,8 @@ static bool is_chunk_of(const struct heap *heap, uintptr_t chunk, size_t bytes) 
 
 /*
  * Returns whether a chunk's first word can be a link of a fast bin, which points to a chunk of the same size or ends
- * the list. Since 2.32 the word is mixed with its own address. It is not enough that the word points into the heap,
- * because many used objects begin with such a pointer.
+ * the list. Since glibc 2.32 the word is XORed with bits of its own address. It is not enough that the word points into
+ * the heap, because many used objects begin with such a pointer.
  */
 static bool leads_to_equal(const struct window *window, size_t offset, size_t bytes) {
   if (offset + sizeof(size_t) >= WINDOW) return false;
@@ -118,7 +119,7 @@ static unsigned free_chunks_in(const struct window *window) {
   return count;
 }
 
-/* ---- Heaps --------------------------------------------------------------------------------------------- */
+/* ---- Finding the heaps --------------------------------------------------------------------------------- */
 
 static struct arena *arena_at(struct estimate *estimate, uintptr_t address) {
   for (unsigned i = 0; i < estimate->arena_count; i++) {

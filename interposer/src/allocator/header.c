@@ -58,7 +58,8 @@ static void erase_header(void *object) {
   header_of(object)->tag = 0;
 }
 
-/* Adds room for the header. A size too large for any allocator stays, so that the allocator refuses it. */
+/* Adds room for the header. A size too large for any allocator is returned unchanged, so that the allocator refuses
+ * it. */
 static size_t size_with_header(size_t size, size_t room) {
   size_t sum;
   return __builtin_add_overflow(size, room, &sum) || sum > PTRDIFF_MAX ? size : sum;

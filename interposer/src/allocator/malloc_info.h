@@ -7,8 +7,8 @@
  *
  * malloc_trim() returns the whole pages inside each free chunk of at least a page, except fast bins, and the end of the
  * main heap. The text states size and number of the free chunks, class by class. A chunk of s bytes holds s - 48 bytes
- * behind its links, of which on average one page is lost at the two edges together; a class with chunks on both sides
- * of that size is underestimated, never overestimated.
+ * behind its links, of which on average one page is lost at the two edges together; a class with chunks both below
+ * and above 48 bytes plus a page is underestimated, never overestimated.
  */
 #ifndef MALLOMETER_ALLOCATOR_MALLOC_INFO_H
 #define MALLOMETER_ALLOCATOR_MALLOC_INFO_H
@@ -28,7 +28,7 @@ struct malloc_info {
   struct mallometer_arena *rows;
   uint32_t capacity;
 
-  /* The arena that is being read; the bytes of its free chunks without the one at its end. */
+  /* The arena that is being read; the bytes of its free chunks without the chunk at the arena's end. */
   struct mallometer_arena current;
   uint64_t in_bins;
   /* The excess of a sum that contains flags of size words. */

@@ -17,7 +17,8 @@ NEAR_VARIABLE struct next_allocator next;
 struct next_allocator after;
 bool after_serves;
 
-/* Returns whether the object with `address` precedes the object with `other` in the loader's order. */
+/* Returns whether the loaded object that contains `address` precedes the one that contains `other` in the loader's
+ * order. */
 static bool comes_before(const void *address, const void *other) {
   const struct link_map *object = object_of(address), *later = object_of(other);
   while (object && object != later) object = object->l_next;
@@ -91,7 +92,7 @@ bool next_allocator_find(const struct next_allocator *ours) {
 static bool is_look_up(const char *name) { return strcmp(name, "dlsym") == 0 || strcmp(name, "dlvsym") == 0; }
 
 /* Returns whether an allocator may call the next malloc, because it looks functions up by name. jemalloc and glibc's
- * checking malloc do so, too, but do not look up malloc. */
+ * checking malloc are exceptions: they look up other functions, but not malloc. */
 static bool may_call_next(const struct link_map *object) {
   bool keeps_memory = function_in(object, "mallctl") || file_begins_with(object, "libc_malloc_debug");
   return refers_to(object, is_look_up) && !keeps_memory;

@@ -1,8 +1,9 @@
 /*
  * The next allocator, which would serve the process if this library were absent.
  *
- * All its functions are found by the loader's search order, so they belong together: mixing them with the C library's
- * own names aborts under a foreign allocator. The hook calls nothing else of the system.
+ * All its functions are found by the loader's search order, so they belong to one allocator: under another allocator
+ * than the C library's, a free by the C library's own function would abort the process. The hook calls nothing else of
+ * the system.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H
@@ -31,8 +32,8 @@ extern HIDDEN struct next_allocator next;
 
 /*
  * The allocator behind this library, if the program's malloc, and so `next`, is that of a library in front of this one.
- * Such a malloc may pass its calls on to the one behind it, which is this library. Those calls go to `after`: with
- * `next` they would loop. Used while `after_serves`.
+ * Such a malloc may pass its calls on to the one behind it, which is this library. Those calls go to `after`: if they
+ * were passed to `next`, they would come back without end. Used while `after_serves`.
  */
 extern HIDDEN struct next_allocator after;
 extern HIDDEN bool after_serves;
@@ -41,8 +42,8 @@ extern HIDDEN bool after_serves;
  * Fills `next` with the functions that come after this library in the search order. If `ours`, the functions of the
  * hook, is not NULL, the program's malloc is another library's: `next` gets the functions that serve the program, or
  * the next definition of a function that the program finds in this library; and `after` is filled. Enters the loader,
- * which may allocate: the caller serves that from the bootstrap buffer. Returns false if a function is missing (then
- * `next` must not be used).
+ * which may allocate; the caller serves these allocations from the bootstrap buffer. Returns false if a function is
+ * missing (then `next` must not be used).
  */
 bool next_allocator_find(const struct next_allocator *ours);
 

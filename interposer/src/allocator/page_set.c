@@ -35,7 +35,7 @@ static void *find_or_add_branch(void **place, size_t bytes) {
   if (!fresh || __atomic_compare_exchange_n(place, &known, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return fresh;
   }
-  next.free(fresh); /* Another thread has reserved the memory. */
+  next.free(fresh); /* Another thread has stored its branch first. */
   return known;
 }
 

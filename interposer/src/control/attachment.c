@@ -22,11 +22,11 @@
 #include "platform/loader_lock.h"
 
 static bool attached;
-/* whether some words could not be restored and still lead to this library, although nothing is counted */
+/* whether some redirected pointers could not be restored and still lead to this library, although nothing is counted */
 static bool has_redirected_words;
-static struct redirection redirection; /* the latest walk */
+static struct redirection redirection; /* the latest walk over the loaded objects */
 
-/* ---- Refusals ------------------------------------------------------------------------------------------ */
+/* ---- Reasons to refuse an attach ----------------------------------------------------------------------- */
 
 static int refuse(int error, const char *reason) {
   process_set_state(MALLOMETER_STATE_NOT_PRELOADED, "not attached: %s", reason);
@@ -69,7 +69,7 @@ static void look_for_another_copy(void *found) {
 /*
  * The reason why this allocator does not allow an attach; NULL if there is none. The reason is determined once, because
  * this needs the loader's lock, and waits for threads that load libraries. Other copies of this library, which may come
- * and go, are searched each time.
+ * and go, are looked for before each attach or check.
  */
 static const char *unfit;
 
@@ -112,7 +112,7 @@ static int error_of(const struct redirection *failed) {
   return redirection_met_forks(failed) ? -EBUSY : -EACCES;
 }
 
-/* Ends counting. Words that stay redirected lead to functions that pass the calls on. */
+/* Ends counting. Pointers that stay redirected lead to functions that pass the calls on to the allocator. */
 static void stop_counting(bool words_stay) {
   hook_detach();
   ranges_forget();
@@ -178,8 +178,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* Threads read the redirected words without a fence. This barrier makes the data of the route visible to them first.
-   */
+  /* Threads read the redirected words without a fence. This barrier first makes visible to them the data that the route
+   * uses (hooks/route.h). */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();
@@ -206,7 +206,7 @@ static int walk_again(uint64_t changes) {
   const char *failure = redirection_apply(&again);
   if (redirection_met_forks(&again)) return -EBUSY;
   new_objects_unread = again.nothing_changed;
-  if (new_objects_unread) return 0; /* The next check tries again, when descriptors may be free. */
+  if (new_objects_unread) return 0; /* The next check tries again, when file descriptors may be free. */
   redirection = again;
   if (!failure) {
     note_walk(changes);

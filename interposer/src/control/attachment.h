@@ -2,8 +2,8 @@
  * Attaching, which is counting in a running process whose malloc is not this library's. This part checks whether an
  * attach is possible, and begins and ends counting in the right order.
  *
- * An attach changes the words through which the program calls malloc (hooks/redirection.h). Counting is switched on
- * before the first word is changed, and off after the last word was restored.
+ * An attach changes the words of data through which the program calls malloc (hooks/redirection.h). Counting is
+ * switched on before the first word is changed, and off after the last word was restored.
  */
 #ifndef MALLOMETER_CONTROL_ATTACHMENT_H
 #define MALLOMETER_CONTROL_ATTACHMENT_H

@@ -30,7 +30,7 @@ static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, to
 /*
  * glibc counts free chunks in a thread's cache as live. If the caches of other threads cannot be read, each thread that
  * existed when the baseline was read reports at its next event what its cache holds, which has not changed since. The
- * baseline is reduced by that. For a thread that has not reported, the error is the most that a cache can hold.
+ * baseline is reduced by these bytes. For a thread that has not reported, the error is the most that a cache can hold.
  */
 enum { MOST_THREADS = 16384 };
 static uint32_t unreported[MOST_THREADS]; /* thread ids; 0: has reported */
@@ -49,8 +49,8 @@ static void report_own_cache(uint64_t still_unknown) {
   }
 }
 
-/* Reports the cache of a thread during an event of that thread. If the event is an allocation, it has already changed
- * the cache. */
+/* Reports the cache of a thread during an event of that thread. If the event is an allocation, the event has already
+ * changed the cache. */
 static void report_cache_in_event(void) { report_own_cache(GLIBC_CACHE_CHANGE_BYTES); }
 
 void baseline_forget_threads(void) {
@@ -84,8 +84,8 @@ static bool may_ask_glibc(void) {
 }
 
 /*
- * Reads the live bytes of glibc and of slots. glibc does not count objects in slots, but subtracts the bytes of a slot
- * that it has freed. Adding retired_bytes corrects this.
+ * Reads the live bytes of glibc and of slots (leak/slots.h). glibc does not count objects in slots, but subtracts a
+ * slot's bytes when glibc frees the slot. Adding retired_bytes corrects this.
  */
 static bool bytes_in_use(uint64_t *bytes) {
   uint64_t of_glibc, objects, in_slots = slots_counted_bytes(&objects);
@@ -126,8 +126,8 @@ static int64_t before_counting(const struct reading *reading) { return (int64_t)
 /*
  * Returns the reading with the least error of several. Of readings without an error, returns the one with the lowest
  * baseline: a thread in the middle of an event has an object that it has not counted yet, or has counted a free that it
- * has not made yet, and both raise the baseline. If threads keep the arenas busy, one attempt may take seconds; then
- * there is only one.
+ * has not made yet, and both raise the baseline. If threads keep the arenas busy, one reading may take seconds; then
+ * only one is made.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the baseline and begins the snapshots with it, or with an unknown baseline. Call this when calls are counted
- * already. */
+/* Finds the baseline and begins the snapshots with it, or with an unknown baseline. Call this when counting has
+ * begun. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

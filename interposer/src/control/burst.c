@@ -1,4 +1,4 @@
-/* Keeps the baseline of quiet memory, looks for rises, and describes a rise. See burst.h. */
+/* Takes a baseline while memory is quiet, looks for rises, and describes a rise. See burst.h. */
 #include "control/burst.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* A look takes 10 to 30 us, mostly to wake up. From half of the limit on, a burst has less room, so looks are more
- * frequent. */
+/* The pauses between looks; a look tests whether memory rises, and takes 10 to 30 us, mostly to wake up. From half of
+ * the limit on, a burst has less room, so looks are more frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
@@ -33,7 +33,7 @@
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
 /* Growth by less than the least rise divided by this number counts as none; in a rise, growth by less than half of
- * that. */
+ * this quotient. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
@@ -73,12 +73,12 @@ static uint64_t look_ns;    /* the thread's CPU time at the latest look at a ris
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description while it is made, and its copy for the thread of the JVM. */
+/* The description while it is made, and its copy for the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;
 
-/* The frames of one rise whose names were requested. Only the thread of the JVM uses this. */
+/* The frames of one rise whose names were requested. Only the thread that asks the JVM uses this. */
 static struct {
   uint64_t begin_ns;
   uint64_t frames[MOST_NAMES];
@@ -105,7 +105,7 @@ static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-/* ---- Quiet memory --------------------------------------------------------------------------------------- */
+/* ---- The baseline of quiet memory ----------------------------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();
@@ -159,7 +159,7 @@ uint64_t burst_pause_ns(void) {
   return pause > least ? pause : least;
 }
 
-/* ---- The description ------------------------------------------------------------------------------------ */
+/* ---- The description of a rise -------------------------------------------------------------------------- */
 
 static uint64_t growth_at(uint32_t place, uint32_t *number) {
   double live = call_site_live_bytes(place, number);
@@ -168,7 +168,7 @@ static uint64_t growth_at(uint32_t place, uint32_t *number) {
   return growth > 0 ? (uint64_t)growth : 0;
 }
 
-/* Inserts a site into the list, which is sorted by growth; the smallest leaves a full list. */
+/* Inserts a site into the list, which is sorted by growth. If the list is full, drops the site that grew least. */
 static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth) {
   uint32_t at = burst->sites < RECORDING_MOST_SITES ? burst->sites++ : RECORDING_MOST_SITES - 1;
   if (burst->grown[at].live_bytes > growth) return;
@@ -206,7 +206,7 @@ static void copy_stack(struct recording_grown *grown) {
   }
 }
 
-/* The threads with samples of a site. Those that find no room are left out. */
+/* The threads with samples of a site. Threads after the first MOST_THREADS are left out. */
 struct tally {
   uint32_t thread[MOST_THREADS];
   uint64_t bytes[MOST_THREADS];
@@ -293,7 +293,7 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
   return publish(burst);
 }
 
-/* ---- Looks ---------------------------------------------------------------------------------------------- */
+/* ---- Looking for a rise --------------------------------------------------------------------------------- */
 
 /* Returns whether a rise begins. */
 static bool begins(uint64_t used, uint64_t now) {
@@ -349,7 +349,7 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 
 bool burst_goes_on(void) { return rising && is_written && description.sites > 0; }
 
-/* ---- Names ---------------------------------------------------------------------------------------------- */
+/* ---- Names of methods ----------------------------------------------------------------------------------- */
 
 static bool copy_description(struct recording_burst *to) {
   uint32_t before = __atomic_load_n(&version, __ATOMIC_ACQUIRE);
@@ -392,8 +392,8 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
 }
 
 /*
- * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that it is
- * requested only once, even if it has no name or there is no room. Returns whether there was room for all.
+ * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that each name
+ * is requested only once, even if the frame has no name or there is no room. Returns whether there was room for all.
  */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {
@@ -426,7 +426,7 @@ size_t burst_names(char *text, size_t capacity) {
   }
   size_t before = named.bytes;
   if (append_missing(burst, text, capacity)) return named.bytes > before ? named.bytes : 0;
-  /* Starts anew, because lines of sites that are no longer in the description take the room. */
+  /* Begins with an empty text again, because lines of sites that are no longer in the description take up the room. */
   named.count = 0;
   named.bytes = 0;
   append_missing(burst, text, capacity);

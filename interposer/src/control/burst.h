@@ -3,12 +3,12 @@
  * process before Java has polled once.
  *
  * Each second, if memory is quiet and has changed, and else every 10 s, the recorder's thread stores a baseline: the
- * process's resident memory without pages of files, and the live bytes of each call site. It polls the sum of the bytes
- * of all samples, which is one word of memory, 10 times a second, or 20 times above half of the limit. If this sum has
- * grown by an eighth of the least rise since the previous poll, the next poll comes after 5 ms. If it has grown by half
- * of the least rise since the baseline, the thread reads the resident memory. If that memory has grown by the least
- * rise since the baseline, memory rises, and the thread describes the rise up to 200 times a second, in 2.5 % of a
- * processor at most. Allocations that are freed again do not raise the resident memory, and the difference of live
+ * process's resident memory without pages of files, and the live bytes of each call site. The thread polls the sum of
+ * the bytes of all samples, which is one word of memory, 10 times a second, or 20 times above half of the limit. If
+ * this sum has grown by an eighth of the least rise since the previous poll, the next poll comes after 5 ms. If it has
+ * grown by half of the least rise since the baseline, the thread reads the resident memory. If that memory has grown by
+ * the least rise since the baseline, memory rises, and the thread describes the rise up to 200 times a second, in 2.5 %
+ * of a processor at most. Allocations that are freed again do not raise the resident memory, and the difference of live
  * bytes does not contain them. A rise of which the call sites explain less than a quarter is not described: it is the
  * Java heap, or mappings.
  *
@@ -48,9 +48,9 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 bool burst_goes_on(void);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends their lines to those of the same rise; if
- * these take all room, the lines of the latest description replace them. Returns the bytes of all lines; 0 if none is
- * new. Called by a thread of the JVM, which may wait for a safepoint.
+ * Asks the JVM for the methods of the latest description, and appends a line for each frame to the lines of the same
+ * rise; if there is no room, the lines of the latest description replace all earlier lines. Returns the bytes of all
+ * lines; 0 if there is no new line. Called by a thread that may wait for a safepoint of the JVM.
  */
 size_t burst_names(char *text, size_t capacity);
 

@@ -1,4 +1,4 @@
-/* Looks up frames in the lines of names, and adds up the sites of each method. See burst_line.h. */
+/* Looks up the methods of frames, and adds up the growth of each method's sites. See burst_line.h. */
 #include "control/burst_line.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #define DIGITS 16u
 #define LONGEST_WORD 80u
 
-/* A field of a line of the names. */
+/* A field of a line in `names`. */
 struct word {
   const char *begin;
   size_t length;
@@ -73,8 +73,8 @@ static bool is_plumbing(const struct method *method) {
   return contains(method->words[CLASS], "$$Lambda") || contains(method->words[CLASS], "$Proxy");
 }
 
-/* Finds the method that names a site. The search ends at a frame without a name, because the next frame would be blamed
- * for its allocations. */
+/* Finds the method that names a site. The search ends at a frame without a name: otherwise the next frame would be
+ * blamed for that frame's allocations. */
 static bool find_naming(const struct recording_grown *grown, const char *names, struct method *method) {
   for (uint32_t i = 0; i < grown->frames && i < RECORDING_MOST_FRAMES; i++) {
     if (!find(names, grown->stack[i], method)) return false;
@@ -83,7 +83,7 @@ static bool find_naming(const struct recording_grown *grown, const char *names, 
   return false;
 }
 
-/* Finds the method with most bytes. Returns its bytes; 0 if no site has a name. */
+/* Finds the method whose sites grew most together. Returns the bytes of their growth; 0 if no site has a name. */
 static uint64_t find_largest(const struct recording_burst *burst, const char *names, struct method *largest) {
   struct method methods[RECORDING_MOST_SITES];
   uint64_t bytes[RECORDING_MOST_SITES], most = 0;

@@ -76,7 +76,8 @@ static bool parse_bytes(const char *text, size_t *bytes) {
   return true;
 }
 
-/* Reads a size of at least `least` bytes. `expected` describes such sizes, and `used` is the text of `otherwise`. */
+/* Reads a size of at least `least` bytes; `otherwise` is the default. The message about an invalid value says which
+ * sizes are `expected`, and with `used` which default is used. */
 static size_t read_size(char *const environment[], const char *name, size_t least, size_t otherwise,
                         const char *expected, const char *used) {
   const char *value = value_of(environment, name);
@@ -151,7 +152,7 @@ static uint32_t read_overhead_target(char *const environment[]) {
   return DEFAULT_OVERHEAD_TARGET;
 }
 
-/* The Java bridge reads the same variable. A mistyped value counts as off, which is safer. */
+/* Reads MALLOMETER_ATTACH, which the Java bridge reads, too. A mistyped value counts as off, which is safer. */
 static bool read_attach(char *const environment[]) {
   static const char *const yes[] = {"auto", "early", "true", "1", "yes", "on", NULL};
   static const char *const no[] = {"false", "0", "no", "off", NULL};

@@ -35,7 +35,8 @@ struct configuration {
   const char *agent;
   /* MALLOMETER_SAMPLE_INTERVAL, in bytes; 0: no samples. */
   size_t sample_interval;
-  /* MALLOMETER_STACKS: whether samples have stacks, not only huge requests; whether stacks have Java frames. */
+  /* MALLOMETER_STACKS: whether stacks are taken of samples, and not only of huge requests; whether stacks have Java
+   * frames. */
   bool call_sites;
   bool java_frames;
   /* MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set, so call sites are recorded from the start. */

@@ -70,7 +70,7 @@ static void write_requests(void) {
   }
 }
 
-/* Returns whether standard error is still the same file. The program may have opened another file with its descriptor.
+/* Returns whether standard error is still the same file. The program may have opened another file as descriptor 2.
  */
 static bool standard_error_is_unchanged(void) {
   struct file_status current;

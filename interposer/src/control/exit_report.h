@@ -16,7 +16,8 @@ struct exit_report {
   bool maximum;
   /* The allocations of each size class. */
   bool histogram;
-  /* The allocations of each class of usable sizes, by a monitor: every event takes the slower route. */
+  /* The allocations of each class of usable sizes, counted by a monitor, which makes all events take the complete
+   * route, a slower one. */
   bool returned;
   /* The latest requests above MALLOMETER_HUGE, with their stacks. */
   bool threshold;

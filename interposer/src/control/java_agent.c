@@ -19,7 +19,8 @@
 #define LONGEST_OPTIONS 8192u
 #define BLANKS " \t\n\v\f\r"
 
-/* Looks for the record that ends a zip file. In the agent's jar this record has no comment, so its length is known. */
+/* Returns whether the file ends with the record that ends each zip file. In the agent's jar this record has no comment,
+ * so its length is known. */
 static bool is_whole_jar(int file) {
   static const char signature[4] = {'P', 'K', 5, 6};
   enum { END_RECORD = 22 };
@@ -104,8 +105,8 @@ void java_agent_append(const char *agent) {
              "command line.");
     return;
   }
-  /* A JVM that this one starts, and the launcher when it executes itself again, inherit both variables. The option may
-   * therefore be there already. */
+  /* A JVM that this one starts, and the launcher when it executes itself again, inherit MALLOMETER_AGENT and VARIABLE.
+   * The option may therefore be there already. */
   char named[sizeof jar + sizeof OPTION];
   snprintf(named, sizeof named, OPTION "%s", jar);
   if (contains_option(before, named)) return;

@@ -1,8 +1,8 @@
 /*
  * Names mallometer's agent to a JVM that starts in this process (MALLOMETER_AGENT).
  *
- * A JVM ends at once if the jar that -javaagent names is missing or incomplete, or if its image cannot load agents. A
- * deployment that only copies files into a container cannot exclude that. The dynamic loader, however, continues
+ * A JVM ends at its start if the jar that -javaagent names is missing or incomplete, or if the JVM cannot load agents.
+ * A deployment that only copies files into a container cannot exclude that. The dynamic loader, however, continues
  * without a library that it cannot load. So the library names the jar: without the library the jar is not named, and
  * where the jar would end the JVM the library leaves it out.
  */
@@ -11,8 +11,8 @@
 
 /*
  * Appends -javaagent:`agent` to JAVA_TOOL_OPTIONS, which every JVM reads, unless the variable has it already. `agent`
- * is the jar's path, and a = and the agent's options may follow. If it is not appended, writes the reason to standard
- * error. Must be called before main, because it changes the environment.
+ * is the jar's path, and a = and the agent's options may follow. If the option cannot be appended, writes the reason to
+ * standard error. Must be called before main, because it changes the environment.
  */
 void java_agent_append(const char *agent);
 

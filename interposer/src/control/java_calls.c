@@ -1,11 +1,13 @@
 /*
- * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which it calls the
+ * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which the bridge calls the
  * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
  * start. The JVM binds them to the class loader that loads the library by its path; other class loaders cannot use
- * them. That path gives the copy that the process already has, unless the file was replaced (is_counting_copy()).
+ * them. Loading by the path returns the copy that the process already has, unless the file was replaced
+ * (is_counting_copy()).
  *
  * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
- * first calls row 0, which returns the version of the interface, and uses the table only if that is its own version.
+ * first calls row 0, which returns the version of the interface, and uses the table only if the bridge has this
+ * version.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +28,7 @@
 
 #define METHOD(name) Java_io_mallometer_internal_library_abi_DirectCalls_##name
 
-/* Declarations as javac's headers have them. */
+/* Declares the native methods as the headers do that javac generates. */
 EXPORT jlong METHOD(function)(JNIEnv *, jclass, jint);
 EXPORT jint METHOD(call)(JNIEnv *, jclass, jlong, jlong, jlong, jlong, jlong, jlong);
 EXPORT jobject METHOD(allocate)(JNIEnv *, jclass, jint);
@@ -36,8 +38,8 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlongArray METHOD(stacks)(JNIEnv *, jclass, jobjectArray);
 EXPORT jlong METHOD(cached)(JNIEnv *, jclass, jint, jlong, jlong);
 
-/* Returns whether this copy of the library is the one that the program calls. The path may lead to a newer file, which
- * is then loaded as a second copy. */
+/* Returns whether this copy of the library is the one that the program calls. The path by which the bridge loads the
+ * library may lead to a newer file, which is then loaded as a second copy. */
 static int is_counting_copy(void) { return dlsym(RTLD_DEFAULT, "mallometer_abi_version") == functions[0]; }
 
 /*
@@ -50,8 +52,8 @@ EXPORT jlong METHOD(function)(JNIEnv *thread, jclass class, jint number) {
   return known && is_counting_copy() ? (jlong)(uintptr_t)functions[number] : 0;
 }
 
-/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function ignores
- * those that it does not have. */
+/* Calls a function with up to five integers or pointers. All five are passed in registers, and the function does not
+ * read registers beyond its own parameters. */
 EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, jlong b, jlong c, jlong d, jlong e) {
   (void)thread, (void)class;
   return ((jint(*)(jlong, jlong, jlong, jlong, jlong))(uintptr_t)function)(a, b, c, d, e);
@@ -89,13 +91,13 @@ EXPORT jobjectArray METHOD(classes)(JNIEnv *thread, jclass class, jobjectArray e
   return loaded_classes(thread, endings);
 }
 
-/* Returns the ranges of the stacks of `threads`; NULL if the JVM does not describe them. */
+/* Returns the address ranges of the stacks of `threads`; NULL if the JVM does not report them. */
 EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray threads) {
   (void)class;
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a process of its own, whether the kernel reports the page cache. Only one thread may call this at a
+/* Tries once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
  * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;

@@ -17,9 +17,9 @@
 /* Objects below this address are "low": ordinary 32-bit numbers look like their addresses. */
 #define LOW ((uint64_t)1 << 32)
 
-static uint32_t is_busy;          /* a thread is in one of the functions */
+static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step before MALLOMETER_OWNERS_REFERRERS */
+static uint32_t done;             /* the latest step that was done, except MALLOMETER_OWNERS_REFERRERS */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -32,8 +32,8 @@ static const size_t bytes_of_samples = MOST_OWNED * sizeof *samples;
 
 static bool enter(void) { return !__atomic_exchange_n(&is_busy, 1, __ATOMIC_ACQUIRE); }
 
-/* Waits until no other thread is in one of the functions. A thread that begins another search does not wait, but is
- * refused. */
+/* Waits until no other thread is in one of the owners_ functions. A thread that begins another search does not wait,
+ * but is refused. */
 static void wait_and_enter(void) {
   while (!enter()) (void)sched_yield();
 }
@@ -64,8 +64,8 @@ static bool is_before(const void *one, const void *other) {
   return (uintptr_t)sample->object < (uintptr_t)next->object;
 }
 
-/* Passes the samples to the search. Samples that were allocated and freed during the reading may overlap; only the
- * first of them is searched for. */
+/* Passes the samples to the search. If memory was freed and allocated again during the reading, samples may have the
+ * same addresses; only the first of these samples is searched for. */
 static void hand_over(uint32_t count) {
   uint64_t end = 0;
   uint32_t kept = 0;
@@ -100,7 +100,7 @@ static int begin(uint32_t site) {
   return 0;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------- */
+/* ---- The steps of a search ----------------------------------------------------------------------------- */
 
 /* Tries in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
  * call. Tries again after a failure, because a trial may exceed its time limit on a busy machine. */
@@ -135,13 +135,13 @@ static int step(uint32_t wanted) {
   if (!graph) return -ENODATA;
   if (!is_next || wanted > MALLOMETER_OWNERS_REFERRERS) return -EINVAL;
   int result = step_to(wanted);
-  /* A step for holders is refused after a step for referrers, because the holders that it finds would count as
-   * referrers of other objects. */
+  /* After a step for referrers, only further such steps are allowed: objects that a step for holders found would count
+   * as referrers. */
   if (result == 0) done = wanted == MALLOMETER_OWNERS_REFERRERS ? MALLOMETER_OWNERS_POINTER_HOLDERS : wanted;
   return result;
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------------------- */
+/* ---- The rows of the result ---------------------------------------------------------------------------- */
 
 static uint32_t hold_rows(struct mallometer_hold *rows, uint32_t capacity) {
   uint32_t count = 0;

@@ -84,7 +84,7 @@ void process_set_state(int new_state, const char *format, ...) {
   __atomic_store_n(&state, new_state, __ATOMIC_RELEASE);
 }
 
-/* ---- Off, and header accounting ------------------------------------------------------------------------ */
+/* ---- Switching off, and header accounting -------------------------------------------------------------- */
 
 static void switch_off(int why, const char *text) {
   state = why;
@@ -295,8 +295,8 @@ static void begin(void) {
   mappings_find_next();
   bool ours = program_malloc_is_ours();
   if (!ours)
-    hook_find_operators(); /* the allocator is found at the first call, because looking it up now might make the loader
-                              call malloc */
+    hook_find_operators(); /* finds no allocator yet, because a look-up now might make the loader
+                              call malloc; the first event finds the allocator */
   if (!ours || !hook_ready() || !malloc_leads_here) state = MALLOMETER_STATE_NOT_PRELOADED;
   const void *serving = ours ? (const void *)(uintptr_t)next.malloc : first_definition("malloc", first_object(), NULL);
   if (is_of_sanitizer(serving)) {
@@ -321,7 +321,7 @@ __attribute__((constructor)) static void start(void) {
   if (wanted_agent) java_agent_append(wanted_agent);
 }
 
-/* ---- A process that runs already ---------------------------------------------------------------------- */
+/* ---- Counting in a process that runs already ---------------------------------------------------------- */
 
 bool process_was_forked(void) { return getpid() != loaded_in; }
 

@@ -25,8 +25,8 @@ int process_disable(void);
 int process_enable(void);
 
 /*
- * Returns why the environment forbids counting in a process that runs already, although an attach is possible; NULL if
- * nothing forbids it. The first call reads the environment. For control/attachment.h.
+ * Returns why the environment forbids counting in a process that runs already, even where an attach is possible; NULL
+ * if nothing forbids it. The first call reads the environment. For control/attachment.h.
  */
 const char *process_objection(void);
 
@@ -55,8 +55,8 @@ bool process_wants_java_frames(void);
 
 /*
  * Returns whether call sites are recorded, and starts recording them if they are wanted. Their tables count against the
- * limits of the program, so they are reserved at the first call and not at the start: most programs that inherit the
- * preload never call it. Preserves errno.
+ * limits of the program, so they are reserved at the first call of this function and not at the start: most programs
+ * that inherit the preload never call it. Preserves errno.
  */
 bool process_has_call_sites(void);
 

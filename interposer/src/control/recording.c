@@ -62,8 +62,8 @@ _Static_assert(1716224 + 5 * RECORDING_PROFILE_BYTES <= 2064384, "the regions do
 _Static_assert(2064384 + 2 * RECORDING_BURST_SLOT_BYTES <= 2072576, "the regions do not overlap");
 _Static_assert(2072576 + 2 * RECORDING_NAMES_SLOT_BYTES <= RECORDING_FILE_BYTES, "the regions fit");
 
-/* The thread that starts the recording sets these. Afterwards `state` changes when the recording fails, and the
- * recorder's thread looks `cgroup` up again from time to time. */
+/* The thread that starts the recording sets these variables. Afterwards `state` changes when the recording fails, and
+ * the recorder's thread looks `cgroup` up again from time to time. */
 enum { IDLE, STARTING, RECORDING, FAILED, FORKED };
 static int state = IDLE;
 static char *mapping;
@@ -79,7 +79,7 @@ static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
 static bool has_thread;
-static bool prepared; /* whether a thread has prepared its memory */
+static bool prepared; /* whether prepare() has run */
 static uint64_t thread_ns;
 static size_t stack_bytes;
 
@@ -101,8 +101,8 @@ static bool store(char *to, size_t probed, const void *bytes, size_t length) {
 /*
  * Writes the first `head` bytes of a record and its content into the region's next slot. A store into a file that was
  * truncated, or for which a copy-on-write file system finds no room, would raise SIGBUS and end the program. So the
- * kernel stores into each page first, and returns an error instead. The frame is written last: until then the slot has
- * an old checksum or none, and a reader skips it.
+ * kernel stores into each page first, and returns an error instead. The record's first fields, among them the checksum,
+ * are written last: until then the slot has an old checksum or none, and a reader skips the slot.
  */
 static bool put(enum region region, struct recording_sample *record, size_t head, const char *content, size_t length) {
   const struct recording_region *ring = &layout[region];
@@ -147,7 +147,7 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
   record->oom_kills = reading->oom_kills;
 }
 
-/* ---- The thread --------------------------------------------------------------------------------------- */
+/* ---- The recorder's thread ---------------------------------------------------------------------------- */
 
 /*
  * The names of the methods of a rise. The thread that may ask the JVM (java_thread.h) fills `names` while `names_bytes`
@@ -165,8 +165,8 @@ static void hand_names_over(void) {
   }
 }
 
-/* Takes new names from the Java thread and records them. Sets `are_new` to whether there were any. Returns false if the
- * file is gone. */
+/* Takes new names from the thread that asks the JVM, and records them. Sets `are_new` to whether there were any.
+ * Returns false if the file is gone. */
 static bool take_names(bool *are_new) {
   size_t length = __atomic_load_n(&names_bytes, __ATOMIC_ACQUIRE);
   *are_new = length > 0;
@@ -189,8 +189,8 @@ static void touch_pages_of_bursts(void) {
   }
 }
 
-/* Keeps the thread that asks the JVM for names while there is a JVM and the library counts; never starts it near the
- * limit. */
+/* Starts the thread that asks the JVM for names, unless the thread runs or memory is near the limit. Ends the thread
+ * when there is no JVM or the library does not count. */
 static void keep_java_thread(const struct memory_reading *reading) {
   if (!wants_names()) {
     java_thread_end();
@@ -266,7 +266,7 @@ static void update_message(const struct memory_reading *reading, const struct re
   }
 }
 
-/* ---- The seconds -------------------------------------------------------------------------------------- */
+/* ---- The work of each second -------------------------------------------------------------------------- */
 
 /*
  * Looks for fast rises until the next full second since `start`. Seconds that have passed are skipped. Ends early if
@@ -329,16 +329,17 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the Java thread here, and not after the loop: the next recorder's thread may have begun by then, and would
-   * lose its own Java thread. */
+  /* Ends the thread that asks the JVM for names here, and not after the loop: by then the next recorder's thread may
+   * have begun, and would lose the thread that it has started. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
-  /* A call that has just requested a recording or a message has seen that this thread runs, and has started none. */
+  /* A call that requested a recording or a message before this exchange has seen that this thread runs, and has started
+   * no thread: this thread then goes on. */
   return (is_recording() || message_is_on()) && !__atomic_exchange_n(&has_thread, true, __ATOMIC_SEQ_CST);
 }
 
 /* Prepares the memory of the threads, once in a process. A second recorder's thread must not clear this memory: the
- * Java thread of the first recorder's thread has been told to end, but may still write to it. */
+ * thread that asks the JVM for names, which the first recorder's thread has told to end, may still write to it. */
 static void prepare(void) {
   if (prepared) return;
   prepared = true;
@@ -376,10 +377,10 @@ static bool start_thread(void) {
   return stack_bytes > 0;
 }
 
-/* ---- Records of Java ---------------------------------------------------------------------------------- */
+/* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot of a profile. Profiles at the peak use the slots 0 and 1 in turn; each share of the limit has one
- * slot. */
+/* Returns the slot of a profile; -1 if there is none. Profiles at the peak use the slots 0 and 1 in turn; each share of
+ * the limit (85, 90 and 95 %) has one slot. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;
@@ -420,7 +421,7 @@ int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32
   return result;
 }
 
-/* ---- The end ------------------------------------------------------------------------------------------ */
+/* ---- The end of the process --------------------------------------------------------------------------- */
 
 /* Writes the record of the exit; exit() calls it. */
 static void write_exit_record(int status) {
@@ -443,7 +444,7 @@ void recording_forked(void) {
   message_forked();
 }
 
-/* ---- The beginning ------------------------------------------------------------------------------------ */
+/* ---- The start of the recording ----------------------------------------------------------------------- */
 
 static void fill_header(struct recording_header *header, const struct recording_writer *origin) {
   struct memory_cgroup own;

@@ -18,22 +18,22 @@
 
 #include "mallometer.h"
 
-/* The writer that the file's header describes. */
+/* Describes the library for the file's header. */
 struct recording_writer {
   const char *build;
   const char *allocator;
   uint32_t byte_unit;
-  bool (*wants_names)(void); /* Whether a thread may ask the JVM for names now. */
+  bool (*wants_names)(void); /* Returns whether a thread may ask the JVM for names now. */
 };
 
 /* Starts the recording, as mallometer_record() does, for a non-empty path. Writes the reason of a failure to standard
  * error. */
 int recording_start(const char *path, const struct recording_writer *origin);
 
-/* Starts the termination message, as mallometer_message_start(), without or beside a recording. */
+/* Starts the termination message, as mallometer_message_start() does, with or without a recording. */
 int recording_start_message(const char *path, const struct recording_writer *origin);
 
-/* Writes a record, as mallometer_recording_write(). */
+/* Writes a record, as mallometer_recording_write() does. */
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
 /* Fills all fields, as mallometer_recording(). */
@@ -45,7 +45,7 @@ void recording_forked(void);
 /* Returns the bytes of the stacks of the recorder's thread and of the thread that asks the JVM for names. */
 size_t recording_footprint(void);
 
-/* Returns the CPU time of these two threads, in nanoseconds. */
+/* Returns the CPU time of the recorder's thread and of the thread that asks the JVM for names, in nanoseconds. */
 uint64_t recording_overhead_ns(void);
 
 #endif

@@ -38,7 +38,7 @@ static bool read_header(int file, struct recording_header *header) {
 }
 
 /* Opens an existing recording that may be moved. Returns -1 if that fails: with ENOENT if there is no file, with errno
- * 0 if the attempt already has a reason. */
+ * 0 if this function has already stored the reason in `attempt`. */
 static int open_own(struct creation_attempt *attempt, const char *path, struct recording_header *header) {
   int file = file_open_existing(path);
   if (file < 0) {
@@ -163,7 +163,7 @@ static bool move_into_place(struct creation_attempt *attempt, int file, bool dis
   return file_rename_without_replacing(attempt->unfinished, attempt->path) && file_is_at(attempt->path, file);
 }
 
-/* ---- Attempts ----------------------------------------------------------------------------------------- */
+/* ---- Attempts to create the file ---------------------------------------------------------------------- */
 
 enum outcome { DONE, REFUSED, OVERTAKEN };
 

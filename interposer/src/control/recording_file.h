@@ -5,7 +5,7 @@
  * and a full disk cannot turn a later store into a signal. It is locked as long as it is mapped. That needs no
  * descriptor, which the program could close and reuse: the mapping keeps the open file, and the open file the lock.
  *
- * The file of the previous run is moved to FILE.previous. The file that this displaces is moved to FILE.kept if its run
+ * The file of the previous run is moved to FILE.previous. The earlier FILE.previous is moved to FILE.kept if its run
  * lasted five minutes or FILE.kept does not exist. So a container that restarts every few seconds does not lose the run
  * that explains why. Only recordings of this user are moved or overwritten.
  */

@@ -29,7 +29,8 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java: the beginning of its shutdown, the JVM, each minute, each exceeded share of the limit. */
+  /* Texts from Java: at the beginning of its shutdown, about the JVM, each minute, when a share of the limit is
+   * exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
   RECORDING_MINUTES = 5,
@@ -42,8 +43,8 @@ enum recording_region_kind {
   /* The call sites of the latest fast rise of memory (struct recording_burst), in two slots in turn. */
   RECORDING_BURST = 8,
   /*
-   * The Java methods in the stacks of that rise, in two slots in turn. A line has, separated by tabs, the frame in
-   * hexadecimal digits, the class as in class files, the method, its source file, and the line number.
+   * The Java methods in the stacks of the rise in RECORDING_BURST, in two slots in turn. A line has, separated by tabs,
+   * the frame in hexadecimal digits, the class as in class files, the method, its source file, and the line number.
    */
   RECORDING_NAMES = 9
 };
@@ -70,7 +71,7 @@ struct recording_header {
   char magic[16];
   /* RECORDING_FORMAT */
   uint32_t format;
-  /* sizeof(struct recording_header). The checksum covers all of it but the checksum itself. */
+  /* sizeof(struct recording_header). The checksum covers the header without the checksum itself. */
   uint32_t header_bytes;
   uint64_t file_bytes;
   /* The random number of this run of the process. */
@@ -128,7 +129,7 @@ enum recording_sample_flags {
 struct recording_sample {
   /* CRC-32 of the bytes after it, up to `length`. */
   uint32_t checksum;
-  /* Bytes of the record with this frame. */
+  /* Bytes of the record, including this frame (RECORDING_FRAME_BYTES). */
   uint32_t length;
   /* The number of the record in its ring, from 1; 0 for an empty slot. */
   uint64_t sequence;
@@ -186,8 +187,8 @@ struct recording_grown {
 struct recording_burst {
   /* The beginning of the rise, by CLOCK_MONOTONIC. */
   uint64_t begin_monotonic_ns;
-  /* `charged_bytes` is the charged memory when the rise was described, `begin_bytes` the same less the rise. Without a
-   * limit, both are about the process's resident bytes without files. */
+  /* `charged_bytes` is the charged memory when the rise was described, `begin_bytes` is `charged_bytes` less the rise.
+   * Without a limit, both are about the process's resident bytes without files. */
   uint64_t begin_bytes;
   uint64_t charged_bytes;
   /* RECORDING_UNKNOWN without a limit. */

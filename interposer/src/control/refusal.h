@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns whether an object that the process starts with refers to one of these names, and copies the object's file
- * name to `name`. */
+/* Returns whether a loaded object refers to an internal name of malloc or free, and copies the object's file name to
+ * `name`. */
 bool find_object_bypassing_interposers(char *name, size_t capacity);
 
 /*

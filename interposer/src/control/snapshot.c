@@ -10,7 +10,7 @@
 #include "hooks/state.h"
 #include "platform/clock.h"
 
-/* ---- The beginning ------------------------------------------------------------------------------------ */
+/* ---- The beginning of counting ------------------------------------------------------------------------ */
 
 static uint64_t since, baseline_bytes, baseline_error;
 

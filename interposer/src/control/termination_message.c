@@ -1,4 +1,5 @@
-/* The file, the comparison before each change, and the text. See termination_message.h. */
+/* Composes the text, writes and empties the file, and compares its content before each change. See
+ * termination_message.h. */
 #include "control/termination_message.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static bool is_written;             /* whether `message` is in the file */
 static char found[MESSAGE_BYTES];   /* the content of the file */
 static char text[MESSAGE_BYTES];    /* the next message */
 
-/* Java's sentence; `sentence_version` is odd while it is stored. */
+/* The diagnosis, a sentence from Java; `sentence_version` is odd while a thread stores the sentence. */
 static char sentence[MESSAGE_SENTENCE_BYTES];
 static uint32_t sentence_bytes;
 static uint64_t sentence_ns;
@@ -100,7 +101,7 @@ static enum comparison compare(int file) {
   return length == (int64_t)sizeof found && memcmp(found, message, sizeof found) == 0 ? SAME : DIFFERENT;
 }
 
-/* Opens the file for a change. Returns -1 if it is not possible now, or is no longer allowed. */
+/* Opens the file for a change. Returns -1 if the file cannot be opened now, or must not be changed any more. */
 static int open_unchanged(void) {
   int file = file_open_existing(file_path);
   if (file < 0) {
@@ -130,7 +131,8 @@ static void clear(void) {
   file_close(file);
 }
 
-/* Writes `text`. If nothing of it is written, an older message stays, which can still be emptied. */
+/* Writes `text` into the file. If not a byte is written, the file still has the latest message, and a later call may
+ * replace it or empty the file. */
 static void put(void) {
   int file = open_unchanged();
   if (file < 0) return;
@@ -156,7 +158,7 @@ static void end_now(void) {
   release(OFF);
 }
 
-/* Releases the lock. If message_stop() was called meanwhile, ends the message first. */
+/* Releases the lock. If message_stop() was called meanwhile, empties the file first. */
 static void give(void) {
   do {
     if (is_ending()) end_now();
@@ -180,7 +182,7 @@ void message_set_sentence(const char *said, uint32_t length) {
   __atomic_store_n(&storing, false, __ATOMIC_RELEASE);
 }
 
-/* Appends the sentence with its age, unless it is just being stored. */
+/* Appends Java's sentence with its age, unless a thread is storing a new sentence. */
 static size_t append_sentence(size_t length) {
   uint32_t before = __atomic_load_n(&sentence_version, __ATOMIC_ACQUIRE);
   uint32_t bytes = sentence_bytes;
@@ -205,7 +207,7 @@ static void compose(const char *clause) {
   memset(text + used, ' ', sizeof text - used);
 }
 
-/* ---- Calls --------------------------------------------------------------------------------------------- */
+/* ---- The functions of termination_message.h ------------------------------------------------------------ */
 
 void message_write(const char *clause) {
   if (!message_is_on() || !take()) return;
@@ -222,8 +224,8 @@ void message_clear(void) {
   give();
 }
 
-/* No write begins after the state has changed, so the file stays empty. If another thread holds the lock for too long,
- * that thread ends the message. */
+/* Changes the state, after which no write begins, and then empties the file. If another thread holds the lock for too
+ * long, that thread empties the file when it releases the lock. */
 void message_stop(void) {
   int expected = ON;
   if (getpid() != owner ||

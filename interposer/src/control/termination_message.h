@@ -1,7 +1,7 @@
 /*
  * The termination message: text in the file whose content Kubernetes shows as the last state of a container that ended,
- * whatever ended it. It holds the diagnosis while memory is scarce, so that the message of an OOM kill names the line
- * of code.
+ * whatever ended it. The message holds the diagnosis while memory is scarce, so that the message of an OOM kill names
+ * the line of code.
  *
  * The file is the kubelet's, and other programs of the container may use it. So it is never created; it is taken if it
  * is a regular, empty file that nobody has locked, and it is locked while it is taken. Its content is compared with the
@@ -23,18 +23,18 @@
 #include "mallometer.h"
 
 #define MESSAGE_BYTES 1024u
-/* The most bytes of Java's sentence. */
+/* The most bytes of Java's sentence, which states the diagnosis. */
 #define MESSAGE_SENTENCE_BYTES 512u
 
-/* Takes the file, as mallometer_message_start(). */
+/* Takes the file, as mallometer_message_start() does. */
 int message_start(const char *path);
 
-/* Empties the file and leaves it, as mallometer_message_stop(). Waits up to a tenth of a second for a write in
- * progress. */
+/* Empties the file and stops using it, as mallometer_message_stop() does. Waits up to a tenth of a second for a write
+ * in progress. */
 void message_stop(void);
 
-/* Stores Java's sentence, which the next messages contain. Each byte that is not printable ASCII becomes a question
- * mark. */
+/* Stores a sentence from Java, the diagnosis, which the next messages contain. Each byte that is not printable ASCII
+ * becomes a question mark. */
 void message_set_sentence(const char *sentence, uint32_t length);
 
 /* Returns whether the file is taken. */

@@ -38,7 +38,7 @@ static bool uses_headers(void) { return size_source == SIZE_FROM_HEADER; }
 
 static bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
-/* ---- Failures ----------------------------------------------------------------------------------------- */
+/* ---- Failed requests ---------------------------------------------------------------------------------- */
 
 static void count_failure(void) {
   struct thread_block *block = event_block();
@@ -110,7 +110,7 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 /* The alignment that malloc guarantees for every object. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object whose content is undefined or zero, so that a move need not copy it. */
+/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object. */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -227,8 +227,8 @@ void *complete_posix_memalign(size_t alignment, size_t size, struct origin origi
 }
 
 /*
- * Frees an object in a slot. Counts the size that was counted at its allocation, not the slot's. Ignores an object that
- * is freed twice, and an address inside an object.
+ * Frees an object in a slot (leak/slots.h). Counts the size that was counted at its allocation, not the slot's. Ignores
+ * an object that is freed twice, and an address inside an object.
  */
 static void free_slot(const void *object) {
   struct slot_object removed;

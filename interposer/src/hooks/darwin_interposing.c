@@ -21,7 +21,7 @@
 /* The program's call: its return address, and the canonical frame address, 16 bytes above the frame record. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
-#ifndef INTERPOSE /* tests call the functions themselves */
+#ifndef INTERPOSE /* tests define this macro, because they call the functions themselves */
 #define INTERPOSE(function)                                                  \
   __attribute__((used, section("__DATA,__interpose"))) static const struct { \
     const void *ours, *theirs;                                               \
@@ -98,7 +98,7 @@ INTERPOSE(free)
 INTERPOSE(realloc)
 INTERPOSE(reallocf)
 
-/* ---- Zones --------------------------------------------------------------------------------------------- */
+/* ---- Functions that take a zone ------------------------------------------------------------------------ */
 
 static void *our_malloc_zone_malloc(malloc_zone_t *zone, size_t size) {
   return count(malloc_zone_malloc(zone, size), size, ORIGIN);
@@ -162,7 +162,7 @@ INTERPOSE(malloc_zone_realloc)
 INTERPOSE(malloc_zone_batch_malloc)
 INTERPOSE(malloc_zone_batch_free)
 
-/* ---- Types --------------------------------------------------------------------------------------------- */
+/* ---- Functions that take a type ------------------------------------------------------------------------ */
 
 /* The SDK's headers and older systems lack these functions. dyld ignores a pair whose original is missing. */
 typedef unsigned long long type_id;

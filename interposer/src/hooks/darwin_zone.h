@@ -51,15 +51,15 @@ struct zone {
 /*
  * Replaces the functions by which a zone allocates and frees, as far as the zone has them. Returns false, without a
  * change, if the version is unknown, the zone is hooked already, there are too many zones, or the zone's memory cannot
- * be opened (platform/page_protection.h). Also returns false if that memory cannot be closed after the change. Only one
- * thread may call this at a time; other threads may use the zone meanwhile.
+ * be made writable (platform/page_protection.h). Also returns false if the earlier protection of that memory cannot be
+ * restored after the change. Only one thread may call this at a time; other threads may use the zone meanwhile.
  */
 bool zone_hook(struct zone *zone);
 
 /*
  * Restores the zone's own functions, except those that another tool has replaced since. Such a tool still calls this
- * library, which forwards the calls. Returns false if the memory cannot be opened or closed, or if another tool's
- * function remains.
+ * library, which forwards the calls. Returns false if the protection of the memory cannot be changed or
+ * restored, or if another tool's function remains.
  */
 bool zone_unhook(struct zone *zone);
 

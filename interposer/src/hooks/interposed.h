@@ -1,5 +1,5 @@
 /*
- * The functions that this library takes over from the allocator below it. stdlib.h and malloc.h are not included: they
+ * The functions that this library takes over from the next allocator. stdlib.h and malloc.h are not included: they
  * lack the oldest and newest functions, and their attributes would apply to this library's definitions, too.
  */
 #ifndef MALLOMETER_HOOKS_INTERPOSED_H

@@ -81,8 +81,8 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
 }
 
 /*
- * Counts the result of a usual request, fully here or fully on the slow path. Reading the thread's block after the call
- * is cheaper than keeping it across the call.
+ * Counts the result of a request for which is_usual() is true, fully here or fully on the slow path. Reading the
+ * thread's block after the call is cheaper than keeping it across the call.
  */
 INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
   KEEP_IN_RETURN_REGISTER(object);
@@ -257,13 +257,13 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
-/* Returns whether unmatched scopes are open and nothing else needs the complete path. */
+/* Returns whether the thread is in scopes, but in no matched scope, and nothing else needs the complete path. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether a matched scope is open and nothing else needs the complete path. */
+/* Returns whether the thread is in a matched scope, and nothing else needs the complete path. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -274,8 +274,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while only unmatched scopes are open. Rare cases are tail calls, so no register has to be
- * saved. */
+/* Counts an allocation while only unmatched scopes are open. Rare cases are left to tail calls, so no register has
+ * to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
@@ -325,7 +325,7 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   struct thread_block *block = own_block();
   if (!has_only_unmatched_scopes(block)) return complete_count_new_allocation(object, size, origin);
   size_t usable_size = glibc_usable_size(object);
-  /* Marks the event. count_large_allocation() ends it with NO_HEADROOM, so the thread stays without headroom. */
+  /* Marks the event. count_large_allocation() ends the event with NO_HEADROOM, so the thread stays without headroom. */
   (void)event_mark(block, false);
   object = count_large_allocation(block, object, usable_size, size, 0, NO_HEADROOM, origin);
   return scope_allocation(block, object, doubled_size(size));
@@ -384,8 +384,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The functions that forward calls in a process with samples. A sample must be followed until it is freed; otherwise
- * the next object at its address would be taken for the sample. */
+/* The following functions forward calls in a process with samples. A sample must be followed until it is freed;
+ * otherwise the next object at its address would be taken for the sample. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -477,7 +477,7 @@ void hook_find_missing_functions(bool (*program_calls)(const char *name, const v
 #undef FIND
 }
 
-/* ---- The entry ---------------------------------------------------------------------------------------- */
+/* ---- The pointers to the functions of the open route -------------------------------------------------- */
 
 static struct {
   void *(*malloc)(size_t size);
@@ -627,7 +627,7 @@ size_t malloc_usable_size(void *object) {
   return passed ? after.usable_size(object) : complete_usable_size(object);
 }
 
-/* ---- Further names ------------------------------------------------------------------------------------ */
+/* ---- Further names of free, and the operators --------------------------------------------------------- */
 
 #define NAME_OF_FREE(name) \
   void name(void *object) { JUMP_TARGET(entry.name)(object); }

@@ -30,7 +30,7 @@
 
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
-/* ---- The next functions -------------------------------------------------------------------------------- */
+/* ---- The next mmap, munmap and mremap ------------------------------------------------------------------ */
 
 static void *mremap_by_system(void *memory, size_t old_bytes, size_t bytes, int flags, ...) {
   va_list arguments;
@@ -155,7 +155,8 @@ static bool is_of_allocator(const void *caller) {
   return (uintptr_t)caller >= begin && (uintptr_t)caller < end;
 }
 
-/* Calls a probe of tracers, except for a mapping of the allocator, whose objects have probes of their own. */
+/* Calls a probe for tracers (platform/memory_probes.h), except for a mapping of the allocator: the allocator's objects
+ * have probes of their own. */
 static void tell(void probe(const void *memory, size_t bytes), const void *memory, size_t bytes, struct origin origin) {
   if (!is_of_allocator(origin.caller)) probe(memory, bytes);
 }
@@ -170,7 +171,7 @@ static uint32_t site_of(size_t bytes, struct origin origin) {
   return site;
 }
 
-/* ---- Recording ------------------------------------------------------------------------------------------ */
+/* ---- Recording mappings --------------------------------------------------------------------------------- */
 
 static uintptr_t end_of(const void *memory, size_t bytes) { return (uintptr_t)memory + memory_whole_pages(bytes); }
 
@@ -189,8 +190,8 @@ struct change {
   uint64_t latest;
 };
 
-/* Begins a call; must precede the system call. `unmaps` says whether the call may unmap memory, even if it then fails.
- * Preserves errno. */
+/* Prepares to record a change of mappings; must precede the system call. `unmaps` says whether the call may unmap
+ * memory, even if it then fails. Preserves errno. */
 static struct change begin_change(bool unmaps) {
   KEEP_ERRNO; /* a sandbox may refuse getpid(2), which then sets errno */
   struct change change = {.generation = ranges_generation(), .noted = is_noting()};

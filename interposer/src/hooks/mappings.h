@@ -6,10 +6,10 @@
  * shares the map and may end at any time. mprotect and madvise are not replaced, because they neither map nor unmap
  * addresses. shmat and brk are not replaced either, so what they map is not recorded.
  *
- * A new range gets the call site of the call. The walk of the stack takes microseconds, so a budget limits the walks:
- * it holds at most 4,000 and gains 50 a second, and its last thousand are for mappings of 256 KiB or more. A range for
- * which no walk is left gets no site; mappings_not_walked() counts such ranges. There is no walk for memory that is
- * mapped over a known range, which keeps its site, nor for the allocator's own mappings.
+ * A new range gets the call site of the call that maps it. The walk of the stack takes microseconds, so a budget limits
+ * the walks: it holds at most 4,000 and gains 50 a second, and its last thousand are for mappings of 256 KiB or more. A
+ * range for which no walk is left gets no site; mappings_not_walked() counts such ranges. There is no walk for memory
+ * that is mapped over a known range, which keeps its site, nor for the allocator's own mappings.
  */
 #ifndef MALLOMETER_HOOKS_MAPPINGS_H
 #define MALLOMETER_HOOKS_MAPPINGS_H

@@ -19,7 +19,7 @@
 #include "platform/symbol_table.h"
 #include "platform/wait.h"
 
-/* ---- The functions ------------------------------------------------------------------------------------- */
+/* ---- The functions to replace -------------------------------------------------------------------------- */
 
 #define DECLARE_OPERATOR(form, name, derived_from) extern void *name(uintptr_t, uintptr_t, uintptr_t);
 EACH_OPERATOR(DECLARE_OPERATOR)
@@ -31,7 +31,7 @@ static char *counted_realpath(const char *path, char *resolved);
 struct function {
   const char *name;
   void (*ours)(void);
-  uintptr_t real; /* 0: the allocator has no such function, or its function calls another function of this list */
+  uintptr_t real; /* 0: not replaced; the allocator lacks the function, or its function calls another of this list */
 };
 
 /* Several rows have this library's free. The row of `free` comes first among them, so undoing stores the address of the
@@ -129,7 +129,7 @@ static char *counted_realpath(const char *path, char *resolved) {
   return found && !resolved ? complete_count_allocation(found, strlen(found) + 1, ORIGIN) : found;
 }
 
-/* ---- A walk -------------------------------------------------------------------------------------------- */
+/* ---- A walk over the loaded objects -------------------------------------------------------------------- */
 
 enum { MOST_FOREIGN = 32 };
 
@@ -223,8 +223,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader stores pointers to malloc and three more functions of its family, and to a free for its table of unique
-   * C++ symbols. */
+  /* The loader stores pointers to malloc and three more functions of its family, and a pointer to a free for its table
+   * of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 
@@ -365,7 +365,7 @@ const char *redirection_apply(struct redirection *done) {
 
 void redirection_undo(struct redirection *done) { walk_with_lock(undo_with_lock, done); }
 
-/* ---- Whether calls arrive ---------------------------------------------------------------------------- */
+/* ---- Testing whether calls arrive -------------------------------------------------------------------- */
 
 typedef char *duplicate_text(const char *text);
 
@@ -396,7 +396,7 @@ bool redirection_works(void) {
   if (!look_up_leads_here()) return false;
   struct thread_block *block = thread_block_acquire();
   duplicate_text *duplicate = duplicate_in_libc();
-  if (!block || !duplicate) return true; /* without a block the thread's events cannot be told from others */
+  if (!block || !duplicate) return true; /* no test: without a block the thread's events cannot be told from others */
   bool counted = false;
   for (int attempts = 3; attempts > 0 && !counted; attempts--) { /* a signal handler may allocate meanwhile */
     counted = is_counted_once(duplicate, block);

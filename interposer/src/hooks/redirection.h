@@ -40,15 +40,15 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
 void *redirected_function(const char *name);
 
 /*
- * Redirects all words that do not point to this library yet. The next allocator must be known, and counting on. Takes
- * the loader's lock. Returns NULL, or the reason of a failure as text. After a failure every word is as before the
- * call, unless the system refused to restore it; `refused` counts all refused changes. Only one thread may call this at
- * a time.
+ * Redirects all words of data through which the program calls the allocator, unless they point to this library. The
+ * next allocator must be known, and counting on. Takes the loader's lock. Returns NULL, or the reason of a failure as
+ * text. After a failure every word is as before the call, unless the system refused to restore it; `refused` counts all
+ * refused changes. Only one thread may call this at a time.
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Restores all words, with the loader's lock. Words that are refused, or all if `nothing_changed`, still point to this
- * library, which forwards calls. */
+/* Restores all redirected words, with the loader's lock. Words that the system does not let change, or all if
+ * `nothing_changed`, still point to this library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
 /* Returns whether this library gets the C library's own calls of malloc, and look-ups of malloc find this library.

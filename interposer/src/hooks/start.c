@@ -1,4 +1,4 @@
-/* Finds the allocator below, and changes state and route accordingly. See start.h. */
+/* Finds the next allocator, and changes state and route accordingly. See start.h. */
 #include "hooks/start.h"
 
 #include <sched.h>
@@ -167,7 +167,8 @@ void hook_choose_route(void) {
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();
 }
 
-/* Does not wait for choices of this thread that a signal handler has interrupted. */
+/* Does not wait for calls of choose_route() in this thread: the caller is then a signal handler that interrupted such
+ * a call. */
 void hook_wait_for_route(void) {
   const uint64_t end = monotonic_ns() + 1000000000;
   while (__atomic_load_n(&choosing, __ATOMIC_SEQ_CST) > this_thread_chooses && monotonic_ns() < end) sched_yield();

@@ -27,7 +27,7 @@ void hook_set_counting(bool on);
 bool hook_was_off(void);
 
 /*
- * Begins to count in a process whose malloc was not this library's. Call it before any word points to this library,
+ * Begins to count in a process whose malloc was not this library's. Call it before redirection_apply(),
  * with a next allocator that is found (hook_ready()) and complete (next_allocator_bypass_executable()). Returns false
  * if a memory checker answers calls of the library's malloc. Allocates. hook_detach() returns to forwarding, from any
  * thread.
