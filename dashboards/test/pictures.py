@@ -31,7 +31,7 @@ def pictures(recorded):
     """Name, dashboard, job, and end of the shown time of each picture."""
     healthy, leak = (json.loads((recorded / f"{name}.json").read_text()) for name in (HEALTHY, LEAK))
     killed = next(event["at"] for event in leak["events"] if event["what"] == "killed")
-    yield "overview-healthy", "overview", HEALTHY, healthy["ended"]
+    yield "overview-healthy", "overview", HEALTHY, healthy["ended"] - MINUTE
     yield "overview-leaking", "overview", LEAK, killed - 2 * MINUTE
     yield "overview-before-the-kill", "overview", LEAK, killed - MINUTE
     yield "overview-after-the-kill", "overview", LEAK, killed + 3 * MINUTE
