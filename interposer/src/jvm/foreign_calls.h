@@ -28,8 +28,8 @@ size_t foreign_calls_footprint(void);
 
 /*
  * Returns the note for the call; 0 if no call was found, or there is no room. `caller` has the registers of the code
- * that called native code, and `outermost` is the return address into the outermost native function, 0 if Java called
- * the hook itself. May be called inside of malloc.
+ * that called native code, and `outermost` is the frame of the native function that Java called, 0 if Java called the
+ * hook itself. May be called inside of malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 

@@ -24,8 +24,8 @@ static bool closed; /* whether the JVM is ending or has ended */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
-static uint64_t earlier_ns; /* the CPU time of earlier threads */
-static uint64_t spent_ns;   /* the CPU time of earlier threads and the present one */
+static uint64_t earlier_ns; /* the CPU time of the threads that ran before the present one */
+static uint64_t spent_ns;   /* the CPU time of those and the present thread */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

@@ -8,7 +8,7 @@
 
 #include "jvm/attach.h"
 
-/* The most endings that one call takes. */
+/* The most endings of signatures that one call takes; further ones are ignored. */
 #define MOST_ENDINGS 16
 
 struct ending {

@@ -21,7 +21,7 @@ bool methods_start(void);
 
 size_t methods_footprint(void);
 
-/* Returns the number of an id; UNKNOWN_METHOD for NULL, or without room. May be called inside of malloc. */
+/* Returns the number of an id; UNKNOWN_METHOD for NULL, or if the table is full. May be called inside of malloc. */
 uint32_t method_number(jmethodID id);
 
 uint32_t method_count(void);

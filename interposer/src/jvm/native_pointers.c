@@ -58,7 +58,7 @@ struct pointer_walk {
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* the structure read at each step, after the word before it */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* for each step, the word before the structure, then its words */
 };
 
 /* Returns the number of words of a chunk by its header; 0 if that size is implausible. If the address is not that of a
@@ -108,9 +108,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word is an address of the block. For a low block only the addresses of its first words count. The
- * first few are allowed because old strings of C++ libraries have up to three words before their contents, and C code
- * puts headers before objects.
+ * Returns whether a word is an address of the block. For a low block (owner_graph.h) only the addresses of its first
+ * words count. The first few are allowed because old strings of C++ libraries have up to three words before their
+ * contents, and C code puts headers before objects.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

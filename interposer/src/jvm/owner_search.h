@@ -51,7 +51,8 @@ int owner_search_find_holders(void);
 void owner_search_follow_pointers(bool chunks_have_sizes);
 int owner_search_find_pointer_holders(void);
 
-/* Returns -ENODATA if no object is left whose referrers are unknown. */
+/* Finds the objects that refer to those found last (3. above). Returns -ENODATA if the referrers of all objects are
+ * known. */
 int owner_search_find_referrers(void);
 
 struct owner_search_figures {

@@ -46,7 +46,7 @@ static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
 static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
-static uint32_t changes; /* counts what the sleeping thread must wake up for, such as a change of `wishes` */
+static uint32_t changes; /* counts events for which the sleeping thread must wake up, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
@@ -116,7 +116,8 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses to an object can be seen again. The time of its last access is unknown, so `end` is stored. */
+/* Records that accesses to an object can be seen again. The time of its last access is unknown, so the end of the epoch
+ * is stored. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -293,8 +294,8 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching objects, also if a caller has objects watched during the
- * rest. */
+/* Rests until a caller requests evidence again. Stops watching objects, including those that a caller asks to watch
+ * during the rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);

@@ -58,8 +58,8 @@ int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
  * Makes the observing thread call `read` once, right after a reading. `read` may access slots: their accessed bits are
- * cleared again afterwards, and the epoch becomes void if `read` took long. A resting thread calls `read` at once. Only
- * one thread may use this at a time.
+ * cleared again afterwards, and the epoch becomes void if `read` took long. If the thread rests, it wakes up and calls
+ * `read`. Only one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 
@@ -77,7 +77,7 @@ bool observation_has_evidence(void);
  * objects are placed. */
 void observation_forked(void);
 
-/* observation_footprint() returns the mapped bytes, including the excess of slots over their objects.
+/* observation_footprint() returns the mapped bytes, including the bytes of slots beyond their objects.
  * observation_overhead_ns() returns the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);

@@ -29,7 +29,9 @@
 #define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/* The environment variables that change how glibc allocates, and which glibc is loaded. */
+/*
+ * The environment variables that determine which glibc is loaded and how glibc allocates. The tests get their values.
+ */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
@@ -133,7 +135,7 @@ __attribute__((used, noreturn)) static void safety_test_main(char *const *stack)
 /* The entry point of this library as a program (the linker's -e). */
 DEFINE_PROGRAM_ENTRY(safety_test_entry, safety_test_main);
 
-/* ---- Its start ----------------------------------------------------------------------------------------- */
+/* ---- Starting the program ------------------------------------------------------------------------------- */
 
 void safety_test_store_environment(char *const environment[]) {
   size_t found = 0;

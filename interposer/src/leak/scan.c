@@ -1,5 +1,5 @@
-/* Reads the accesses to all slots at once. Pages whose accesses are known (canaries) show whether a reading is valid.
- * See scan.h. */
+/* Reads the accessed bits of all slots in one pass. Pages whose accesses are known (canaries) show whether a reading is
+ * valid. See scan.h. */
 #include "leak/scan.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. Their accessed bits are cleared at once, because the kernel first collects new pages in
+/* Renews the canaries. Their accessed bits are cleared immediately, because the kernel first collects new pages in
  * per-processor batches, and this thread may later run on another processor. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {

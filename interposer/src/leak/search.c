@@ -279,9 +279,11 @@ static void compare_threads(void) {
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
-/* Compares the words of all memory, and then those of waiting threads. If a collection has moved objects meanwhile, the
- * only copy of an address that was read may have been in a part that is free now, so the words in free parts count,
- * too. */
+/*
+ * Compares the targets with the words of all memory, and then with those of waiting threads. If a collection has moved
+ * objects meanwhile, the only copy of an address that was read may have been in a part of the Java heap that is free
+ * now, so the words in free parts count, too.
+ */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";

@@ -27,7 +27,8 @@ struct search_target {
   bool freed;
 };
 
-/* This memory has the addresses of objects, so it is not searched. No other memory of the library has them for long. */
+/* This memory has the addresses of objects, so it is not searched. No other memory of the library keeps these addresses
+ * for long. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];

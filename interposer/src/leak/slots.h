@@ -106,7 +106,7 @@ struct slot_request {
 /* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
-/* An object that leaves its slot, or whose accesses are observed, as it was when the slot was read. */
+/* An object in a slot, as slot_read() or slot_remove() copied its record. */
 struct slot_object {
   const void *object;
   uint32_t number;
@@ -121,8 +121,9 @@ struct slot_object {
 };
 
 /*
- * Disowns the object in a slot: afterwards it has no site and is not a sample. Returns true if the caller must count
- * the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the sample.
+ * Disowns the object in a slot: afterwards the object has no site and is not a sample. Returns true if the caller must
+ * count the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the
+ * sample.
  */
 bool slot_disown(const struct slot_object *object);
 
@@ -169,7 +170,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* the bytes of retired slots that glibc has unmapped, minus its growth of them */
+  uint64_t retired_bytes; /* the bytes that glibc has unmapped in retired slots, minus those that it added */
 };
 
 struct slots_totals slots_totals(void);

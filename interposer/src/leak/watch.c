@@ -111,7 +111,8 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-/* Records an access. This is not inlined, so that a handler that does not record needs no stack for these variables. */
+/* Records an access. This function is not inlined, so that a handler that does not record needs no stack for these
+ * variables. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
@@ -141,8 +142,8 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Returns whether an action calls a function. Linux stores both kinds of handler in one field, and keeps the flags when
- * there is no handler. */
+/* Returns whether an action calls a function. Linux stores both kinds of handler (sa_handler, sa_sigaction) in one
+ * field, and keeps SA_SIGINFO even if there is no handler, so the field is tested and not the flag. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }

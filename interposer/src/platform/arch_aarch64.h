@@ -1,4 +1,4 @@
-/* aarch64. arch.h describes each of these. */
+/* Definitions for aarch64. arch.h describes each of them. */
 #ifndef MALLOMETER_PLATFORM_ARCH_AARCH64_H
 #define MALLOMETER_PLATFORM_ARCH_AARCH64_H
 
@@ -12,7 +12,7 @@
 /*
  * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
  * processor's exclusive monitor (Arm Architecture Reference Manual, B2.9). After a signal or another interruption
- * between load and store, the store therefore fails and the addition is repeated, so no event of a signal handler is
+ * between load and store, the store therefore fails and the addition is repeated, so no addition of a signal handler is
  * lost. Every Armv8 processor has these instructions. The single instruction of Armv8.1 would need a test of the
  * processor first, and some processors execute it far from the cache.
  */
@@ -50,9 +50,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path, by loads and stores. The mark of the event (account/thread_block.h) keeps a signal
- * handler between load and store from counting in the same words. Two words are added by one load and one store of a
- * pair, whose halves are atomic (B2.2).
+ * Additions on the fast path, by loads and stores. The thread has marked its block for the event
+ * (account/thread_block.h), which keeps a signal handler between load and store from counting in the same words. Two
+ * counts are increased by one load and one store of a pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 

@@ -1,7 +1,7 @@
 /*
  * Definitions for an unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need
  * more knowledge of the processor are off. A port starts from this file, and tests of the logic use it. arch.h
- * describes each of these.
+ * describes each definition.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H

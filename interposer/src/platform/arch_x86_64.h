@@ -1,4 +1,4 @@
-/* x86-64. arch.h describes each of these. */
+/* Definitions for x86-64. arch.h describes each of them. */
 #ifndef MALLOMETER_PLATFORM_ARCH_X86_64_H
 #define MALLOMETER_PLATFORM_ARCH_X86_64_H
 

@@ -77,7 +77,8 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { munmap(mapping, bytes); }
 
-/* Makes the kernel write the current signal mask, which is 4 bytes, by a system call that every kernel has. */
+/* Makes the kernel store the current signal mask, which is 4 bytes, by a system call that every kernel has. The call
+ * fails where a store of the program would fault. */
 bool file_takes_stores(void *to) { return sigprocmask(SIG_BLOCK, NULL, to) == 0; }
 
 bool file_rename_without_replacing(const char *from, const char *to) {
