@@ -16,7 +16,7 @@
  *       whether it was 0. The change of a signal handler in between may be lost.
  *
  * Additions on the fast path. While a thread counts one event, it may have to mark its block, so that signal handlers
- * count in another block (account/thread_block.h):
+ * count in the shared block (account/thread_block.h):
  *
  *   EVENTS_ARE_MARKED
  *       Whether a thread must mark its block, because an addition that signal handlers cannot interrupt would take

@@ -190,7 +190,7 @@ size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t byte
   return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
 }
 
-/* ---- Not known on macOS -------------------------------------------------------------------------------- */
+/* ---- Reading of the own memory by system calls: not used on Darwin ----------------------------------- */
 
 bool own_memory_open(void) { return false; }
 

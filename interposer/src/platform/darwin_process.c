@@ -218,14 +218,14 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Makes no system call, because an attach changes page protections (page_protection.h), which interrupts all
- * processors. */
+/* Makes no system call: an attach changes page protections (page_protection.h), for which the kernel interrupts all
+ * processors, and each interrupt is a barrier. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
 
-/* Functions that libSystem has since macOS 10.12, without a header; libc++ uses them, too. The time is in microseconds;
- * 0 is no limit. */
+/* Functions that libSystem exports since macOS 10.12 and no header declares; libc++ uses them, too. `longest_us` is the
+ * longest wait; 0 is no limit. */
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t longest_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t unused);
 #define COMPARE_AND_WAIT 1u

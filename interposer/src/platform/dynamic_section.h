@@ -16,7 +16,7 @@
 struct relocations {
   const ElfW(Rela) * first; /* NULL if there are none */
   size_t count;
-  size_t without_symbol; /* the relocations at the beginning that name no symbol, most relocations of large programs */
+  size_t without_symbol; /* the number of relocations at the beginning that name no symbol */
 };
 
 struct dynamic_section {

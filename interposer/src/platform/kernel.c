@@ -168,8 +168,8 @@ static bool list_contains(const char *list, const char *word) {
   return false;
 }
 
-/* Copies the path of this process's cgroup in its hierarchy, from lines "number:controllers:path". Returns the version
- * of cgroups, 1 or 2; 0 if there is no path. */
+/* Copies the path of this process's memory cgroup below the hierarchy's root, from lines "number:controllers:path".
+ * Returns the version of cgroups, 1 or 2; 0 if there is no path. */
 static int find_in_hierarchy(char *relative, size_t capacity) {
   char text[4096];
   kernel_text("/proc/self/cgroup", text, sizeof text);
@@ -192,7 +192,9 @@ static int find_in_hierarchy(char *relative, size_t capacity) {
   return version;
 }
 
-/* Ends the field at the line's next space. Returns the text after it; NULL at the line's end. */
+/*
+ * Replaces the space after the field by a NUL. Returns the text after the space; NULL if this is the line's last field.
+ */
 static char *next_field(char *field) {
   char *space = strchr(field, ' ');
   if (!space) return NULL;
@@ -328,7 +330,7 @@ void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading 
     return;
   }
   reading->file_bytes = cached_files(stat, "", "file");
-  /* The limit is the lowest of this directory and of those above it, up to the mount point. */
+  /* The limit that applies is the lowest of the limits in this directory and those above it, up to the mount point. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
     if (length <= cgroup->mount_length) break;

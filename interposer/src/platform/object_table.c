@@ -68,8 +68,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* The number of words from which a mark is computed: words at the beginning of the file (sizes, entry) and of the
- * unwind table (first functions). */
+/* A mark distinguishes an object from later ones at the same address (loaded_objects.h). The mark is computed from this
+ * many words at the beginning of the file (sizes, entry) and as many of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {

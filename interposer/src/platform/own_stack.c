@@ -10,8 +10,8 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The largest stack of the first thread. The kernel leaves at least twice as much below that stack free of other
- * memory. */
+/* The most bytes that the first thread's stack is assumed to have. The kernel keeps at least twice as much memory below
+ * the beginning of that stack free. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
 #ifndef AT_MINSIGSTKSZ /* reported by kernels since 5.14 */
@@ -58,7 +58,7 @@ static bool is_glibc;
 /* The size of the control block, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
- * in it; 0 until the offset is known. */
+ * in the stack; 0 until the offset is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {

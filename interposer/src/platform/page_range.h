@@ -45,7 +45,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
-/* Makes each of these pages differ from its neighbours, without giving them memory. */
+/* Makes each of these pages a mapping of its own, without giving them memory. */
 void pages_separate(uintptr_t begin, size_t bytes);
 
 #endif
