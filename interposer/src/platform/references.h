@@ -35,7 +35,7 @@ bool object_contains(const struct walked_object *object, uintptr_t address);
 struct reference {
   uintptr_t *word;
   const char *name;
-  bool is_call;    /* the word is for a PLT call; until the first call binds it, it may lead into its own object */
+  bool is_call;    /* the word is for a PLT call; until the first call it may point into the object's own PLT */
   bool is_own;     /* the object defines the function itself */
   bool is_ignored; /* calls do not read the word, because the loader has rewritten their code */
 };

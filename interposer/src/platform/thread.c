@@ -75,8 +75,8 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
              &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
 }
 
-/* The number of words that are searched for a return address into the function, beginning at the stack pointer of the
- * thread in the system call. */
+/* The number of words on a waiting thread's stack, from its stack pointer on, that are searched for a return address
+ * into the C library's function that waits for a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {

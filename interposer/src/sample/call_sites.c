@@ -23,7 +23,8 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* HotSpot allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
+  /* The most frames of new stacks that are shortened in the last quarter of the room. HotSpot allocates a JNI global
+   * reference through six frames of its own; the seventh is the caller's library. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
@@ -240,7 +241,8 @@ static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   return NULL;
 }
 
-/* Returns the number of a stack's site. Two threads that meet the same new stack make two records; one is discarded. */
+/* Returns the number of a stack's site. Two threads that meet the same new stack make two records, of which one is
+ * discarded. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   struct site *fresh = NULL, *found = NULL;
@@ -338,8 +340,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites, at most once a second, because a search takes a millisecond and a program may read call
- * sites all the time. */
+/* Marks the stalest sites as leaving, at most once a second, because a search takes a millisecond and a program may
+ * read call sites all the time. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -432,8 +434,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns a site's sums for a collection of the old generation; NULL while another thread resets them, or if the sums
- * of a later collection have replaced them. */
+/* Returns a site's sums of the samples that were freed after a collection of the old generation (FREED_AFTER); NULL
+ * while another thread resets them, or if the sums of a later collection have replaced them. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -557,20 +559,16 @@ static void forget_object_before(const void *object) {
   call_sites_count_free(before);
 }
 
-/*
- * Reports a sample to profilers. A sample that cannot be followed is also reported as freed, since no free follows. A
- * request of no bytes is not reported, because profilers divide by the size.
- */
+/* Reports a sample to profilers. If the free of its object will not be noticed (`followed` is false), the sample is
+ * also reported as freed. A request of no bytes is not reported, because profilers divide by the size. */
 static void announce(const struct sample *sample, const void *object, bool followed) {
   if (sample->requested == 0) return;
   probe_allocation(object, sample->requested, (uint64_t)((double)sample->requested / sample->probability + 0.5));
   if (!followed) probe_free(object);
 }
 
-/*
- * Adds a sample to a site and to the live samples. A sample that cannot be followed counts as allocated and freed at
- * once.
- */
+/* Adds a sample to a site and to the live samples. If the live samples have no room for it, the sample counts as freed
+ * immediately. */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   if (sample->maps) {
     call_sites_refer(site, 1);
@@ -780,7 +778,8 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* Returns an upper bound. The measured needs are 1.7 KiB, and 16 KiB with Java frames, including AsyncGetCallTrace. */
+/* Returns an upper bound. A walk took 1.7 KiB of stack when it was measured, and 16 KiB with Java frames, including
+ * AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */
@@ -824,8 +823,8 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies a site's sums for a collection of the old generation. Returns zeros if the entry has, or has meanwhile got,
- * the sums of another collection. */
+/* Copies a site's sums of the samples that were freed after a collection of the old generation. Returns zeros if the
+ * entry has, or has meanwhile got, the sums of another collection. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

@@ -3,10 +3,10 @@
  * bytes.
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
- * 1/p, s/p and, for intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and Thompson,
- * 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed, the same
- * amounts are added to a second set of sums; the live objects and bytes are the differences. At an interval of 1 all p
- * are 1, the estimates are exact and the variances 0.
+ * 1/p, s/p and, for confidence intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and
+ * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed,
+ * the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a sampling
+ * interval of 1 byte all p are 1, the estimates are exact and the variances 0.
  *
  * Records, the tree of stacks and modules lie in memory that src/control reserves when call sites will be read. Its
  * pages become resident when they are used. There are no locks. A record is filled before it is published and never

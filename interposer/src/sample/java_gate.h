@@ -26,7 +26,7 @@ struct java_stacks {
    * is none.
    */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
-  /* The addresses of the JVM's library; both 0 if unknown, or if it is part of the program's file. */
+  /* The address range of the JVM's library; both 0 if it is unknown, or if the JVM is part of the program's file. */
   uintptr_t jvm_begin, jvm_end;
 };
 

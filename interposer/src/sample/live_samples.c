@@ -107,7 +107,7 @@ void live_samples_forked(void) {
 }
 
 /* Counts a sample under two independent hashes. If another object is freed that passes the filter of the first hash,
- * the count of the second is nearly always 0, which ends the search at once. */
+ * the count of the second is nearly always 0, which ends the search immediately. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);

@@ -126,9 +126,9 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size in the
- * unit of the accounting. Returns the object's address, which may change. The sampler's visits do not allocate or lock,
- * and preserve errno.
+ * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size as all
+ * counters count it: the usable or the requested bytes. Returns the object's address, which may change. The sampler's
+ * visits do not allocate or lock, and preserve errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
@@ -137,7 +137,7 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
-/* Visits an allocation if the filter picks it. Returns the object's address, which may change. */
+/* Visits an allocation if its counter has reached 0. Returns the object's address, which may change. */
 static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
                                   struct move move, struct origin origin) {
   size_t class = size_class(requested);

@@ -4,7 +4,8 @@
  * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are stored as a
  * tree: a node has a frame and the number of its caller's node. A stack of 100 frames that differs from a known stack
  * in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are
- * written before they are published. There are no locks: if two threads add the same node at once, one frees its own.
+ * written before they are published. There are no locks: if two threads add the same node at the same time, one thread
+ * frees its node.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
  * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes it free for other frames;
