@@ -151,7 +151,9 @@ static bool has_name_of_compiler(void) {
   return false;
 }
 
-/* Takes a free place for a thread. If no place is free, takes the place of another thread, which may have ended. */
+/*
+ * Takes a free entry of `places` for a thread. If no entry is free, takes that of another thread, which may have ended.
+ */
 static struct place *take_place(uint64_t thread) {
   for (uint64_t i = 0; i < PLACES; i++) {
     struct place *place = &places[(thread + i) % PLACES];
@@ -164,7 +166,7 @@ static struct place *take_place(uint64_t thread) {
   return place;
 }
 
-/* Returns the place of a compiler thread; NULL for other threads. */
+/* Returns the entry of `places` for a compiler thread; NULL for other threads. */
 static struct place *place_of(uint64_t thread) {
   uint64_t *other = &other_threads[thread % OTHER_THREADS];
   if (__atomic_load_n(other, __ATOMIC_RELAXED) == thread) return NULL;

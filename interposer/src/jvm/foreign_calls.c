@@ -103,7 +103,8 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* Called by the asking thread, and while ask() has the event enabled also by threads that compile methods. */
+/* Takes the frames of a compiled method. Called in the thread that runs ask(), and, while ask() has the event enabled,
+ * also in threads that compile methods. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;

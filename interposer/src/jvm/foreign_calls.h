@@ -38,8 +38,8 @@ bool is_foreign_call(uint64_t frame);
 
 /*
  * Removes the first frame, which is a note, and corrects the frames after it. Returns the new number of frames, at most
- * `capacity`. Must be called by a thread of the JVM, outside of malloc. `tools` is NULL where the JVM must not be
- * called.
+ * `capacity`. Must be called by a thread of the JVM, outside of malloc. If `tools` is NULL, because the JVM must not be
+ * called, only removes the note.
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 

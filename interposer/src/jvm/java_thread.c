@@ -7,7 +7,8 @@
 #include "platform/clock.h"
 #include "platform/wait.h"
 
-/* The JVM's guard pages and the pages that it keeps free for its own code take some 150 KiB of a thread's stack. */
+/* The size of the thread's stack. The JVM's guard pages and the pages that the JVM keeps free for its own code take
+ * some 150 KiB of it. */
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u

@@ -26,7 +26,7 @@ uint32_t method_number(jmethodID id);
 
 uint32_t method_count(void);
 
-/* Returns how many look-ups of a method found no room for it. */
+/* Returns how many calls of method_number() found no room for a new method. */
 uint64_t methods_without_room(void);
 
 /*

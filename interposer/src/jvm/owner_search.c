@@ -327,7 +327,7 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that chosen_count() has one counter for all threads. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* Most other holders have the same field, so they get the names, too. */
+    /* Most of the other holds are by the same field, so they get the same names here. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
@@ -367,7 +367,7 @@ static uint32_t kinds_of(jobject object) {
 }
 
 /* Returns whether paths end at an object: at a class, whose static field refers to the previous object, or at a phantom
- * reference (a cleaner), which is always referred to. */
+ * reference (a cleaner), to which something always refers. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
@@ -706,14 +706,15 @@ static bool is_of_chain(const struct heap_object *object) {
   return is_looked_for(object) && object->class_name == chain_name;
 }
 
-static uint32_t of_entry; /* the graph's object that stands for the entry */
+static uint32_t of_entry; /* the number of the graph's object for the entry that object_of_entry() adds */
 
 static void tag_as_object(jobject instance, jlong tag) {
   (void)tag;
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* Returns the object that leads into the chain; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
+/* Returns the number of the graph's object for an entry (an object outside of the chain that refers to a member), and
+ * adds the object if necessary; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
@@ -725,8 +726,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Links an object of the chain to its entry. Sets `has_more`, because other members of the chain may refer to the
- * object as well. */
+/* Adds the link from an entry to the object of the chain that was reached through it. Sets `has_more`, because other
+ * members of the chain may refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

@@ -1,5 +1,5 @@
-/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and cools
- * the slots. See observation.h. */
+/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and clears
+ * the bits ("cools" the slots). See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@
 #define SHORTEST_OF_ALL_MS 10u
 /* An epoch is void if accesses may have been lost during more than 1/128 of the epoch. */
 #define LARGEST_UNSEEN_PART 128u
-/* The time between two checks of SIGTRAP's handler while objects are watched. */
+/* The time between two checks, while objects are watched, whether SIGTRAP still has this library's handler. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
 /* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
  * more, and at most arena_bytes. */
@@ -45,7 +45,7 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
+static uint32_t wishes;  /* the number of calls of observation_start() minus those of observation_stop() */
 static uint32_t changes; /* counts events for which the sleeping thread must wake up, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
@@ -247,8 +247,9 @@ static const char *prepare(void) {
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
- * Returns whether reading has failed for good. A program that closes descriptors of other owners makes one reading
- * fail, with any error, but not several in a row.
+ * Returns whether three readings in a row have failed with an error that is not temporary. `ended` is the result of
+ * end_epoch(). A program that closes descriptors which it did not open makes one reading fail, with any error, but not
+ * several in a row.
  */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };

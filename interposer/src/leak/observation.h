@@ -30,7 +30,8 @@ enum leaks_wanted { LEAKS_UNWANTED, LEAKS_WANTED, LEAKS_WANTED_BY_CLEAR_REFS };
 /* Stores MALLOMETER_LEAKS and MALLOMETER_ARENA_BYTES when the process starts. */
 void observation_configure(enum leaks_wanted wanted, size_t arena_bytes);
 
-/* Implements mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if it can. */
+/* Implements mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if objects can
+ * be observed. */
 int observation_start(const char *unable);
 
 /* Implements mallometer_leaks_stop(). */

@@ -23,7 +23,7 @@
 
 #define LONGEST_TRIAL_MS 5000
 
-/* The arguments of the program for tests other than the test of slots. */
+/* The command-line arguments that name the tests; the test of slots has none. */
 #define TRIAL_OF_WATCH "watch"
 #define TRIAL_OF_MINCORE "mincore"
 #define TRIAL_OF_PAGE_CACHE "page-cache"
@@ -173,7 +173,7 @@ static const char *safety_test_reading(const char *which, const char *refused) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the exit code of the loader */
+    case 127: /* the exit code if the loader cannot load the library */
       return "reading of memory cannot be tested: no test process can be started";
     default:
       return refused;
@@ -202,7 +202,7 @@ const char *safety_test_slots(void) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the exit code of the loader */
+    case 127: /* the exit code if the loader cannot load the library */
       return "glibc cannot be tested: no test process can be started";
     case CHILD_TOO_LONG:
       return "the test whether glibc frees observed objects took too long";

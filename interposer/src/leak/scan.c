@@ -28,8 +28,8 @@ static char why[160];
 
 static char *canary(uint32_t number) { return slots_pages_before() + (FIRST_CANARY + number) * memory_page_bytes(); }
 
-/* Records what smaps says about a mapping of a slot. A slot may consist of several mappings; the first one is missing
- * only if the slot was unmapped. */
+/* Records whether smaps reports an access to a mapping of a slot. A slot may consist of several mappings; the first of
+ * them is missing only if the slot was unmapped. */
 static void note_slot(uintptr_t begin, uint8_t what) {
   uint32_t slot = slot_number((const void *)begin);
   bool is_first = slot_address(slot) == begin;

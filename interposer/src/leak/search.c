@@ -118,7 +118,8 @@ static void compare_used(size_t count, uintptr_t begin) {
   }
 }
 
-/* Copies a run of resident pages and compares its words. Skips pages that were unmapped meanwhile. */
+/* Copies a run of resident pages and compares its words with the addresses of the sought objects. Skips pages that were
+ * unmapped meanwhile. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;

@@ -133,8 +133,8 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* slot_usable() returns the bytes that the program may use, slot_capacity() those that a realloc must keep. Both return
- * 0 if there is no such object. */
+/* slot_usable() returns the bytes that the program may use, slot_capacity() those whose contents a realloc must copy.
+ * Both return 0 if there is no such object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 

@@ -263,7 +263,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 /* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
 enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
 
-/* Executes XPACLRI, which does nothing on processors without signatures. */
+/* Executes XPACLRI, which removes a signature, and does nothing on processors without signatures. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   register uintptr_t link __asm__("x30") = return_address;
   __asm__("hint #7" : "+r"(link));

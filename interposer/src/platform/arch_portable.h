@@ -160,7 +160,7 @@ static inline bool is_tagged(const void *object) {
   return false;
 }
 
-#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library that has the fast path and marks events */
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library with the fast path */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
 #define PROBES_ARE_KNOWN false

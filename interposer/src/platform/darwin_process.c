@@ -107,8 +107,8 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Returns the start in microseconds since 1970. The number only has to differ between two processes with the same id.
- */
+/* Returns the start of the process in microseconds since 1970. The number only has to differ between two processes with
+ * the same id. */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;
@@ -201,7 +201,7 @@ size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   return started ? stack_bytes : 0;
 }
 
-/* A thread's control block has both bounds of its stack, so the search needs no preparation. */
+/* A thread's control block has both bounds of the thread's stack, so nothing has to be prepared. */
 void own_stacks_start(void) {}
 
 bool own_stack_at(uintptr_t stack, struct own_stack *own) {

@@ -39,8 +39,8 @@ struct dynamic_section {
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* Returns the number of symbols. The older hash table stores it; in the GNU hash table (dynamic_symbols.c) the last
- * chain ends at the last symbol. */
+/* Returns the number of symbols. The older hash table stores the number; in the GNU hash table (dynamic_symbols.c) the
+ * last chain ends at the last symbol. */
 static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
   if (hash) return hash[1];
   if (!gnu_hash) return 0;

@@ -135,8 +135,8 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of the line. Field 2 is in parentheses and may contain any characters, so fields are counted from the
- * last closing parenthesis. */
+/* Reads field 22 of /proc/self/stat. Field 2 is in parentheses and may contain any characters, so fields are counted
+ * from the last closing parenthesis. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -304,8 +304,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 
 /*
  * Returns the bytes of cached files without shared memory, which the kernel counts among the cached files. If
- * memory.stat lacks one of the two figures, returns the bytes of inactive files. In version 1, the names of the figures
- * begin with `prefix`.
+ * memory.stat lacks the figure of cached files or that of shared memory, returns the bytes of inactive files. In
+ * version 1, the names of the figures begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];

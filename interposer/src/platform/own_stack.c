@@ -26,8 +26,8 @@ static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the first stack's mapping. The kernel has put the name of the executed file there, after all other
- * data. */
+/* Returns the end of the mapping of the first thread's stack. The kernel has put the name of the executed file there,
+ * after all other data. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;

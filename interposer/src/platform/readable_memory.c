@@ -33,7 +33,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
-static int users;                   /* the number of threads that have them open */
+static int users;                   /* the number of threads that use the descriptors */
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -83,7 +83,8 @@ bool own_memory_open(void) {
   return false;
 }
 
-/* If forks go on for a second, the files stay open, because another thread may be opening or using them. */
+/* Closes the files if no other thread uses them. If forks go on for a second, the files stay open, because another
+ * thread may be opening or using them. */
 void own_memory_close(void) { without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {

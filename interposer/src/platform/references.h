@@ -37,7 +37,7 @@ struct reference {
   const char *name;
   bool is_call;    /* the word is for a PLT call; until the first call it may point into the object's own PLT */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls do not read the word, because the loader has rewritten their code */
+  bool is_ignored; /* calls do not read the word, because the loader has rewritten the PLT entry */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),

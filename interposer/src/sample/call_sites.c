@@ -68,8 +68,11 @@ struct site {
   struct sums freed;
 };
 
-/* The number of collections of the old generation for which a site counts freed samples separately. A free counts for
- * the latest collection before it, in the entry with the collection's number modulo FREED_AFTER. */
+/*
+ * The number of collections of the old generation for which a site counts freed samples separately. A free is counted
+ * in the entry of the latest collection before the free. The index of the entry is the collection's number modulo
+ * FREED_AFTER.
+ */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
@@ -328,7 +331,7 @@ static void note_time(struct site *site, uint32_t now) {
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Returns the highest staleness that FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
+/* Returns the highest staleness that at least FORGOTTEN_AT_ONCE sites reach; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;

@@ -74,15 +74,15 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 /* Returns the bytes of stack that a signal handler needs for call_sites_stack_at(), including the array of frames. */
 size_t call_sites_stack_use(void);
 
-/* Returns whether the thread is on its own stack and has room to walk it. */
+/* Returns whether the thread is on its own stack and that stack has room for a walk. */
 bool call_sites_may_walk(struct origin origin);
 
 /* Records a sample. Returns the object's address, which may change. Preserves errno. */
 void *call_sites_record(struct sample *sample);
 
 /*
- * Returns the number of the site of a mapping, with one reference to it; NO_SITE if there is none. A site with a
- * reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
+ * Returns the number of the site of a mapping, and adds a reference to the site; NO_SITE if there is none. A site with
+ * a reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
  * (sample/work.h). Preserves errno.
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
@@ -91,7 +91,7 @@ uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct 
  * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Makes the references of all sites 0. */
+/* Sets the number of references of every site to 0. */
 void call_sites_release_all(void);
 
 /*

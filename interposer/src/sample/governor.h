@@ -66,11 +66,11 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample that ended at `end_ns` to the thread's burst. */
+/* Adds the time of a sample that ended at `end_ns` to the time that the thread has spent in its present 20 ms. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* Returns the factor for the probabilities of a thread. `target_ppm` is the governor's target, in millionths of a
- * processor. */
+/* Returns the factor by which a thread's own limit reduces the thread's probabilities. `target_ppm` is the governor's
+ * target, in millionths of a processor. */
 double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

@@ -1,5 +1,5 @@
-/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames. It
- * can close the gate, and wait until no thread is running these functions any more. */
+/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames.
+ * src/jvm can also close the gate, and wait until no thread is running these functions any more. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 
@@ -35,7 +35,7 @@ struct java_stacks {
 /* Opens the gate. `stacks` must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Closes the gate for threads that come later. */
+/* Lets no more threads into the gate. Does not wait for threads that are in it. */
 void java_gate_close(void);
 
 /* Closes the gate, and waits until no thread is in it, for at most a tenth of a second. */

@@ -67,8 +67,8 @@ static void change_count(uint8_t *count, int change) {
  * The bit of a hash in live_filter is set whenever a live sample has that hash. An insertion first counts the sample
  * and then sets the bit. The removal of the last sample closes the count, clears the bit, and then opens the count
  * again. No bit is therefore cleared after a sample was counted, and for each count above 0 the bit is set or about to
- * be set. An insertion fails while the count is closed. It must not wait: a signal handler may run in the very thread
- * that has closed the count.
+ * be set. An insertion fails while the count is closed. The insertion must not wait: a signal handler may run in the
+ * very thread that has closed the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 

@@ -115,7 +115,7 @@ static double negative_log2(uint32_t random) {
 }
 
 /*
- * Sets the counter so that each later allocation of this bucket is visited with probability 2^-level: the number of
+ * Sets a counter so that each later allocation that counts it down is visited with probability 2^-level: the number of
  * allocations before the next visit is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
  * 1).
  */

@@ -70,8 +70,8 @@ uint32_t sampler_target(void);
 
 /*
  * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
- * returns whether the allocation must be visited. The multiplier is 2^32 divided by the golden ratio, or the upper half
- * of that number where this saves an instruction (HASH_FACTOR). The product's highest bits then depend on the lowest
+ * returns whether the allocation must be visited. HASH_FACTOR, the multiplier, is 2^32 divided by the golden ratio, or
+ * the upper half of that number where this saves an instruction. The product's highest bits then depend on the lowest
  * 32, or the lowest 16, bits of the sum.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
@@ -110,7 +110,7 @@ static inline struct large_path *large_path_set(struct thread_block *block, uint
   return thread_large_paths(block) + tag / (UINT32_MAX / sets + 1) * LARGE_PATHS_IN_SET;
 }
 
-/* Returns the path with this tag in its set; NULL if there is none. */
+/* Returns the path with this tag in the tag's set; NULL if there is none. */
 static inline struct large_path *large_path(struct thread_block *block, uint32_t tag) {
   struct large_path *set = large_path_set(block, tag);
   for (unsigned i = 0; i < LARGE_PATHS_IN_SET; i++) {
