@@ -19,7 +19,7 @@
 
 enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
-static uint32_t calls; /* changes at each wake */
+static uint32_t calls; /* changes at each call of java_thread_wake() */
 static bool ending;
 static bool closed; /* whether the JVM is ending or has ended */
 static size_t stack_bytes;

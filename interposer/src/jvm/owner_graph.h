@@ -58,8 +58,9 @@ struct heap_object {
   uint32_t first_link; /* 1 + the number of its first link; 0: none */
   uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
   /*
-   * A chain is a list of linked objects of one class (owner_search.c). 1 + the number of the object outside of a chain
-   * through which this object of the chain was reached, or the number of this object if it is such an object; 0: none
+   * A chain is a list of linked objects of one class, and an entry is an object outside of the chain that refers to one
+   * of them (owner_search.c). 1 + the number of the entry that is this object, or through which this object was
+   * reached; 0: none
    */
   uint32_t entry;
   uint8_t referrers;
@@ -98,11 +99,11 @@ struct owner_graph {
   char text[NAME_TEXT_BYTES];
 };
 
-/* Reserves a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
+/* Reserves the memory of a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
-/* Returns the block that contains an address; -1 if there is none. */
+/* Returns the number of the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
 /* Adds a hold by an object, or by a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */

@@ -493,8 +493,8 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice after the first walk along references. A holder that the walk reached and did not choose is not
- * followed. A holder that the walk did not reach counts as searched, because nothing refers to it. */
+/* Ends the choice of holders, after the first walk along references. A holder that the walk reached and did not choose
+ * is not followed. A holder that the walk did not reach counts as searched, because nothing refers to it. */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];

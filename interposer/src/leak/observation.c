@@ -45,7 +45,7 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* the number of calls of observation_start() minus those of observation_stop() */
+static uint32_t wishes;  /* the number of calls of observation_start() that observation_stop() has not undone */
 static uint32_t changes; /* counts events for which the sleeping thread must wake up, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */

@@ -58,9 +58,9 @@ bool observation_spend(uint64_t looks_in_an_epoch);
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Makes the observing thread call `read` once, right after a reading. `read` may access slots: their accessed bits are
- * cleared again afterwards, and the epoch becomes void if `read` took long. If the thread rests, it wakes up and calls
- * `read`. Only one thread may use this at a time.
+ * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots:
+ * their accessed bits are cleared again afterwards, and the epoch becomes void if `read` took long. If the thread
+ * rests, it wakes up and calls `read`. Only one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 

@@ -106,7 +106,7 @@ struct slot_request {
 /* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
-/* An object in a slot, as slot_read() or slot_remove() copied its record. */
+/* The description of an object in a slot, which slot_read() and slot_remove() copy. */
 struct slot_object {
   const void *object;
   uint32_t number;

@@ -90,7 +90,7 @@
  *       The registers of the code that a signal interrupted.
  *   void registers_to_context(struct registers registers, ucontext_t *context)
  *   UNWIND_TABLES_ARE_KNOWN
- *       Whether loaded objects have .eh_frame_hdr; else stacks are followed by frame pointers.
+ *       Whether loaded objects have .eh_frame_hdr; else stacks are walked along frame pointers.
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       The numbers of these registers in call frame information.
  *   uintptr_t without_signature(uintptr_t return_address)

@@ -33,7 +33,7 @@ uint64_t thread_cpu_ns(void);
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 
-/* Adds time that has passed since the latest reading, for systems without readable coarse clocks. */
+/* Adds time that has passed since the latest call of monotonic_ns() or of this function, for systems without a vDSO. */
 void coarse_clock_advance(uint64_t ns);
 
 #endif

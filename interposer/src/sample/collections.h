@@ -39,7 +39,7 @@ void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
 /* Returns the numbers of collections so far; 0 without counters. If this is the first call since an old collection
- * began, stores the time of the call. */
+ * began, stores the time of the call for collection_seen_ns(). */
 struct collections collections_now(void);
 
 /* Returns when the old collection with this number was first seen, by the coarse clock; 0 if that is unknown. */

@@ -173,8 +173,8 @@ struct sampler_totals {
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* The number of visits of call paths without room in the table. These are sampled by size alone, as if they were one
-   * path. */
+  /* The number of visited allocations whose call path had no room in the table. These allocations are sampled by size
+   * alone, as if they had one call path. */
   uint64_t unknown_paths;
   /* The estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
   uint64_t time_ns;
