@@ -19,9 +19,9 @@
 int jvm_attach(void);
 
 /*
- * Finds the JVM of this process, even without jvm_attach() (`found` may be NULL), and the JNI environment of the
- * calling thread. Returns 0; -ESRCH if there is no JVM, if it has ended, or if the calling thread is none of its
- * threads.
+ * Finds the JVM of this process, even if jvm_attach() was not called, and the JNI environment of the calling thread.
+ * `found` may be NULL. Returns 0; -ESRCH if there is no JVM, if the JVM has ended, or if the calling thread is not a
+ * thread of the JVM.
  */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 

@@ -26,8 +26,8 @@ static struct {
 static bool is_known, ids_are_addresses;
 
 /*
- * An entry for each compiler thread. `compilation` has three fields in one word, which is stored at once, because two
- * threads may share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the
+ * An entry for each compiler thread. `compilation` has three fields in one word, which is stored atomically, because
+ * two threads may share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the
  * number of its method (0: unknown).
  */
 static struct place { uint64_t thread, compilation; } places[PLACES];

@@ -8,7 +8,7 @@
 #include "platform/wait.h"
 
 /* The size of the thread's stack. The JVM's guard pages and the pages that the JVM keeps free for its own code take
- * some 150 KiB of it. */
+ * some 150 KiB of the stack. */
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
@@ -26,7 +26,7 @@ static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
 static uint64_t earlier_ns; /* the CPU time of the threads that ran before the present one */
-static uint64_t spent_ns;   /* the CPU time of those and the present thread */
+static uint64_t spent_ns;   /* the CPU time of those threads and of the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

@@ -28,7 +28,7 @@ void java_thread_end(void);
 /* Ends the thread, because the JVM ends; no further thread can be started. Waits at most a tenth of a second. */
 void java_thread_close_and_wait(void);
 
-/* Forgets the thread in the child of a fork, which does not have it. */
+/* Forgets the thread in the child of a fork, where the thread does not exist. */
 void java_thread_forked(void);
 
 /* Returns the CPU time of the thread and of the threads that ran before it, in nanoseconds. */

@@ -14,7 +14,8 @@ enum {
    * chunks of these arenas. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* Structures have their pointers near the beginning, so only this many words are followed. */
+  /* The number of a structure's first words that are tried as pointers: structures have their pointers near the
+   * beginning. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
@@ -54,7 +55,7 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL while no thread is followed */
+  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL outside of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
@@ -141,10 +142,8 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
   }
 }
 
-/*
- * Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block to which several threads lead is attributed to none of them.
- */
+/* Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
+ * block to which several threads lead is attributed to none of these threads. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;

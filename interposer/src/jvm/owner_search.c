@@ -493,8 +493,11 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice of holders, after the first walk along references. A holder that the walk reached and did not choose
- * is not followed. A holder that the walk did not reach counts as searched, because nothing refers to it. */
+/*
+ * Ends the choice of holders, after the first walk along references. No walk searches for the referrers of a holder
+ * that this walk reached and did not choose. A holder that the walk did not reach counts as searched, because nothing
+ * refers to it.
+ */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -538,8 +541,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end here. A holder that was not
- * chosen is followed if it refers to a chosen one. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end here. That includes a holder
+ * that was not chosen but refers to a chosen holder. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;

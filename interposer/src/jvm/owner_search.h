@@ -33,7 +33,7 @@
 /*
  * Makes the JVMTI environment and the tables. Before the first step the caller fills in the blocks whose owners are
  * sought, in ascending order of address. Returns NULL on failure, and sets `error`. -ESRCH: there is no JVM, or the
- * caller is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM: there is no memory.
+ * caller is not a thread of the JVM; -ENOTSUP: the JVM refuses; -ENOMEM: there is no memory.
  */
 struct owner_graph *owner_search_begin(int *error);
 

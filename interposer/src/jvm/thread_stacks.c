@@ -1,4 +1,4 @@
-/* Reads the JVM's structure of each thread, which may be freed meanwhile. See thread_stacks.h. */
+/* Reads the JVM's structure of each thread. The structure may be freed meanwhile. See thread_stacks.h. */
 #include "jvm/thread_stacks.h"
 
 #include <stdbool.h>

@@ -5,9 +5,9 @@
  * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
  * moved into slots.
  *
- * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
- * for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
- * does not show that there was none, and the epoch is not counted as a time of observation.
+ * For each slot that was accessed in an epoch, the end of the epoch is stored as the time of the last access, and the
+ * accessed bit is cleared for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an
+ * access, but a clear bit does not show that there was none, and the epoch is not counted as a time of observation.
  *
  * When no caller wants evidence any more, the thread rests: it reads nothing, and no object is moved into a slot. The
  * thread does not end, so that mallometer_leaks_stop() need not wait for a reading to finish. When evidence is wanted

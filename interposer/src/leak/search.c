@@ -185,8 +185,8 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Makes the observing thread read the slots, or reads them here if it does not run. Returns false if that takes too
- * long. */
+/* Makes the observing thread read the slots, or reads them itself if that thread does not run. Returns false if that
+ * takes too long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);

@@ -78,7 +78,7 @@ static size_t hash_of(uintptr_t word) {
   return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
 }
 
-/* Fills the set of hashes. Returns false if it is too full to exclude most words. */
+/* Fills the set of hashes. Returns false if the set is too full to exclude most words. */
 static bool fill_filter(void) {
   size_t set = 0;
   memset(memory->filter, 0, sizeof memory->filter);

@@ -79,7 +79,8 @@ size_t slots_reserved(void);
 
 /* ---- Taking and giving back ---------------------------------------------------------------------------- */
 
-/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if they are too large for a slot. */
+/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if such objects are too large for a
+ * slot. */
 uint32_t slot_class(size_t size, size_t alignment);
 
 /* Returns the bytes that an object takes in a slot beyond its size. */

@@ -39,8 +39,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* Returns the record for a site and a kind, or a free record, and holds it. Returns NULL if no record is free, or if
- * the search meets a record that is held. */
+/* Returns the record for a site and a kind, or a free record, and sets the record's `busy`. Returns NULL if no record
+ * is free, or if the search meets a record that is held. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -205,7 +205,7 @@ static bool handles_trap(const struct sigaction *action) {
 /*
  * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
  * would disturb the program. If the program had a handler before, this library's handler runs on the kind of stack that
- * the program's handler asked for, because it passes other traps on to that handler.
+ * the program's handler asked for, because this library's handler passes other traps on to that handler.
  */
 static bool take_signal(void) {
   static uint32_t installed;

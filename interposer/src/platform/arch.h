@@ -1,7 +1,7 @@
 /*
  * Selects the header of the processor that the library is compiled for; no other file tests which processor that is.
  * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is plain
- * C and follows no stack beyond its innermost frame.
+ * C and walks no stack beyond its innermost frame.
  *
  * Single-writer words ("local", as the Linux kernel calls them): one thread writes such a word, others read it.
  *
@@ -85,7 +85,7 @@
  *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The frame
  *       pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
  *   struct registers registers_here(void)
- *       The registers of the code that this is inlined into.
+ *       The registers of the code that this function is inlined into.
  *   struct registers registers_of_context(const ucontext_t *context)
  *       The registers of the code that a signal interrupted.
  *   void registers_to_context(struct registers registers, ucontext_t *context)

@@ -188,7 +188,7 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
     path_made;                                                                                             \
   })
 
-/* This is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
+/* The assembly is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
 static inline __attribute__((always_inline)) const void *frameless_caller(void) {
   const void *caller;
   __asm__ volatile("mov %0, x30" : "=r"(caller));

@@ -1,7 +1,7 @@
 /*
- * Definitions for Apple's processors, as far as its ABI makes them equal: every function of the system's libraries has
- * a frame record (the caller's frame pointer, then the return address) right below its canonical frame address, and the
- * frame pointer points to the record. Everything else is as in arch_portable.h. arch.h describes each definition.
+ * Definitions for x86-64 and arm64, as far as Apple's ABI makes them equal: every function of the system's libraries
+ * has a frame record (the caller's frame pointer, then the return address) right below its canonical frame address, and
+ * the frame pointer points to the record. Everything else is as in arch_portable.h. arch.h describes each definition.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_DARWIN_H
 #define MALLOMETER_PLATFORM_ARCH_DARWIN_H

@@ -14,9 +14,9 @@
 
 /*
  * Tests whether the kernel can read the address, by a change of the signal mask with an invalid operation. The kernel
- * first reads the new mask from the address. It refuses the change with EINVAL if it could read the mask, otherwise
- * with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a program that
- * makes them. No sandbox forbids rt_sigprocmask.
+ * first reads the new mask from the address. The kernel refuses the change with EINVAL if the mask could be read,
+ * otherwise with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a
+ * program that makes them. No sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;

@@ -1,7 +1,7 @@
 /*
  * The words by which loaded objects (executable and libraries) refer to functions by name: one word for each function
  * that an object calls through its procedure linkage table, has in its global offset table, or has in a variable. The
- * loader fills them in; relocations say where they are.
+ * loader fills these words in; relocations say where the words are.
  *
  * The caller of every function here must have the loader's lock (platform/loader_lock.h), or use only the references of
  * an object that is not being loaded. The functions do not allocate.

@@ -137,8 +137,8 @@ void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
  * Returns the bytes that glibc needs of a thread's stack. glibc puts a copy of all thread-local variables there, which
- * may leave nothing of a small stack. A function of glibc returns this number, but no header declares it; the JVM calls
- * it, too.
+ * may leave nothing of a small stack. A function of glibc returns this number. No header declares that function; the
+ * JVM calls it, too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

@@ -150,7 +150,8 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples without a site because there was no room, and samples whose object cannot be followed until it is freed. */
+  /* Samples that got no site, because there was no room; and samples whose object had no room in the table of live
+   * samples, or whose free was not seen. */
   uint64_t without_site;
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */

@@ -21,7 +21,7 @@ struct java_stacks {
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
   /*
-   * Returns a frame that records where Java code called native code, so that readers of the stack can correct its Java
+   * Returns a frame that records where Java code called native code, so that readers of the stack can correct the Java
    * frames (jvm/foreign_calls.h); 0 if no such frame is needed. `outermost` is the outermost native frame, 0 if there
    * is none.
    */

@@ -27,7 +27,7 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* the number of live samples whose hash leads to this place; at 255 it does not change any more */
+    uint8_t objects; /* the number of live samples whose hash leads to this place; a count of 255 never changes */
     uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
   } homes[PLACES];
 } * table;

@@ -8,9 +8,9 @@
  * frees its node.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
- * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes it free for other frames;
- * the caller must first make sure that no thread can still hold a node that it found in the table. Only one thread at a
- * time may release stacks.
+ * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes the node free for other
+ * frames; the caller must first make sure that no thread can still hold a node that it found in the table. Only one
+ * thread at a time may release stacks.
  *
  * A frame is a return address or a Java frame. In a Java frame, the highest bit is set, which no address has. The
  * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between are
@@ -77,7 +77,7 @@ bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t co
 /* Releases a stack that was added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
-/* Frees the nodes that have left the index. No thread may still hold a node that it found there. */
+/* Frees the nodes that have left the index. No thread may still hold a node that it found in the index. */
 void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns their number. */
