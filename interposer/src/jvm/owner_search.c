@@ -541,8 +541,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end here. That includes a holder
- * that was not chosen but refers to a chosen holder. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end at the referrer. That
+ * includes a holder that was not chosen but refers to a chosen holder. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;

@@ -38,8 +38,8 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/* The counts are read and written without a lock or an order. Threads that sample a site at the same time may overwrite
- * each other's counts; the object stores the probability that was really used. */
+/* The counts are read and written without a lock and in relaxed order. Threads that sample a site at the same time may
+ * overwrite each other's counts; the object stores the probability that was really used. */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }

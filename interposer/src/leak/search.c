@@ -63,8 +63,8 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* The searching thread writes the figures. It stores the state last, so a reader that sees the state DONE or FAILED
- * sees the figures of that search. */
+/* The searching thread writes the figures. The thread stores the state last, so a reader that sees the state DONE or
+ * FAILED sees the figures of that search. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }

@@ -64,10 +64,8 @@ const char *slots_start(void);
  * first. */
 void slots_bound(uint32_t most);
 
-/*
- * Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if the bound
- * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot.
- */
+/* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if slots_bound()
+ * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot. */
 void slots_merge(void);
 
 /* Returns the pages before the first slot; NULL while there are no slots. */
@@ -145,10 +143,10 @@ size_t slot_capacity(const void *object);
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
-/* Returns the slot that contains an address. */
+/* Returns the number of the slot that contains an address. */
 uint32_t slot_number(const void *object);
 
-/* Copies the object of a slot. Returns false if the slot is not in use. */
+/* Copies the description of the object in a slot. Returns false if the slot is not in use. */
 bool slot_read(uint32_t number, struct slot_object *object);
 
 /* Sets the last access of an object. Has no effect if the slot no longer has this object. */

@@ -29,7 +29,7 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* A thread must hold `busy` to read or write a record. A handler that finds the record held does not store its
+/* A thread must set `busy` before it reads or writes a record. A handler that finds `busy` set does not store its
  * access. */
 static struct record {
   uint32_t busy;
@@ -40,7 +40,7 @@ static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
 /* Returns the record for a site and a kind, or a free record, and sets the record's `busy`. Returns NULL if no record
- * is free, or if the search meets a record that is held. */
+ * is free, or if the search meets a record whose `busy` is set. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -75,7 +75,7 @@ static struct watch {
   uint32_t site;
   uint32_t slot;
   uint64_t generation;
-  uint64_t since_ns; /* 0: nothing is watched */
+  uint64_t since_ns; /* since when the object is watched; 0: none is */
   uint64_t born_ns;
   int descriptors[KINDS];
 } watches[WATCHES] = {{.descriptors = {-1, -1}}, {.descriptors = {-1, -1}}};

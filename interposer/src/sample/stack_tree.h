@@ -50,7 +50,7 @@ static inline bool is_compiled_frame(uint64_t frame) {
 struct stack_tree {
   struct stack_node {
     uint64_t frame;
-    uint32_t caller; /* 1 + the number of a node; 0 if there is none */
+    uint32_t caller; /* 1 + the number of the caller's node; 0 if there is none */
     uint32_t users;  /* the number of users; or NODE_LEFT plus the next node of a list */
   } nodes[STACK_NODES];
   uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: its node has left */
