@@ -312,7 +312,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold of the latest walk; class tags of earlier holds were removed since */
+static uint32_t holds_from; /* the first hold of the latest walk; the class tags of earlier holds exist no more */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -632,8 +632,8 @@ static int walk_for_referrers(void) {
 /*
  * A chain consists of objects of one class that refer to each other. A queue of a thousand nodes would take a thousand
  * walks. So if at least half of the objects that are searched for refer to others of their class, one walk calls back
- * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. The
- * tag of each member gives the number of its entry to the members that it refers to. That works because the JVM reports
+ * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. A
+ * member that is reached from another member gets the number of that member's entry. That works because the JVM reports
  * the references from an object after the first reference to it.
  */
 

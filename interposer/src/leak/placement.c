@@ -18,7 +18,7 @@ struct share {
   uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
   uint32_t samples; /* the site's samples in `epoch` */
-  uint32_t before;  /* the samples in the epoch before */
+  uint32_t before;  /* the site's samples in the epoch before `epoch` */
   uint32_t live;    /* the live objects in slots */
   uint32_t kept;    /* the site's samples that were live just before its first sample in `epoch` */
 };

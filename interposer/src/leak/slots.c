@@ -327,7 +327,8 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* If the exchange finds the state word unchanged, the slot still has the same object, because generations only grow. */
+/* Takes the object out by an exchange of the state word. If the word is unchanged, the slot still has the same object,
+ * because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);

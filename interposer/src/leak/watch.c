@@ -75,7 +75,7 @@ static struct watch {
   uint32_t site;
   uint32_t slot;
   uint64_t generation;
-  uint64_t since_ns; /* since when the object is watched; 0: none is */
+  uint64_t since_ns; /* the time from which the object is watched; 0: none */
   uint64_t born_ns;
   int descriptors[KINDS];
 } watches[WATCHES] = {{.descriptors = {-1, -1}}, {.descriptors = {-1, -1}}};

@@ -71,7 +71,8 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* This is assembly, because the builtin returns an int, and widening it would cost two instructions in every event. */
+/* This is assembly, because the builtin returns an int, and widening it would cost two instructions for each
+ * allocation. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");

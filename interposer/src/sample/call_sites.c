@@ -30,8 +30,8 @@ enum {
   BYTES_WHEN_FULL = 65536,
   BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
-  /* The number of attempts to take a free slot, which another thread may take first. After them, the sample counts as
-   * one without room. */
+  /* The number of attempts to take a free slot, which another thread may take first. After these attempts, the sample
+   * counts as one without room. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
@@ -624,8 +624,8 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* Limits the number of frames. Callers request one frame more than they keep; if the stack has it, the stack was cut.
- */
+/* Limits `found`, a number of frames, to `most`. Callers request one frame more than they keep; if the stack has that
+ * frame, sets `cut`. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;

@@ -268,7 +268,7 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
-/* Returns the factors for a thread's probabilities; `block` may be NULL. */
+/* Returns the factors by which the governor and the thread's own limit reduce probabilities; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   uint32_t target = sampler_target();
   if (target == 0 || sampler_interval() == 1) return (struct governor_shares){1, 1, 1};
