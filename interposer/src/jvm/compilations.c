@@ -138,8 +138,9 @@ static uint64_t mix(uint64_t one, uint64_t other) {
 }
 
 /*
- * HotSpot names its compiler threads "C1 CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer
- * versions of the JVM shorten it to "C1 Comp..hread0".
+ * Returns whether the calling thread has the name of a compiler thread. HotSpot names these threads "C1
+ * CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer versions of the JVM shorten it to "C1
+ * Comp..hread0".
  */
 static bool has_name_of_compiler(void) {
   static const char *const beginnings[] = {"C1 Comp", "C2 Comp", "JVMCI C"};

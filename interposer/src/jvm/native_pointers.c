@@ -24,7 +24,8 @@ enum {
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* Java heaps with 32-bit references begin below LOW. The allocator's mappings below LOW are smaller than LARGE. */
+/* The bounds by which a Java heap is recognized: heaps with 32-bit references begin below LOW, and the allocator's
+ * mappings below LOW are smaller than LARGE. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
 

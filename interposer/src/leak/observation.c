@@ -34,7 +34,7 @@
 #define SHORTEST_OF_ALL_MS 10u
 /* An epoch is void if accesses may have been lost during more than 1/128 of the epoch. */
 #define LARGEST_UNSEEN_PART 128u
-/* The time between two checks, while objects are watched, whether SIGTRAP still has this library's handler. */
+/* While objects are watched, the time between two checks that this library's handler of SIGTRAP is still installed. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
 /* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
  * more, and at most arena_bytes. */
@@ -60,7 +60,7 @@ static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* Figures are written by the observing thread. Readers do not rely on the order in which they change, so relaxed
+/* The observing thread writes the figures. Readers do not rely on the order in which figures change, so relaxed
  * accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 

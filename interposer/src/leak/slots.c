@@ -424,8 +424,8 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Time and generation share one word, so this store needs no order with other stores. The same holds for the store of
- * slot_show(). */
+/* Stores the time of an access. Time and generation share one word, so this store needs no order with other stores. The
+ * same holds for the store of slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,

@@ -90,8 +90,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 /* Orders later stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* This is assembly, because the compiler would keep the variable's address in a register across a call, and would have
- * to save that register first. */
+/* Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
+ * would have to save that register first. */
 #define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
@@ -115,8 +115,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* Puts these variables into .data, because the zeroed section has the tables of call sites and samples and extends
- * beyond 1 MiB. */
+/* Puts a variable into .data, because the zeroed section has the tables of call sites and samples and extends beyond 1
+ * MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
 /* Jumps by x16: with branch target identification, a jump may reach a landing pad for calls (bti c) by x16 or x17
@@ -136,8 +136,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* This is assembly, because word_address() multiplies the number of zeros by 8. With the builtin, the compiler cannot
- * use that product. */
+/* Counts the leading zeros by assembly, because word_address() multiplies the number of zeros by 8. With the builtin,
+ * the compiler cannot use that product. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
@@ -310,10 +310,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 #define LOADS_STAY_IN_ORDER false
 
-/*
- * Tags are those of the Memory Tagging Extension. Untagged memory and the headers of chunks have tag 0; malloc's
- * objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging).
- */
+/* Returns whether the address has a tag of the Memory Tagging Extension. Untagged memory and the headers of chunks have
+ * tag 0; malloc's objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging). */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true

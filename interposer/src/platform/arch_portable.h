@@ -97,7 +97,7 @@ struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
 
-/* A frame pointer of 0 ends a stack. */
+/* Sets the frame pointer to 0, which ends the walk of the stack. */
 static inline struct registers registers_of_caller(const void *caller, const void *stack) {
   return (struct registers){(uintptr_t)caller, (uintptr_t)stack, 0};
 }

@@ -54,8 +54,9 @@ static inline void order_frees_after_allocations(void) {}
   })
 
 /*
- * This is assembly, because the compiler would keep the variable's address in a register across a call, and would need
- * four instructions to save two registers. rax is not used, because it contains the object's address on the fast path.
+ * Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
+ * would need four instructions to save two registers. rax is not used, because it contains the object's address on the
+ * fast path.
  */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
@@ -71,7 +72,7 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* This is assembly, because the builtin returns an int, and widening it would cost two instructions for each
+/* Finds the bit by assembly, because the builtin returns an int, and widening it would cost two instructions for each
  * allocation. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;

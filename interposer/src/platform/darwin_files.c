@@ -50,7 +50,7 @@ int file_create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL 
 
 bool file_make_private(int file) { return fchmod(file, 0600) == 0; }
 
-/* A lock by flock(2) belongs to the open file description, as files.h requires. */
+/* Locks by flock(2): such a lock belongs to the open file description, as files.h requires. */
 bool file_lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0; }
 
 bool file_claim(int file) { return file_lock(file); }

@@ -34,7 +34,7 @@
 
 void clock_start(void) {}
 
-/* The clock of System.nanoTime(). */
+/* Reads the clock that System.nanoTime() reads, too. */
 uint64_t monotonic_ns(void) { return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); }
 
 uint64_t realtime_ns(void) { return clock_gettime_nsec_np(CLOCK_REALTIME); }

@@ -19,7 +19,7 @@
 /* Returns the bytes of a page, a power of two. Makes no system call; preserves errno. */
 size_t memory_page_bytes(void);
 
-/* Rounds up to whole pages. */
+/* Rounds a number of bytes up to whole pages. */
 size_t memory_whole_pages(size_t bytes);
 
 /* Makes pages of the library's own variables resident. No other thread may change the variables meanwhile. */

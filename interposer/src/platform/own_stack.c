@@ -10,8 +10,8 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The most bytes that the first thread's stack is assumed to have. The kernel keeps at least twice as much memory below
- * the beginning of that stack free. */
+/* The most bytes that the first thread's stack is assumed to have. The kernel maps no other memory in at least twice as
+ * many bytes below that stack. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
 #ifndef AT_MINSIGSTKSZ /* reported by kernels since 5.14 */

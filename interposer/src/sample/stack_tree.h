@@ -74,7 +74,7 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
 
-/* Releases a stack that was added. */
+/* Releases a stack that stack_tree_add() has added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
 /* Frees the nodes that have left the index. No thread may still hold a node that it found in the index. */
