@@ -27,7 +27,8 @@ static int phase = NOT_ATTACHED;
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Types of HotSpot's forte.cpp, which no header has. A negative number of frames is the reason why there are none. */
+/* Types of HotSpot's forte.cpp, which no header has. A negative number of frames is an error code: why the thread's
+ * frames were not found. */
 struct trace_frame {
   jint bytecode_index; /* negative in native methods */
   jmethodID method;
@@ -44,7 +45,8 @@ static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 /*
  * Fills in the registers of the Java code. The JVM reads them only if it does not know where a thread's Java frames
  * are. That is so in functions that Java calls without leaving the thread state of Java code (Linker.Option.critical).
- * If the registers are unknown, those of this function are used, and the JVM recognizes that this is no Java code.
+ * If the registers are unknown, those of this function are used, and the JVM recognizes that this function is no Java
+ * code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);
@@ -84,9 +86,9 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * The most methods of new classes that get ids, up to JDK 25; methods of later classes then have no names. These JVMs
- * keep an id, some 30 bytes, after its class is unloaded: so the memory of a program that generates classes all the
- * time would grow without a limit.
+ * Up to JDK 25, the most methods that get ids when their classes are loaded; methods of classes that are loaded after
+ * that have no names. These JVMs keep an id, some 30 bytes, after its class is unloaded: so the memory of a program
+ * that generates classes all the time would grow without a limit.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -117,8 +119,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Ends all calls into the JVM. A thread that calls the JVM after its end would wait until the process ends, and keep
- * its locks. */
+/* Ends all calls into the JVM. A thread that calls the JVM after its end would wait until the process ends, with the
+ * locks that it holds. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);

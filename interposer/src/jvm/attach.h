@@ -1,10 +1,10 @@
 /*
  * Java frames for call stacks: finds the JVM of this process and gives src/sample access to it.
  *
- * No agent has to be named at start: any thread of the JVM can call jvm_attach(). AsyncGetCallTrace returns a thread's
- * Java frames; it never waits and may be called at any point. It requires a JVMTI environment that receives class load
- * events, and the ids of all methods. A method gets an id when JVMTI is asked for the methods of its class. JVMTI's
- * GetStackTrace is not used, because it waits for safepoints.
+ * No agent has to be named on the JVM's command line: any thread of the JVM can call jvm_attach(). AsyncGetCallTrace
+ * returns a thread's Java frames; it never waits and may be called at any point. The function requires a JVMTI
+ * environment that receives class load events, and the ids of all methods. A method gets an id when JVMTI is asked for
+ * the methods of its class. JVMTI's GetStackTrace is not used, because it waits for safepoints.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H
@@ -19,9 +19,9 @@
 int jvm_attach(void);
 
 /*
- * Finds the JVM of this process, even without jvm_attach() (`found` may be NULL), and the JNI environment of the
- * calling thread. Returns 0; -ESRCH if there is no JVM, if it has ended, or if the calling thread is none of its
- * threads.
+ * Finds the JVM of this process, even if jvm_attach() was not called, and the JNI environment of the calling thread.
+ * `found` may be NULL. Returns 0; -ESRCH if there is no JVM, if the JVM has ended, or if the calling thread is not a
+ * thread of the JVM.
  */
 int jvm_find(JavaVM **found, JNIEnv **thread);
 
@@ -42,7 +42,8 @@ uint64_t jvm_frames_without_method(void);
 /* Describes a method, as mallometer_method_name(): 0, -EINVAL, -ESRCH or -ENODATA. `out` must be zeroed. */
 int jvm_describe_method(uint32_t number, struct mallometer_method *out);
 
-/* Corrects the Java frames of a stack of `count` frames, and returns their count after that. See foreign_calls.h. */
+/* Corrects the Java frames of a stack of `count` frames whose native code was called by the foreign-function interface
+ * (foreign_calls.h). Returns the new count. */
 uint32_t jvm_correct_frames(uint64_t *frames, uint32_t count, uint32_t capacity);
 
 /* Ends access to the JVM in the child of a fork, which has no running JVM. */

@@ -106,8 +106,11 @@ static uint32_t find_candidates(struct candidate *candidates) {
   return count;
 }
 
-/* If a thread is a candidate, records whether its stack has a method in which cleaners wait. `distance` is the distance
- * from the JVM's structure of a thread to the thread's handle, its JNIEnv. */
+/*
+ * If a Java thread is one of the candidates (threads that may be cleaners), records whether its stack has a method in
+ * which cleaners wait. `distance` is the distance from the JVM's structure of a thread to the thread's handle, its
+ * JNIEnv.
+ */
 static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candidate *candidates, uint32_t count) {
   int64_t handle = (*thread)->GetLongField(thread, one, jvm.native_thread) + distance;
   for (uint32_t i = 0; i < count; i++) {
@@ -118,9 +121,9 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * The distance from the JVM's structure of a thread to the thread's handle is the same for all threads. The JVM lists
- * neither its internal threads, such as compiler threads, nor threads that have ended. Such candidates are no cleaners,
- * and must not stay candidates.
+ * Records for each candidate whether it is a cleaner. The distance from the JVM's structure of a thread to the thread's
+ * handle is the same for all threads. The JVM lists neither its internal threads, such as compiler threads, nor threads
+ * that have ended. Such candidates are no cleaners, and must not stay candidates.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

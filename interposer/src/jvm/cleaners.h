@@ -14,9 +14,9 @@
 #include "mallometer.h"
 
 /*
- * Fills in the counts. If `looks` is set, also looks at the stacks of threads that may be cleaners
+ * Fills in the counts of collections. If `looks` is set, also looks at the stacks of threads that may be cleaners
  * (cleaner_candidate()). Finds the counters at the first call. Must be called by a thread of the JVM; allocates.
- * -ENODATA: Java frames are off, or there are no counts; `reason` then says why.
+ * Returns 0, or -ENODATA: Java frames are off, or there are no counts; `reason` then says why.
  */
 int cleaners_look(struct mallometer_collection_counts *out, bool looks);
 

@@ -1,4 +1,4 @@
-/* Follows a chain of words in the JVM's structures. The kernel reads each word, so that an invalid address causes no
+/* Follows pointers through the JVM's structures. A system call reads each pointer, so that an invalid address causes no
  * fault. See compilations.h. */
 #include "jvm/compilations.h"
 
@@ -14,7 +14,8 @@
 #include "sample/sampler.h"
 #include "sample/stack_tree.h"
 
-/* Powers of two. Compiler threads come and go, so there are more places than a JVM has compiler threads at a time. */
+/* The lengths of the tables `places` and `other_threads`, powers of two. The JVM starts and ends compiler threads, so
+ * there are more places than a JVM has compiler threads at a time. */
 enum { PLACES = 64, OTHER_THREADS = 1024 };
 
 static struct {
@@ -25,20 +26,21 @@ static struct {
 static bool is_known, ids_are_addresses;
 
 /*
- * The compilation of each compiler thread, in one word, so that threads that use the same place in turn do not mix
- * their data: bits that distinguish the compilation from others, its number of samples, and 1 + the number of its
- * method (0: unknown).
+ * An entry for each compiler thread. `compilation` has three fields in one word, which is stored atomically, because
+ * two threads may share an entry: bits that distinguish the compilation from others, its number of samples, and 1 + the
+ * number of its method (0: unknown).
  */
 static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
-/* The number of samples before the compiled method is looked up, at the default interval (512 KiB) and above it. */
+/* The number of samples of a compilation before its method is looked up, if the sampling interval is the default (512
+ * KiB) or longer. */
 #define FEWEST_BEFORE 3
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))
 
-/* Threads that are known to be no compiler threads, so that their names are not read again. */
+/* Threads that are known to be no compiler threads. Their names are not read again. */
 static uint64_t other_threads[OTHER_THREADS];
 
 static bool find(const char *type, const char *field, uint64_t *offset) {
@@ -117,7 +119,7 @@ static uint64_t method_of(uint64_t task) {
 }
 
 /* Returns the task of the calling compiler thread; 0 if it compiles nothing. While the thread compiles, the structure
- * that leads to the task is on its stack. */
+ * that points to the task is on the thread's stack. */
 static uint64_t task_of(uint64_t structure) {
   struct own_stack stack;
   uintptr_t here = (uintptr_t)&stack;
@@ -136,8 +138,9 @@ static uint64_t mix(uint64_t one, uint64_t other) {
 }
 
 /*
- * HotSpot names its compiler threads "C1 CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer
- * versions of the JVM shorten it to "C1 Comp..hread0".
+ * Returns whether the calling thread has the name of a compiler thread. HotSpot names these threads "C1
+ * CompilerThread0" and so on. The kernel keeps 15 characters of a name, so newer versions of the JVM shorten it to "C1
+ * Comp..hread0".
  */
 static bool has_name_of_compiler(void) {
   static const char *const beginnings[] = {"C1 Comp", "C2 Comp", "JVMCI C"};
@@ -149,7 +152,9 @@ static bool has_name_of_compiler(void) {
   return false;
 }
 
-/* Takes a free place for a thread. If no place is free, takes the place of another thread, which may have ended. */
+/*
+ * Takes a free entry of `places` for a thread. If no entry is free, takes that of another thread, which may have ended.
+ */
 static struct place *take_place(uint64_t thread) {
   for (uint64_t i = 0; i < PLACES; i++) {
     struct place *place = &places[(thread + i) % PLACES];
@@ -162,7 +167,7 @@ static struct place *take_place(uint64_t thread) {
   return place;
 }
 
-/* Returns the place of a compiler thread; NULL for other threads. */
+/* Returns the entry of `places` for a compiler thread; NULL for other threads. */
 static struct place *place_of(uint64_t thread) {
   uint64_t *other = &other_threads[thread % OTHER_THREADS];
   if (__atomic_load_n(other, __ATOMIC_RELAXED) == thread) return NULL;
@@ -182,7 +187,8 @@ static uint64_t samples_before(void) {
   return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;
 }
 
-/* Counts a sample of the thread's compilation, and looks up the method once. Returns the word of the place. */
+/* Counts a sample of the thread's compilation, and looks up the method at the sample after samples_before() others.
+ * Returns the new `place->compilation`. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;

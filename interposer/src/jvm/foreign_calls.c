@@ -13,8 +13,8 @@
 
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
-/* The two highest bits, which mark a note. A Java frame has only the highest one, because no method number reaches the
- * other. */
+/* The two highest bits, which mark a note: a frame that stands for a return address (foreign_calls.h). Frames of Java
+ * methods have only the highest bit, because no method number is large enough to set the other. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -54,8 +54,8 @@ size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS *
 
 /* ---- Inside of malloc ---------------------------------------------------------------------------------- */
 
-/* Returns the address to which the stub returns; 0 if it cannot be read. The stub has the usual prologue: it pushes the
- * caller's frame pointer and sets its own. */
+/* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub has
+ * the usual prologue: it pushes the caller's frame pointer and sets its own. */
 static uintptr_t return_address(const struct registers *caller) {
   struct own_stack own;
   uintptr_t frame = caller->frame_pointer;
@@ -103,7 +103,8 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* Called by the asking thread, and while ask() has the event enabled also by threads that compile methods. */
+/* Takes the frames of a compiled method. Called in the thread that runs ask(), and, while ask() has the event enabled,
+ * also in threads that compile methods. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;

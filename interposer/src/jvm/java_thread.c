@@ -7,7 +7,8 @@
 #include "platform/clock.h"
 #include "platform/wait.h"
 
-/* The JVM's guard pages and the pages that it keeps free for its own code take some 150 KiB of a thread's stack. */
+/* The size of the thread's stack. The JVM's guard pages and the pages that the JVM keeps free for its own code take
+ * some 150 KiB of the stack. */
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
@@ -18,14 +19,14 @@
 
 enum { NONE, RUNNING, REFUSED };
 static int state = NONE;
-static uint32_t calls; /* changes at each wake */
+static uint32_t calls; /* changes at each call of java_thread_wake() */
 static bool ending;
 static bool closed; /* whether the JVM is ending or has ended */
 static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
-static uint64_t earlier_ns; /* the CPU time of earlier threads */
-static uint64_t spent_ns;   /* the CPU time of earlier threads and the present one */
+static uint64_t earlier_ns; /* the CPU time of the threads that ran before the present one */
+static uint64_t spent_ns;   /* the CPU time of those threads and of the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

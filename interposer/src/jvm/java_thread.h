@@ -22,16 +22,16 @@ void java_thread_start(JavaVM *jvm, void (*work)(void));
 /* Wakes the thread. Must not be called inside of malloc. Does nothing without the thread. */
 void java_thread_wake(void);
 
-/* Makes the thread leave the JVM and end. Returns at once. */
+/* Makes the thread leave the JVM and end. Does not wait for the thread. */
 void java_thread_end(void);
 
 /* Ends the thread, because the JVM ends; no further thread can be started. Waits at most a tenth of a second. */
 void java_thread_close_and_wait(void);
 
-/* Forgets the thread in the child of a fork, which does not have it. */
+/* Forgets the thread in the child of a fork, where the thread does not exist. */
 void java_thread_forked(void);
 
-/* Returns the CPU time of the thread and of earlier ones, in nanoseconds. */
+/* Returns the CPU time of the thread and of the threads that ran before it, in nanoseconds. */
 uint64_t java_thread_overhead_ns(void);
 
 /* Returns the bytes of the thread's stack; 0 without a thread. */

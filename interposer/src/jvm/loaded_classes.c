@@ -8,7 +8,7 @@
 
 #include "jvm/attach.h"
 
-/* The most endings that one call takes. */
+/* The most endings of signatures that one call takes; further ones are ignored. */
 #define MOST_ENDINGS 16
 
 struct ending {
@@ -36,7 +36,7 @@ static bool is_wanted(jvmtiEnv *tools, jclass class, const struct ending *ending
          (status & JVMTI_CLASS_STATUS_INITIALIZED) && !(status & JVMTI_CLASS_STATUS_ERROR);
 }
 
-/* Moves the wanted classes to the front, and returns their number. */
+/* Moves the classes whose signatures have one of the endings to the front of the array, and returns their number. */
 static jsize select_classes(jvmtiEnv *tools, jclass *classes, jint all, const struct ending *endings, jsize count) {
   jsize wanted = 0;
   for (jint i = 0; i < all; i++) {

@@ -6,9 +6,9 @@
 #include <jvmti.h>
 
 /*
- * Returns the initialized classes of all class loaders whose signature ends with one of `endings` (an array of strings
- * such as "/buffer/ByteBufUtil;"), as an array of java.lang.Class. NULL without a JVM, or if the JVM refuses. It loads
- * and initializes no class, and runs no Java code. May allocate: the JVM copies each signature.
+ * Returns an array of java.lang.Class: the initialized classes, of all class loaders, with a signature that ends with
+ * one of `endings` (an array of strings such as "/buffer/ByteBufUtil;"). NULL without a JVM, or if the JVM refuses.
+ * This function loads and initializes no class, and runs no Java code. May allocate: the JVM copies each signature.
  */
 jobjectArray loaded_classes(JNIEnv *thread, jobjectArray endings);
 

@@ -21,12 +21,12 @@ bool methods_start(void);
 
 size_t methods_footprint(void);
 
-/* Returns the number of an id; UNKNOWN_METHOD for NULL, or without room. May be called inside of malloc. */
+/* Returns the number of an id; UNKNOWN_METHOD for NULL, or if the table is full. May be called inside of malloc. */
 uint32_t method_number(jmethodID id);
 
 uint32_t method_count(void);
 
-/* Returns how many look-ups of a method found no room for it. */
+/* Returns how many calls of method_number() found no room for a new method. */
 uint64_t methods_without_room(void);
 
 /*

@@ -14,7 +14,8 @@ enum {
    * chunks of these arenas. */
   MOST_STEPS_OF_THREAD = 2,
   WORDS = 1024,
-  /* Structures have their pointers near the beginning, so only this many words are followed. */
+  /* The number of a structure's first words that are tried as pointers: structures have their pointers near the
+   * beginning. */
   WORDS_FOLLOWED = 64,
   WORDS_OF_UNKNOWN = 32,
   FARTHEST_IN_LOW = 64,
@@ -23,7 +24,8 @@ enum {
   MOST_READS_OF_CANDIDATE = 4096
 };
 
-/* Java heaps with 32-bit references begin below LOW. The allocator's mappings below LOW are smaller than LARGE. */
+/* The bounds by which a Java heap is recognized: heaps with 32-bit references begin below LOW, and the allocator's
+ * mappings below LOW are smaller than LARGE. */
 #define LOW ((uint64_t)64 << 30)
 #define LARGE ((uint64_t)128 << 20)
 
@@ -54,11 +56,11 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL while no thread is followed */
+  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL outside of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* the structure read at each step, after the word before it */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* for each step, the word before the structure, then its words */
 };
 
 /* Returns the number of words of a chunk by its header; 0 if that size is implausible. If the address is not that of a
@@ -108,9 +110,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word is an address of the block. For a low block only the addresses of its first words count. The
- * first few are allowed because old strings of C++ libraries have up to three words before their contents, and C code
- * puts headers before objects.
+ * Returns whether a word is an address of the block. For a low block (owner_graph.h) only the addresses of its first
+ * words count. The first few are allowed because old strings of C++ libraries have up to three words before their
+ * contents, and C code puts headers before objects.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;
@@ -141,10 +143,8 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
   }
 }
 
-/*
- * Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block to which several threads lead is attributed to none of them.
- */
+/* Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
+ * block to which several threads lead is attributed to none of these threads. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;

@@ -28,8 +28,9 @@ void native_ranges_read(struct native_ranges *ranges);
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
 /*
- * Follows the candidates of a graph to its blocks, and notes those that lead to blocks that no Java long holds.
- * `chunks_have_sizes`: the word before each block is its size, as in glibc.
+ * Follows the graph's candidates (values of Java longs that may be addresses of structures) to its blocks. Records
+ * those that lead to blocks whose address no Java long holds. `chunks_have_sizes`: the word before each block is its
+ * size, as in glibc.
  */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 

@@ -40,7 +40,7 @@ struct owned_block {
   bool is_low;
 };
 
-/* A Java long that is the address of a block, or of a structure that leads to it. */
+/* A Java long that is the address of a block, or of a structure that leads to the block. */
 struct owner_hold {
   int64_t class_tag;
   uint32_t block;
@@ -57,7 +57,11 @@ struct heap_object {
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of its first link; 0: none */
   uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
-  /* 1 + the number of the chain entry that is this object or leads to it (owner_search.c); 0: none */
+  /*
+   * A chain is a list of linked objects of one class, and an entry is an object outside of the chain that refers to one
+   * of them (owner_search.c). 1 + the number of the entry that is this object, or through which this object was
+   * reached; 0: none
+   */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
@@ -95,20 +99,21 @@ struct owner_graph {
   char text[NAME_TEXT_BYTES];
 };
 
-/* Reserves a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
+/* Reserves the memory of a graph. Returns NULL if there is no memory, or if a memory limit leaves too little. */
 struct owner_graph *owner_graph_start(void);
 void owner_graph_end(struct owner_graph *graph);
 
-/* Returns the block that contains an address; -1 if there is none. */
+/* Returns the number of the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* Adds a hold of an object, or of a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
+/* Adds a hold by an object, or by a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a link to an object. Keeps one link for each referrer and kind, and a single link for all roots. */
+/* Records a link to an object. For each object, keeps one link for each referrer and kind, and a single link for all
+ * roots. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
 /* Records a value that may lead to a block, unless the value is recorded already. */

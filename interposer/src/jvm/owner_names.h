@@ -8,7 +8,8 @@
 
 #define OWNER_NAME_BYTES 512u
 
-/* Writes the name as in Java source, such as java.util.HashMap$Node or long[]; "?" if the JVM does not return it. */
+/* Writes the class's name as in Java source, such as java.util.HashMap$Node or long[]; "?" if the JVM does not return
+ * it. */
 void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]);
 
 /*

@@ -15,13 +15,16 @@
 
 /* The tag of an object of the graph is 1 + its number. Tags of classes have this bit. */
 #define CLASS_TAG ((jlong)1 << 40)
-/* The tag of classes whose long fields are addresses. Their values may point into the middle of a block. */
+/* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
 /* The tag of threads' classes. Thread.eetop, the address of the JVM's thread structure, leads to the JVM's memory. */
 #define THREADS ((jlong)1 << 44)
 
-/* Tags that contain the number of a chain's entry (see "Chains" below), for objects that are not in the graph.
- * CHAIN_TAG marks members of a chain, and ENTRY_TAG marks objects outside of a chain that refer to a member. */
+/*
+ * Tags for objects that are not in the graph. A chain is a list of linked objects of one class, and an entry is an
+ * object outside of the chain that refers to one of them (see "Chains" below). ENTRY_TAG marks an entry, and CHAIN_TAG
+ * marks an object of the chain. Both tags contain the number of the entry.
+ */
 #define CHAIN_TAG ((jlong)1 << 42)
 #define ENTRY_TAG ((jlong)1 << 43)
 #define NUMBER_MASK (((jlong)1 << 32) - 1)
@@ -30,21 +33,21 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most holders whose paths are followed, for each way to hold blocks (chosen_count()). Only holders that
-   * something refers to count. */
+  /* The most holders whose paths are followed, for each field by which holders hold blocks (chosen_count()). Only
+   * holders that something refers to count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
-  /* The most tags in chains. Each takes the JVM some 70 bytes until the search ends. */
+  /* The most objects of chains that get a tag. The JVM keeps some 70 bytes for each tag until the search ends. */
   MOST_CHAIN_TAGS = 65536
 };
 
 static jvmtiEnv *tools;
-static JNIEnv *thread; /* the thread of the current step */
+static JNIEnv *thread; /* the JNIEnv of the thread that runs the current step */
 static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* the number of entries of previous walks, whose tags still exist and mean nothing */
+static uint32_t entries_before; /* the number of entries of earlier walks; tags with their numbers are ignored */
 static bool collects_candidates, looks_for_pointers;
 
 /* Memory that a walk needs in addition to the graph. */
@@ -116,7 +119,7 @@ void owner_search_end(void) {
 
 size_t owner_search_footprint(void) { return memory_whole_pages(sizeof *graph) + memory_whole_pages(sizeof *memory); }
 
-/* Finds the thread of this step, and makes room for local references. */
+/* Finds the JNIEnv of the calling thread, and makes room for local references. */
 static int enter(void) {
   int error = jvm_find(NULL, &thread);
   if (error) return error;
@@ -180,7 +183,7 @@ static jclass class_of_threads(void) {
   return class;
 }
 
-/* Tags the classes that a walk for longs visits, or removes these tags. */
+/* Tags the classes whose objects a walk for longs reads, or removes these tags. */
 static int tag_classes(bool tagged) {
   jint count = 0;
   jclass *classes = NULL;
@@ -279,7 +282,7 @@ static jint JNICALL on_array(jlong class_tag, jlong size, jlong *tag, jint count
 
 /* ---- Objects by their tags ---------------------------------------------------------------------------------- */
 
-/* Calls `act` with each object of these tags that still exists. */
+/* Calls `act` for each object that has one of these tags and still exists. */
 static void with_tagged(const jlong *tags, jint wanted, void (*act)(jobject object, jlong tag)) {
   jint count = 0;
   jobject *objects = NULL;
@@ -309,7 +312,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold of the latest walk; class tags of earlier holds were removed since */
+static uint32_t holds_from; /* the first hold of the latest walk; the class tags of earlier holds exist no more */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -322,9 +325,9 @@ static void name_holds_of(jobject class, jlong tag) {
     owner_field_name(tools, thread, class, hold->field, memory->other);
     hold->field_name = owner_graph_name(graph, memory->other);
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
-    /* Subclasses of Thread count as Thread, so that all threads are one way to hold blocks. */
+    /* Subclasses of Thread count as Thread, so that chosen_count() has one counter for all threads. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* Most other holders have the same field, so they get the names, too. */
+    /* Most of the other holds are by the same field, so they get the same names here. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
@@ -364,7 +367,7 @@ static uint32_t kinds_of(jobject object) {
 }
 
 /* Returns whether paths end at an object: at a class, whose static field refers to the previous object, or at a phantom
- * reference (a cleaner), which is always referred to. */
+ * reference (a cleaner), to which something always refers. */
 static bool ends_paths(const struct heap_object *object) {
   return object->kinds & (MALLOMETER_HEAP_OBJECT_CLASS | MALLOMETER_HEAP_OBJECT_PHANTOM);
 }
@@ -428,8 +431,11 @@ static int walk_for_longs(void) {
   return error;
 }
 
-/* Holders of earlier walks keep their tags. The tags of classes are removed, because walks along references would
- * otherwise report the reference of each object to its class. */
+/*
+ * Walks over the heap for longs, and tags and names their holders. Holders of earlier walks keep their tags. The tags
+ * of classes are removed, because walks along references would otherwise report the reference of each object to its
+ * class.
+ */
 static int find_holders(void) {
   int error = enter();
   if (error) return error;
@@ -470,7 +476,8 @@ int owner_search_find_pointer_holders(void) {
  * first walk along references, each at the first reference to it.
  */
 
-/* Returns the counter of a way to hold blocks: a field, and whether it leads to the block through native memory. */
+/* Returns the counter of the chosen holders that hold blocks by this field, in the same way: directly, or through
+ * native memory. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -486,8 +493,11 @@ static bool choose(const struct heap_object *holder) {
   return false;
 }
 
-/* Ends the choice after the first walk along references. A holder that the walk reached and did not choose is not
- * followed. A holder that the walk did not reach counts as searched, because nothing refers to it. */
+/*
+ * Ends the choice of holders, after the first walk along references. No walk searches for the referrers of a holder
+ * that this walk reached and did not choose. A holder that the walk did not reach counts as searched, because nothing
+ * refers to it.
+ */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -531,8 +541,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end here. A holder that was not
- * chosen is followed if it refers to a chosen one. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end at the referrer. That
+ * includes a holder that was not chosen but refers to a chosen holder. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -580,7 +590,7 @@ static bool are_of_one_class;
 
 static void expand(jobject instance, jlong tag) {
   jclass class = (*thread)->GetObjectClass(thread, instance);
-  if (level > 0) graph->object[tag - 1].is_expanded = true; /* holders are expanded when they are chosen */
+  if (level > 0) graph->object[tag - 1].is_expanded = true; /* holders get this flag when they are chosen */
   if (!only_class) {
     only_class = class;
     return;
@@ -622,9 +632,9 @@ static int walk_for_referrers(void) {
 /*
  * A chain consists of objects of one class that refer to each other. A queue of a thousand nodes would take a thousand
  * walks. So if at least half of the objects that are searched for refer to others of their class, one walk calls back
- * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. Each
- * member hands its entry on to the members that it refers to. That works because the JVM reports the references from an
- * object after the first reference to it.
+ * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. A
+ * member that is reached from another member gets the number of that member's entry. That works because the JVM reports
+ * the references from an object after the first reference to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -635,8 +645,11 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
-/* Returns 1 + the number of the entry of a chain's member; 0 if the member has none. entry_from_outside() returns this
- * number for a referrer outside of the chain, and makes the entry if there is none. */
+/*
+ * Returns 1 + the number of the entry through which a chain's member was reached; 0 if none is known. For an object
+ * outside of the chain, entry_from_outside() returns 1 + the number of the object's own entry, and makes the entry if
+ * there is none.
+ */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
   return (tag & CHAIN_TAG) && is_of_this_walk(tag) ? (uint32_t)(tag & NUMBER_MASK) : 0;
@@ -696,14 +709,15 @@ static bool is_of_chain(const struct heap_object *object) {
   return is_looked_for(object) && object->class_name == chain_name;
 }
 
-static uint32_t of_entry; /* the graph's object that stands for the entry */
+static uint32_t of_entry; /* the number of the graph's object for the entry that object_of_entry() adds */
 
 static void tag_as_object(jobject instance, jlong tag) {
   (void)tag;
   if ((*tools)->SetTag(tools, instance, (jlong)of_entry + 1) != JVMTI_ERROR_NONE) of_entry = NO_HEAP_OBJECT;
 }
 
-/* Returns the object that leads into the chain; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
+/* Returns the number of the graph's object for an entry (an object outside of the chain that refers to a member), and
+ * adds the object if necessary; NO_HEAP_OBJECT if the object is gone or has no room in the graph. */
 static uint32_t object_of_entry(struct entry *entry) {
   if (is_object(entry->referrer)) return (uint32_t)(entry->referrer - 1);
   uint32_t objects = graph->objects;
@@ -715,8 +729,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Links an object of the chain to its entry. Sets `has_more`, because other members of the chain may refer to the
- * object as well. */
+/* Adds the link from an entry to the object of the chain that was reached through it. Sets `has_more`, because other
+ * members of the chain may refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

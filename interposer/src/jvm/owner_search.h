@@ -33,7 +33,7 @@
 /*
  * Makes the JVMTI environment and the tables. Before the first step the caller fills in the blocks whose owners are
  * sought, in ascending order of address. Returns NULL on failure, and sets `error`. -ESRCH: there is no JVM, or the
- * caller is none of its threads; -ENOTSUP: the JVM refuses; -ENOMEM: there is no memory.
+ * caller is not a thread of the JVM; -ENOTSUP: the JVM refuses; -ENOMEM: there is no memory.
  */
 struct owner_graph *owner_search_begin(int *error);
 
@@ -51,7 +51,8 @@ int owner_search_find_holders(void);
 void owner_search_follow_pointers(bool chunks_have_sizes);
 int owner_search_find_pointer_holders(void);
 
-/* Returns -ENODATA if no object is left whose referrers are unknown. */
+/* Finds the objects that refer to those found last (3. above). Returns -ENODATA if the referrers of all objects are
+ * known. */
 int owner_search_find_referrers(void);
 
 struct owner_search_figures {

@@ -1,4 +1,4 @@
-/* Reads the JVM's structure of each thread, which may be freed meanwhile. See thread_stacks.h. */
+/* Reads the JVM's structure of each thread. The structure may be freed meanwhile. See thread_stacks.h. */
 #include "jvm/thread_stacks.h"
 
 #include <stdbool.h>
@@ -15,7 +15,8 @@
 /* The smallest alignment of stacks that the C libraries guarantee. */
 #define STACK_ALIGNMENT 16u
 
-/* The most words of the structure that are read at once, from one of the two fields to the other. */
+/* The most words that one read of a thread's structure copies: those from the first to the last of the two fields
+ * below. */
 enum { MOST_WORDS = 16 };
 
 /* The offsets of the two fields of a thread's structure that describe its stack, and the beginning and length of the

@@ -7,7 +7,8 @@
 #include "jvm/jvm_symbol.h"
 #include "platform/readable_memory.h"
 
-/* The JVM's own entries have 56 bytes, and there are about 3,000. */
+/* Limits for a plausible table: bytes of an entry, and number of entries. Entries have 56 bytes, and there are about
+ * 3,000. */
 enum { MOST_STRIDE = 4096, MOST_ENTRIES = 100000 };
 
 /* A range that the kernel reported as readable. It is remembered, because most texts and entries are near the previous

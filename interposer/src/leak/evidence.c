@@ -1,4 +1,5 @@
-/* The record of each site that has had objects in slots, found through a table of numbers. See evidence.h. */
+/* The records of the sites that have had objects in slots (slots.h), found through a table of their numbers. See
+ * evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -73,7 +74,8 @@ static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   uint32_t fresh = reserve_numbers(&numbers_taken, 1, MOST_SITES_WITH_EVIDENCE);
   if (fresh == MOST_SITES_WITH_EVIDENCE) return NULL;
   memory->sites[fresh].site = site;
-  /* If two threads find the same new site at once, they take two records, and one of them stays without objects. */
+  /* If two threads find the same new site at the same time, they take two records, and one record stays without
+   * objects. */
   if (__atomic_compare_exchange_n(number, &known, (uint16_t)(fresh + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     return &memory->sites[fresh];
   }

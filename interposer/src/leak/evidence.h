@@ -1,6 +1,6 @@
 /*
  * Histograms of how long the objects of a call site live and lie idle. The bounds of the buckets are powers of the
- * square root of two, and each object in a slot counts with its weight.
+ * square root of two, and each object in a slot (slots.h) counts with its weight.
  *
  * Threads that free objects and the observing thread write the histograms, without locks. A site gets a record when its
  * first object enters a slot, if fewer than 8,192 sites have a record. When a forgotten call site's place in the table

@@ -16,7 +16,7 @@ struct heap_parts {
   bool (*begin)(enum memory_copying by);
   /*
    * Returns where the used part of the range from `begin` to *end ends: no object lies from there to *end. Lowers *end
-   * if a region or space of the heap ends before it, so that the range has at most one free part. Returns *end for
+   * if a region or space of the heap ends before *end, so that the range has at most one free part. Returns *end for
    * memory outside of the heap.
    */
   uintptr_t (*used)(enum memory_copying by, uintptr_t begin, uintptr_t *end);

@@ -1,5 +1,5 @@
-/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and cools
- * the slots. See observation.h. */
+/* The thread that ends epochs: it reads the accessed bits of the slots, stores which objects were accessed, and clears
+ * the bits ("cools" the slots). See observation.h. */
 #include "leak/observation.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@
 #define SHORTEST_OF_ALL_MS 10u
 /* An epoch is void if accesses may have been lost during more than 1/128 of the epoch. */
 #define LARGEST_UNSEEN_PART 128u
-/* The time between two checks of SIGTRAP's handler while objects are watched. */
+/* While objects are watched, the time between two checks that this library's handler of SIGTRAP is still installed. */
 #define BETWEEN_LOOKS_AT_SIGNAL (SECOND / 10)
 /* Slots take, beyond the sizes of their objects, at most 1/20 of the process's resident bytes, or 1 MiB if that is
  * more, and at most arena_bytes. */
@@ -45,8 +45,8 @@ static enum leaks_wanted wanted = LEAKS_WANTED;
 static size_t arena_bytes = DEFAULT_ARENA_BYTES;
 static uint32_t shortest_ms = DEFAULT_SHORTEST_EPOCH_MS;
 static uint32_t looks_in_an_epoch = LOOKS_IN_AN_EPOCH;
-static uint32_t wishes;  /* the number of calls of observation_start() that no observation_stop() has taken back */
-static uint32_t changes; /* counts what the sleeping thread must wake up for, such as a change of `wishes` */
+static uint32_t wishes;  /* the number of calls of observation_start() that observation_stop() has not undone */
+static uint32_t changes; /* counts events for which the sleeping thread must wake up, such as a change of `wishes` */
 static void (*slot_reader)(void);
 static uint64_t cpu_of_reader_ns; /* the CPU time of slot_reader in this epoch */
 
@@ -60,7 +60,7 @@ static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
 
-/* Figures are written by the observing thread. Readers do not rely on the order in which they change, so relaxed
+/* The observing thread writes the figures. Readers do not rely on the order in which figures change, so relaxed
  * accesses are enough. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
@@ -116,7 +116,8 @@ static void retire(const struct slot_object *object) {
   if (slot_retire(object)) disown(object);
 }
 
-/* Records that accesses to an object can be seen again. The time of its last access is unknown, so `end` is stored. */
+/* Records that accesses to an object can be seen again. The time of its last access is unknown, so the end of the epoch
+ * is stored. */
 static void reappears(const struct slot_object *object, uint64_t end) {
   slot_touched(object, end);
   slot_show(object, true);
@@ -246,8 +247,9 @@ static const char *prepare(void) {
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
- * Returns whether reading has failed for good. A program that closes descriptors of other owners makes one reading
- * fail, with any error, but not several in a row.
+ * Returns whether three readings in a row have failed with an error that is not temporary. `ended` is the result of
+ * end_epoch(). A program that closes descriptors which it did not open makes one reading fail, with any error, but not
+ * several in a row.
  */
 static bool has_failed_for_good(bool ended) {
   enum { FAILURES_IN_A_ROW = 3 };
@@ -293,8 +295,8 @@ static void begin_to_observe(void) {
   open_slots(0);
 }
 
-/* Rests until a caller requests evidence again. Stops watching objects, also if a caller has objects watched during the
- * rest. */
+/* Rests until a caller requests evidence again. Stops watching objects, including those that a caller asks to watch
+ * during the rest. */
 static void rest(void) {
   __atomic_store_n(&rests, true, __ATOMIC_RELEASE);
   slots_accept(false);

@@ -5,9 +5,9 @@
  * most a thousandth of one processor. While epochs would be longer than a minute by this rule, no more objects are
  * moved into slots.
  *
- * At the end of an epoch each slot that was accessed gets that time as its last access, and its accessed bit is cleared
- * for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an access, but a clear bit
- * does not show that there was none, and the epoch is not counted as a time of observation.
+ * For each slot that was accessed in an epoch, the end of the epoch is stored as the time of the last access, and the
+ * accessed bit is cleared for the next epoch (the slot is "cooled"). In a void epoch (scan.h), a set bit still shows an
+ * access, but a clear bit does not show that there was none, and the epoch is not counted as a time of observation.
  *
  * When no caller wants evidence any more, the thread rests: it reads nothing, and no object is moved into a slot. The
  * thread does not end, so that mallometer_leaks_stop() need not wait for a reading to finish. When evidence is wanted
@@ -30,7 +30,8 @@ enum leaks_wanted { LEAKS_UNWANTED, LEAKS_WANTED, LEAKS_WANTED_BY_CLEAR_REFS };
 /* Stores MALLOMETER_LEAKS and MALLOMETER_ARENA_BYTES when the process starts. */
 void observation_configure(enum leaks_wanted wanted, size_t arena_bytes);
 
-/* Implements mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if it can. */
+/* Implements mallometer_leaks_start(). `unable` says why nothing can be observed in this process; NULL if objects can
+ * be observed. */
 int observation_start(const char *unable);
 
 /* Implements mallometer_leaks_stop(). */
@@ -57,9 +58,9 @@ bool observation_spend(uint64_t looks_in_an_epoch);
 int observation_watch(const uint32_t *sites, uint32_t count);
 
 /*
- * Makes the observing thread call `read` once, right after a reading. `read` may access slots: their accessed bits are
- * cleared again afterwards, and the epoch becomes void if `read` took long. A resting thread calls `read` at once. Only
- * one thread may use this at a time.
+ * Makes the observing thread call `read` once, right after it has read the accessed bits. `read` may access slots:
+ * their accessed bits are cleared again afterwards, and the epoch becomes void if `read` took long. If the thread
+ * rests, it wakes up and calls `read`. Only one thread may use this at a time.
  */
 void observation_read_slots(void (*read)(void));
 
@@ -77,7 +78,7 @@ bool observation_has_evidence(void);
  * objects are placed. */
 void observation_forked(void);
 
-/* observation_footprint() returns the mapped bytes, including the excess of slots over their objects.
+/* observation_footprint() returns the mapped bytes, including the bytes of slots beyond their objects.
  * observation_overhead_ns() returns the observing thread's CPU time. */
 size_t observation_footprint(void);
 uint64_t observation_overhead_ns(void);

@@ -17,10 +17,10 @@
 struct share {
   uint32_t first; /* the first epoch with a sample; 0 if there was none */
   uint32_t epoch;
-  uint32_t samples; /* the samples in `epoch` */
-  uint32_t before;  /* the samples in the epoch before */
+  uint32_t samples; /* the site's samples in `epoch` */
+  uint32_t before;  /* the site's samples in the epoch before `epoch` */
   uint32_t live;    /* the live objects in slots */
-  uint32_t kept;    /* the live samples before the epoch's first sample */
+  uint32_t kept;    /* the site's samples that were live just before its first sample in `epoch` */
 };
 
 static struct share *shares;
@@ -38,10 +38,8 @@ void placement_next_epoch(void) { __atomic_fetch_add(&epoch, 1, __ATOMIC_RELAXED
 
 /* ---- The probability ----------------------------------------------------------------------------------- */
 
-/*
- * The counts are read and written without a lock or an order. Threads that sample a site at once may overwrite each
- * other's counts; the object stores the probability that was really used.
- */
+/* The counts are read and written without a lock and in relaxed order. Threads that sample a site at the same time may
+ * overwrite each other's counts; the object stores the probability that was really used. */
 static uint32_t load(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 static void store(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
@@ -71,7 +69,7 @@ static uint32_t samples_of(struct share *share, uint32_t site) {
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the share that is left of the class's slots, or of the memory for slots, whichever is less. */
+/* Returns the free share of the slots of this size class, or of the memory for slots, whichever is less. */
 static double left_for(uint32_t class, size_t excess) {
   double of_memory = 1 - (double)(slots_excess() + excess) / (double)placement_limited_to();
   double of_slots = slots_left(class);
@@ -85,8 +83,8 @@ struct chances {
   double as_it_is;
 };
 
-/* Returns how many samples to place in an epoch. A site whose samples stay live, and which has few objects in slots,
- * gets more. */
+/* Returns how many of a site's samples to place in an epoch. A site whose samples stay live, and which has few objects
+ * in slots, gets more. */
 static double wanted_of(struct share *share) {
   double by_kept = PLACED_IN_AN_EPOCH * (1.0 + load(&share->kept)), missing = LIVE_BEFORE_FEWER - load(&share->live);
   double more = by_kept < missing ? by_kept : missing;

@@ -23,13 +23,15 @@
 
 #define LONGEST_TRIAL_MS 5000
 
-/* The arguments of the program for tests other than the test of slots. */
+/* The command-line arguments that name the tests; the test of slots has none. */
 #define TRIAL_OF_WATCH "watch"
 #define TRIAL_OF_MINCORE "mincore"
 #define TRIAL_OF_PAGE_CACHE "page-cache"
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
-/* The environment variables that change how glibc allocates, and which glibc is loaded. */
+/*
+ * The environment variables that determine which glibc is loaded and how glibc allocates. The tests get their values.
+ */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
@@ -133,7 +135,7 @@ __attribute__((used, noreturn)) static void safety_test_main(char *const *stack)
 /* The entry point of this library as a program (the linker's -e). */
 DEFINE_PROGRAM_ENTRY(safety_test_entry, safety_test_main);
 
-/* ---- Its start ----------------------------------------------------------------------------------------- */
+/* ---- Starting the program ------------------------------------------------------------------------------- */
 
 void safety_test_store_environment(char *const environment[]) {
   size_t found = 0;
@@ -171,7 +173,7 @@ static const char *safety_test_reading(const char *which, const char *refused) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the exit code of the loader */
+    case 127: /* the exit code if the loader cannot load the library */
       return "reading of memory cannot be tested: no test process can be started";
     default:
       return refused;
@@ -200,7 +202,7 @@ const char *safety_test_slots(void) {
       return NULL;
     case CHILD_NOT_STARTED:
     case CHILD_NOT_EXECUTED:
-    case 127: /* the exit code of the loader */
+    case 127: /* the exit code if the loader cannot load the library */
       return "glibc cannot be tested: no test process can be started";
     case CHILD_TOO_LONG:
       return "the test whether glibc frees observed objects took too long";

@@ -63,8 +63,8 @@ static struct buffer {
   uint32_t threads[MOST_THREADS];
 } * buffer;
 
-/* The searching thread writes the figures. It stores the state last, so a reader that sees the state DONE or FAILED
- * sees the figures of that search. */
+/* The searching thread writes the figures. The thread stores the state last, so a reader that sees the state DONE or
+ * FAILED sees the figures of that search. */
 static uint64_t get(const uint64_t *figure) { return __atomic_load_n(figure, __ATOMIC_RELAXED); }
 
 static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, value, __ATOMIC_RELAXED); }
@@ -118,7 +118,8 @@ static void compare_used(size_t count, uintptr_t begin) {
   }
 }
 
-/* Copies a run of resident pages and compares its words. Skips pages that were unmapped meanwhile. */
+/* Copies a run of resident pages and compares its words with the addresses of the sought objects. Skips pages that were
+ * unmapped meanwhile. */
 static void compare_run(uintptr_t begin, uintptr_t end, bool pauses) {
   while (begin < end && get(&searched) < most_bytes) {
     size_t wanted_bytes = end - begin < COPIED_AT_ONCE ? end - begin : COPIED_AT_ONCE;
@@ -184,8 +185,8 @@ static void read_slots(void) {
   wait_wake(&slots_were_read);
 }
 
-/* Makes the observing thread read the slots, or reads them here if it does not run. Returns false if that takes too
- * long. */
+/* Makes the observing thread read the slots, or reads them itself if that thread does not run. Returns false if that
+ * takes too long. */
 static bool have_slots_read(void) {
   uint64_t begin = monotonic_ns();
   __atomic_store_n(&slots_were_read, 0, __ATOMIC_RELAXED);
@@ -279,9 +280,11 @@ static void compare_threads(void) {
 
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
-/* Compares the words of all memory, and then those of waiting threads. If a collection has moved objects meanwhile, the
- * only copy of an address that was read may have been in a part that is free now, so the words in free parts count,
- * too. */
+/*
+ * Compares the targets with the words of all memory, and then with those of waiting threads. If a collection has moved
+ * objects meanwhile, the only copy of an address that was read may have been in a part of the Java heap that is free
+ * now, so the words in free parts count, too.
+ */
 static const char *compare_all(void) {
   struct mappings mappings;
   if (!have_slots_read()) return "accesses to observed objects could not be read for three minutes";

@@ -27,7 +27,8 @@ struct search_target {
   bool freed;
 };
 
-/* This memory has the addresses of objects, so it is not searched. No other memory of the library has them for long. */
+/* This memory has the addresses of objects, so it is not searched. No other memory of the library keeps these addresses
+ * for long. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
@@ -77,7 +78,7 @@ static size_t hash_of(uintptr_t word) {
   return (granule ^ granule >> FILTER_BITS) & (FILTER_BYTES - 1);
 }
 
-/* Fills the set of hashes. Returns false if it is too full to exclude most words. */
+/* Fills the set of hashes. Returns false if the set is too full to exclude most words. */
 static bool fill_filter(void) {
   size_t set = 0;
   memset(memory->filter, 0, sizeof memory->filter);

@@ -12,9 +12,11 @@
 #include "platform/page_range.h"
 #include "platform/shared_words.h"
 
-/* The number of pages after the slots. Each page is a mapping of its own. A reading of smaps returns a few more
- * mappings than are needed. These are then small ones, so that the kernel need not visit the program's large
- * mappings. */
+/*
+ * The number of pages after the slots. Each page is a mapping of its own. A read of smaps returns a few more mappings
+ * than the library needs. With these pages, the additional mappings are small, and the kernel need not walk through the
+ * program's large mappings.
+ */
 #define PAGES_BEHIND_SLOTS 24u
 /* The readable bytes after an object. Some programs read a few bytes past the end of an object, which works with
  * glibc's chunks. */
@@ -27,10 +29,8 @@
 static size_t bytes_of[MALLOMETER_SLOT_CLASSES] = {0, (size_t)64 << 10, (size_t)1 << 20, (size_t)16 << 20};
 #define LARGEST_PAGE ((size_t)64 << 10)
 
-/*
- * The numbers of slots of each class: 676 MiB of addresses, or 269 MiB, if pages have 4 KiB. All numbers are even, so
- * that odd and even slots alternate across classes, too.
- */
+/* The numbers of slots of each class, in two layouts: they take 676 MiB and 269 MiB of addresses if pages have 4 KiB.
+ * All numbers are even, so that odd and even slots alternate across classes, too. */
 static const uint32_t layouts[][MALLOMETER_SLOT_CLASSES] = {{3072, 768, 232, 24}, {3472, 512, 96, 8}};
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
@@ -43,7 +43,8 @@ static struct {
 enum { FREE, IN_USE, LEAVING, RETIRED };
 #define STATES 4u
 
-/* Generation and time of the last access share one word, so that a time is never stored for a later object. */
+/* The generation (which differs for each object of a slot) and the time of the last access share one word, so that a
+ * time is never stored for a later object. */
 #define GENERATION_SHIFT 44
 #define TIME_MASK (((uint64_t)1 << GENERATION_SHIFT) - 1)
 
@@ -326,7 +327,8 @@ static void copy(const struct slot *slot, uint64_t generation, struct slot_objec
   if (__atomic_load_n(&slot->disowned, __ATOMIC_RELAXED) == (uint32_t)generation) to->sample.site = NO_SITE;
 }
 
-/* If the exchange finds the state word unchanged, the slot still has the same object, because generations only grow. */
+/* Takes the object out by an exchange of the state word. If the word is unchanged, the slot still has the same object,
+ * because generations only grow. */
 bool slot_remove(const void *object, struct slot_object *removed) {
   uint64_t state;
   struct slot *slot = slot_of(object, &state);
@@ -422,8 +424,8 @@ bool slot_read(uint32_t number, struct slot_object *object) {
   return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
 }
 
-/* Time and generation share one word, so this store needs no order with other stores. The same holds for the store of
- * slot_show(). */
+/* Stores the time of an access. Time and generation share one word, so this store needs no order with other stores. The
+ * same holds for the store of slot_show(). */
 void slot_touched(const struct slot_object *object, uint64_t time) {
   uint64_t of_generation = object->generation << GENERATION_SHIFT, expected = of_generation | object->last_access;
   __atomic_compare_exchange_n(&slots[object->number].access, &expected, of_generation | time, false, __ATOMIC_RELAXED,
@@ -452,10 +454,8 @@ bool slot_retire(const struct slot_object *object) {
 /* The number of classes that are merged. Larger slots are few, and a merge would make all their pages accessible. */
 #define CLASSES_TO_MERGE 2u
 
-/*
- * Renews the pages of a run of slots as one mapping, which is accessible. If that fails, these slots are never used
- * again.
- */
+/* Replaces the pages of adjacent slots by one mapping of new pages, which is accessible. If that fails, these slots are
+ * never used again. */
 static void merge_run(uint32_t class, uint32_t first, uint32_t count) {
   bool merged = pages_renew(slot_address(first), count * bytes_of[class]);
   for (uint32_t number = first; number < first + count; number++) {

@@ -64,10 +64,8 @@ const char *slots_start(void);
  * first. */
 void slots_bound(uint32_t most);
 
-/*
- * Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if the bound
- * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot.
- */
+/* Merges the mappings of free slots. A merged slot becomes a mapping of its own again when it is used, if slots_bound()
+ * allows that. Only one thread may call this at a time; threads that allocate meanwhile may find no slot. */
 void slots_merge(void);
 
 /* Returns the pages before the first slot; NULL while there are no slots. */
@@ -79,7 +77,8 @@ size_t slots_reserved(void);
 
 /* ---- Taking and giving back ---------------------------------------------------------------------------- */
 
-/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if they are too large for a slot. */
+/* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if such objects are too large for a
+ * slot. */
 uint32_t slot_class(size_t size, size_t alignment);
 
 /* Returns the bytes that an object takes in a slot beyond its size. */
@@ -106,7 +105,7 @@ struct slot_request {
 /* Returns memory for an object on cleared pages; NULL if there is no slot for it. Preserves errno. */
 void *slot_take(const struct slot_request *request);
 
-/* An object that leaves its slot, or whose accesses are observed, as it was when the slot was read. */
+/* The description of an object in a slot, which slot_read() and slot_remove() copy. */
 struct slot_object {
   const void *object;
   uint32_t number;
@@ -121,8 +120,9 @@ struct slot_object {
 };
 
 /*
- * Disowns the object in a slot: afterwards it has no site and is not a sample. Returns true if the caller must count
- * the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the sample.
+ * Disowns the object in a slot: afterwards the object has no site and is not a sample. Returns true if the caller must
+ * count the sample as freed. Returns false if the object was disowned or freed before; another thread then counts the
+ * sample.
  */
 bool slot_disown(const struct slot_object *object);
 
@@ -132,8 +132,8 @@ bool slot_remove(const void *object, struct slot_object *removed);
 /* Clears the slot's pages and releases the slot for other objects. Preserves errno. */
 void slot_give_back(const struct slot_object *removed);
 
-/* slot_usable() returns the bytes that the program may use, slot_capacity() those that a realloc must keep. Both return
- * 0 if there is no such object. */
+/* slot_usable() returns the bytes that the program may use, slot_capacity() those whose contents a realloc must copy.
+ * Both return 0 if there is no such object. */
 size_t slot_usable(const void *object);
 size_t slot_capacity(const void *object);
 
@@ -143,10 +143,10 @@ size_t slot_capacity(const void *object);
 uintptr_t slot_address(uint32_t number);
 size_t slot_opened(uint32_t number);
 
-/* Returns the slot that contains an address. */
+/* Returns the number of the slot that contains an address. */
 uint32_t slot_number(const void *object);
 
-/* Copies the object of a slot. Returns false if the slot is not in use. */
+/* Copies the description of the object in a slot. Returns false if the slot is not in use. */
 bool slot_read(uint32_t number, struct slot_object *object);
 
 /* Sets the last access of an object. Has no effect if the slot no longer has this object. */
@@ -169,7 +169,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* the bytes of retired slots that glibc has unmapped, minus its growth of them */
+  uint64_t retired_bytes; /* the bytes that glibc has unmapped in retired slots, minus those that it added */
 };
 
 struct slots_totals slots_totals(void);

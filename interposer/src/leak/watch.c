@@ -29,7 +29,7 @@ _Static_assert(sizeof((struct mallometer_access *)0)->thread_name == THREAD_NAME
 
 /* ---- Accesses ---------------------------------------------------------------------------------------- */
 
-/* A thread must hold `busy` to read or write a record. A handler that finds the record held does not store its
+/* A thread must set `busy` before it reads or writes a record. A handler that finds `busy` set does not store its
  * access. */
 static struct record {
   uint32_t busy;
@@ -39,8 +39,8 @@ static struct record {
 static bool hold(uint32_t *busy) { return __atomic_exchange_n(busy, 1, __ATOMIC_ACQUIRE) == 0; }
 static void let_go(uint32_t *busy) { __atomic_store_n(busy, 0, __ATOMIC_RELEASE); }
 
-/* Returns the record for a site and a kind, or a free record, and holds it. Returns NULL if no record is free, or if
- * the search meets a record that is held. */
+/* Returns the record for a site and a kind, or a free record, and sets the record's `busy`. Returns NULL if no record
+ * is free, or if the search meets a record whose `busy` is set. */
 static struct record *hold_record(uint32_t site, uint32_t kind) {
   for (size_t i = 0; i < RECORDS; i++) {
     struct record *record = &records[i];
@@ -75,7 +75,7 @@ static struct watch {
   uint32_t site;
   uint32_t slot;
   uint64_t generation;
-  uint64_t since_ns; /* 0: nothing is watched */
+  uint64_t since_ns; /* the time from which the object is watched; 0: none */
   uint64_t born_ns;
   int descriptors[KINDS];
 } watches[WATCHES] = {{.descriptors = {-1, -1}}, {.descriptors = {-1, -1}}};
@@ -111,7 +111,8 @@ static bool is_our_own(const uint64_t *stack, uint32_t count) {
   return false;
 }
 
-/* Records an access. This is not inlined, so that a handler that does not record needs no stack for these variables. */
+/* Records an access. This function is not inlined, so that a handler that does not record needs no stack for these
+ * variables. */
 __attribute__((noinline)) static void note(const struct watch *watch, uint32_t kind, const ucontext_t *context) {
   uint64_t stack[MALLOMETER_ACCESS_FRAMES];
   uint32_t frames = call_sites_stack_at(registers_of_context(context), stack, MALLOMETER_ACCESS_FRAMES);
@@ -141,8 +142,8 @@ __attribute__((noinline)) static void note(const struct watch *watch, uint32_t k
 static struct sigaction other_action;
 static bool uses_alternate_stacks = true;
 
-/* Returns whether an action calls a function. Linux stores both kinds of handler in one field, and keeps the flags when
- * there is no handler. */
+/* Returns whether an action calls a function. Linux stores both kinds of handler (sa_handler, sa_sigaction) in one
+ * field, and keeps SA_SIGINFO even if there is no handler, so the field is tested and not the flag. */
 static bool is_handled(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
@@ -204,7 +205,7 @@ static bool handles_trap(const struct sigaction *action) {
 /*
  * Installs the handler of SIGTRAP. Returns false if the program has replaced the handler, because installing it again
  * would disturb the program. If the program had a handler before, this library's handler runs on the kind of stack that
- * the program's handler asked for, because it passes other traps on to that handler.
+ * the program's handler asked for, because this library's handler passes other traps on to that handler.
  */
 static bool take_signal(void) {
   static uint32_t installed;

@@ -71,8 +71,8 @@ void watch_new_object(const struct slot_object *object);
 /* Stops all watching in the child of a fork. */
 void watch_forked(void);
 
-/* Copies the last access of each kind to the objects of each site that is or was watched. Returns the number of rows.
- */
+/* Copies, for each site that is or was watched, the last write and the last access of any kind to an object of the
+ * site. Returns the number of rows. */
 uint32_t watch_accesses(struct mallometer_access *accesses, uint32_t capacity);
 
 #endif

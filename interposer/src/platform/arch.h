@@ -1,7 +1,7 @@
 /*
  * Selects the header of the processor that the library is compiled for; no other file tests which processor that is.
  * Each of these headers defines all of the following. A processor without a header gets arch_portable.h, which is plain
- * C and follows no stack beyond its innermost frame.
+ * C and walks no stack beyond its innermost frame.
  *
  * Single-writer words ("local", as the Linux kernel calls them): one thread writes such a word, others read it.
  *
@@ -10,13 +10,13 @@
  *       everything that this thread stored before.
  *   bool local_add_exhausts(int64_t *word, int64_t amount)
  *   bool local_sub_exhausts(int64_t *word, int64_t amount)
- *       Add or subtract, and order nothing. Return whether the result is 0 or less.
+ *       Add or subtract, without ordering other accesses. Return whether the result is 0 or less.
  *   bool LOCAL_DEC_WAS_ZERO(base, index, offset)
  *       Subtracts 1 from the byte at base + index + offset; the offset is a constant, and 255 follows 0. Returns
  *       whether it was 0. The change of a signal handler in between may be lost.
  *
- * Additions on the fast path, where a thread may have to mark its block while it counts one event
- * (account/thread_block.h):
+ * Additions on the fast path. While a thread counts one event, it may have to mark its block, so that signal handlers
+ * count in the shared block (account/thread_block.h):
  *
  *   EVENTS_ARE_MARKED
  *       Whether a thread must mark its block, because an addition that signal handlers cannot interrupt would take
@@ -85,12 +85,12 @@
  *       The registers of the program's code that called the hook, and will go on at `caller` with this stack. The frame
  *       pointer is still in its register: this library is compiled not to change it (CMakeLists.txt).
  *   struct registers registers_here(void)
- *       The registers of the code that this is inlined into.
+ *       The registers of the code that this function is inlined into.
  *   struct registers registers_of_context(const ucontext_t *context)
  *       The registers of the code that a signal interrupted.
  *   void registers_to_context(struct registers registers, ucontext_t *context)
  *   UNWIND_TABLES_ARE_KNOWN
- *       Whether objects have .eh_frame_hdr; else stacks are followed by frame pointers.
+ *       Whether loaded objects have .eh_frame_hdr; else stacks are walked along frame pointers.
  *   DWARF_FRAME_POINTER, DWARF_STACK_POINTER, DWARF_RETURN_ADDRESS
  *       The numbers of these registers in call frame information.
  *   uintptr_t without_signature(uintptr_t return_address)

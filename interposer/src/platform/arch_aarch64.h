@@ -1,4 +1,4 @@
-/* aarch64. arch.h describes each of these. */
+/* Definitions for aarch64. arch.h describes each of them. */
 #ifndef MALLOMETER_PLATFORM_ARCH_AARCH64_H
 #define MALLOMETER_PLATFORM_ARCH_AARCH64_H
 
@@ -12,7 +12,7 @@
 /*
  * Additions off the fast path, by load exclusive and store exclusive. The return from any exception clears the
  * processor's exclusive monitor (Arm Architecture Reference Manual, B2.9). After a signal or another interruption
- * between load and store, the store therefore fails and the addition is repeated, so no event of a signal handler is
+ * between load and store, the store therefore fails and the addition is repeated, so no addition of a signal handler is
  * lost. Every Armv8 processor has these instructions. The single instruction of Armv8.1 would need a test of the
  * processor first, and some processors execute it far from the cache.
  */
@@ -50,9 +50,9 @@ static inline bool local_sub_exhausts(int64_t *word, int64_t amount) { return lo
   })
 
 /*
- * Additions on the fast path, by loads and stores. The mark of the event (account/thread_block.h) keeps a signal
- * handler between load and store from counting in the same words. Two words are added by one load and one store of a
- * pair, whose halves are atomic (B2.2).
+ * Additions on the fast path, by loads and stores. The thread has marked its block for the event
+ * (account/thread_block.h), which keeps a signal handler between load and store from counting in the same words. Two
+ * counts are increased by one load and one store of a pair, whose halves are atomic (B2.2).
  */
 #define EVENTS_ARE_MARKED true
 
@@ -90,8 +90,8 @@ static inline bool difference_exhausts(int64_t *difference, int64_t from, int64_
 /* Orders later stores after earlier stores. Earlier loads need no order (account/counter.h). */
 static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb ishst" ::: "memory"); }
 
-/* This is assembly, because the compiler would keep the variable's address in a register across a call, and would have
- * to save that register first. */
+/* Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
+ * would have to save that register first. */
 #define THREAD_LOCAL_VALUE(variable)                                                            \
   __extension__({                                                                               \
     __typeof__(variable) own_value;                                                             \
@@ -115,8 +115,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     near_value;                                                           \
   })
 
-/* Puts these variables into .data, because the zeroed section has the tables of call sites and samples and extends
- * beyond 1 MiB. */
+/* Puts a variable into .data, because the zeroed section has the tables of call sites and samples and extends beyond 1
+ * MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
 /* Jumps by x16: with branch target identification, a jump may reach a landing pad for calls (bti c) by x16 or x17
@@ -136,8 +136,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
     above == 0;                                                                     \
   })
 
-/* This is assembly, because word_address() multiplies the number of zeros by 8. With the builtin, the compiler cannot
- * use that product. */
+/* Counts the leading zeros by assembly, because word_address() multiplies the number of zeros by 8. With the builtin,
+ * the compiler cannot use that product. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t zeros;
   __asm__("clz %0, %1" : "=r"(zeros) : "r"(nonzero));
@@ -188,7 +188,7 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
     path_made;                                                                                             \
   })
 
-/* This is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
+/* The assembly is volatile, so that the caller is computed only where it is needed, which is off the fast path. */
 static inline __attribute__((always_inline)) const void *frameless_caller(void) {
   const void *caller;
   __asm__ volatile("mov %0, x30" : "=r"(caller));
@@ -263,7 +263,7 @@ static inline void registers_to_context(struct registers registers, ucontext_t *
 /* DWARF for the Arm 64-bit Architecture, "DWARF register names". */
 enum { DWARF_FRAME_POINTER = 29, DWARF_STACK_POINTER = 31, DWARF_RETURN_ADDRESS = 30 };
 
-/* Executes XPACLRI, which does nothing on processors without signatures. */
+/* Executes XPACLRI, which removes a signature, and does nothing on processors without signatures. */
 static inline uintptr_t without_signature(uintptr_t return_address) {
   register uintptr_t link __asm__("x30") = return_address;
   __asm__("hint #7" : "+r"(link));
@@ -310,10 +310,8 @@ static inline bool call_entry_ignores_word(const unsigned char *entry, uintptr_t
 
 #define LOADS_STAY_IN_ORDER false
 
-/*
- * Tags are those of the Memory Tagging Extension. Untagged memory and the headers of chunks have tag 0; malloc's
- * objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging).
- */
+/* Returns whether the address has a tag of the Memory Tagging Extension. Untagged memory and the headers of chunks have
+ * tag 0; malloc's objects have other tags if tagging is on (GLIBC_TUNABLES=glibc.mem.tagging). */
 static inline bool is_tagged(const void *object) { return (uintptr_t)object >> 56 != 0; }
 
 #define GLIBC_CHUNKS_ARE_KNOWN true

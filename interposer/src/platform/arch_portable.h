@@ -1,7 +1,7 @@
 /*
  * Definitions for an unknown processor, in plain C. Counts are exact, stacks have one frame, and functions that need
  * more knowledge of the processor are off. A port starts from this file, and tests of the logic use it. arch.h
- * describes each of these.
+ * describes each definition.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_PORTABLE_H
 #define MALLOMETER_PLATFORM_ARCH_PORTABLE_H
@@ -97,7 +97,7 @@ struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
 };
 
-/* A frame pointer of 0 ends a stack. */
+/* Sets the frame pointer to 0, which ends the walk of the stack. */
 static inline struct registers registers_of_caller(const void *caller, const void *stack) {
   return (struct registers){(uintptr_t)caller, (uintptr_t)stack, 0};
 }
@@ -160,7 +160,7 @@ static inline bool is_tagged(const void *object) {
   return false;
 }
 
-#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library that has the fast path and marks events */
+#ifndef GLIBC_CHUNKS_ARE_KNOWN /* tests define it, to build a library with the fast path */
 #define GLIBC_CHUNKS_ARE_KNOWN false
 #endif
 #define PROBES_ARE_KNOWN false

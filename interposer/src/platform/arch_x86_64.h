@@ -1,4 +1,4 @@
-/* x86-64. arch.h describes each of these. */
+/* Definitions for x86-64. arch.h describes each of them. */
 #ifndef MALLOMETER_PLATFORM_ARCH_X86_64_H
 #define MALLOMETER_PLATFORM_ARCH_X86_64_H
 
@@ -54,8 +54,9 @@ static inline void order_frees_after_allocations(void) {}
   })
 
 /*
- * This is assembly, because the compiler would keep the variable's address in a register across a call, and would need
- * four instructions to save two registers. rax is not used, because the object is there on the fast path.
+ * Loads the value by assembly, because the compiler would keep the variable's address in a register across a call, and
+ * would need four instructions to save two registers. rax is not used, because it contains the object's address on the
+ * fast path.
  */
 #define THREAD_LOCAL_VALUE(variable)                                                                    \
   __extension__({                                                                                       \
@@ -71,7 +72,8 @@ static inline void order_frees_after_allocations(void) {}
 
 static inline bool is_below_power(size_t number, unsigned exponent) { return number < (size_t)1 << exponent; }
 
-/* This is assembly, because the builtin returns an int, and widening it would cost two instructions in every event. */
+/* Finds the bit by assembly, because the builtin returns an int, and widening it would cost two instructions for each
+ * allocation. */
 static inline size_t highest_bit(size_t nonzero) {
   size_t position;
   __asm__("bsrq %1, %0" : "=r"(position) : "r"(nonzero) : "cc");
@@ -92,8 +94,8 @@ static inline uintptr_t word_address(uintptr_t address, size_t position) { retur
 #define frameless_path(position) ((uintptr_t)0)
 static inline const void *frameless_caller(void) { return NULL; }
 
-/* The first bit is in the middle, because btw treats the 16-bit number as signed: it adds numbers from 32,768 on as
- * negative ones. */
+/* The bit of number 0 is in the middle of the 65,536 bits, because btw treats the 16-bit number as signed: numbers from
+ * 32,768 on select bits before the address. */
 #define FIRST_OF_65536 32768u
 static inline bool bit_of_65536(const uint8_t bits[8192], size_t number) {
   bool set;

@@ -2,9 +2,10 @@
  * A child process for tests that could end the program: this library, which the loader executes as a program. The child
  * has the same C library, but nothing of the program.
  *
- * A JVM must not be forked: the child would have its locks, but not its threads. Therefore a first process that shares
- * the program's memory, and makes only a dozen system calls, starts the second process, waits for it and ends. The
- * program receives no signal about either process, and the program's calls of wait() do not return these processes.
+ * A JVM must not be forked: the child would have the JVM's locks, but not the JVM's threads. Therefore a first process
+ * that shares the program's memory, and makes only a dozen system calls, starts the second process, waits for it and
+ * ends. The program receives no signal about either process, and the program's calls of wait() do not return these
+ * processes.
  */
 #ifndef MALLOMETER_PLATFORM_CHILD_H
 #define MALLOMETER_PLATFORM_CHILD_H

@@ -3,10 +3,10 @@
  * cancellation point.
  *
  * Inside of malloc only coarse clocks are read. Exact clocks of the vDSO read the processor's counter: a thread without
- * access to it (PR_TSC_SIGSEGV, strict seccomp) would get a SIGSEGV, and under strict seccomp a system call would end
- * the process. The coarse clocks are words that the kernel writes at each tick, every 1 to 10 ms. The vDSO reads them
- * without the counter and without a system call. Without a vDSO, the time inside of malloc is the latest reading
- * outside of malloc plus the time that is known to have passed since.
+ * access to the counter (PR_TSC_SIGSEGV, strict seccomp) would get a SIGSEGV, and under strict seccomp a system call
+ * would end the process. The coarse clocks are words that the kernel writes at each tick, every 1 to 10 ms. The vDSO
+ * reads them without the counter and without a system call. Without a vDSO, the time inside of malloc is the latest
+ * reading outside of malloc plus the time that is known to have passed since.
  *
  * Outside of malloc, exact clocks are read by system calls, which need no access to the counter.
  */
@@ -33,7 +33,7 @@ uint64_t thread_cpu_ns(void);
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);
 
-/* Adds time that has passed since the latest reading, for systems without readable coarse clocks. */
+/* Adds time that has passed since the latest call of monotonic_ns() or of this function, for systems without a vDSO. */
 void coarse_clock_advance(uint64_t ns);
 
 #endif

@@ -121,7 +121,7 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
   return protect(begin, bytes, PROT_READ | PROT_WRITE);
 }
 
-/* The bits of VM_PROT_ and PROT_ are the same. */
+/* Passes bits of VM_PROT_ as bits of PROT_, because both have the same values. */
 bool pages_close_after_change(void *begin, size_t bytes, int before) {
   return (before & VM_PROT_WRITE) || protect(begin, bytes, before);
 }
@@ -190,7 +190,7 @@ size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t byte
   return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
 }
 
-/* ---- Not known on macOS -------------------------------------------------------------------------------- */
+/* ---- Reading of the own memory by system calls: not used on Darwin ----------------------------------- */
 
 bool own_memory_open(void) { return false; }
 

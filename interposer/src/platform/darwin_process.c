@@ -34,7 +34,7 @@
 
 void clock_start(void) {}
 
-/* The clock of System.nanoTime(). */
+/* Reads the clock that System.nanoTime() reads, too. */
 uint64_t monotonic_ns(void) { return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); }
 
 uint64_t realtime_ns(void) { return clock_gettime_nsec_np(CLOCK_REALTIME); }
@@ -107,8 +107,8 @@ bool process_is_traced(void) {
   return !read_process(&process) || (process.kp_proc.p_flag & P_TRACED);
 }
 
-/* Returns the start in microseconds since 1970. The number only has to differ between two processes with the same id.
- */
+/* Returns the start of the process in microseconds since 1970. The number only has to differ between two processes with
+ * the same id. */
 uint64_t process_start_ticks(void) {
   struct kinfo_proc process;
   if (!read_process(&process)) return 0;
@@ -201,7 +201,7 @@ size_t thread_start(void *(*run)(void *), size_t stack_bytes) {
   return started ? stack_bytes : 0;
 }
 
-/* A thread's control block has both bounds of its stack, so the search needs no preparation. */
+/* A thread's control block has both bounds of the thread's stack, so nothing has to be prepared. */
 void own_stacks_start(void) {}
 
 bool own_stack_at(uintptr_t stack, struct own_stack *own) {
@@ -218,14 +218,14 @@ size_t own_stack_left(uintptr_t stack) {
 
 size_t signal_frame_bytes(void) { return MINSIGSTKSZ; }
 
-/* Makes no system call, because an attach changes page protections (page_protection.h), which interrupts all
- * processors. */
+/* Makes no system call: an attach changes page protections (page_protection.h), for which the kernel interrupts all
+ * processors, and each interrupt is a barrier. */
 void barrier_for_all_threads(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------- */
 
-/* Functions that libSystem has since macOS 10.12, without a header; libc++ uses them, too. The time is in microseconds;
- * 0 is no limit. */
+/* Functions that libSystem exports since macOS 10.12 and no header declares; libc++ uses them, too. `longest_us` is the
+ * longest wait; 0 is no limit. */
 extern int __ulock_wait(uint32_t operation, void *address, uint64_t value, uint32_t longest_us);
 extern int __ulock_wake(uint32_t operation, void *address, uint64_t unused);
 #define COMPARE_AND_WAIT 1u

@@ -16,7 +16,7 @@
 struct relocations {
   const ElfW(Rela) * first; /* NULL if there are none */
   size_t count;
-  size_t without_symbol; /* the relocations at the beginning that name no symbol, most relocations of large programs */
+  size_t without_symbol; /* the number of relocations at the beginning that name no symbol */
 };
 
 struct dynamic_section {
@@ -39,8 +39,8 @@ struct dynamic_section {
  */
 struct dynamic_section dynamic_section_read(const ElfW(Dyn) * entry, uintptr_t bias);
 
-/* Returns the number of symbols. The older hash table stores it; in the GNU hash table (dynamic_symbols.c) the last
- * chain ends at the last symbol. */
+/* Returns the number of symbols. The older hash table stores the number; in the GNU hash table (dynamic_symbols.c) the
+ * last chain ends at the last symbol. */
 static inline uint32_t symbol_count(const uint32_t *hash, const uint32_t *gnu_hash) {
   if (hash) return hash[1];
   if (!gnu_hash) return 0;

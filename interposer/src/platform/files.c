@@ -17,7 +17,9 @@
 
 /* ---- Status -------------------------------------------------------------------------------------------- */
 
-/* Makes a system call, because the C library's functions with these names need glibc 2.33. */
+/*
+ * Makes the system call itself, because stat() and its variants are functions of the C library only since glibc 2.33.
+ */
 static bool status_of(int directory, const char *path, int flags, struct file_status *status) {
   struct stat told;
   if (syscall(SYS_newfstatat, directory, path, &told, flags) != 0) return false;
@@ -102,7 +104,8 @@ void *file_map(int file, size_t bytes) {
 
 void file_unmap(void *mapping, size_t bytes) { call_munmap(mapping, bytes); }
 
-/* Makes the kernel write the time, which is the shortest result of a system call that every kernel has. */
+/* Makes the kernel store the time, which is the shortest result of a system call that every kernel has. The call fails
+ * where a store of the program would raise SIGBUS. */
 bool file_takes_stores(void *to) { return syscall(SYS_clock_gettime, CLOCK_REALTIME, to) == 0; }
 
 /* ---- Names --------------------------------------------------------------------------------------------- */

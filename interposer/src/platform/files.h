@@ -2,7 +2,7 @@
  * Functions for files: finding out which file a path leads to, locking, mapping, and giving a file its final name
  * without replacing another file.
  *
- * Each function may change errno, and sets it if it fails.
+ * Each function may change errno. A function that fails sets errno.
  */
 #ifndef MALLOMETER_PLATFORM_FILES_H
 #define MALLOMETER_PLATFORM_FILES_H

@@ -135,8 +135,8 @@ bool process_is_traced(void) {
   return !tracer || tracer[sizeof name - 1] != '0';
 }
 
-/* Reads field 22 of the line. Field 2 is in parentheses and may contain any characters, so fields are counted from the
- * last closing parenthesis. */
+/* Reads field 22 of /proc/self/stat. Field 2 is in parentheses and may contain any characters, so fields are counted
+ * from the last closing parenthesis. */
 uint64_t process_start_ticks(void) {
   char text[1024];
   kernel_text("/proc/self/stat", text, sizeof text);
@@ -168,8 +168,8 @@ static bool list_contains(const char *list, const char *word) {
   return false;
 }
 
-/* Copies the path of this process's cgroup in its hierarchy, from lines "number:controllers:path". Returns the version
- * of cgroups, 1 or 2; 0 if there is no path. */
+/* Copies the path of this process's memory cgroup below the hierarchy's root, from lines "number:controllers:path".
+ * Returns the version of cgroups, 1 or 2; 0 if there is no path. */
 static int find_in_hierarchy(char *relative, size_t capacity) {
   char text[4096];
   kernel_text("/proc/self/cgroup", text, sizeof text);
@@ -192,7 +192,9 @@ static int find_in_hierarchy(char *relative, size_t capacity) {
   return version;
 }
 
-/* Ends the field at the line's next space. Returns the text after it; NULL at the line's end. */
+/*
+ * Replaces the space after the field by a NUL. Returns the text after the space; NULL if this is the line's last field.
+ */
 static char *next_field(char *field) {
   char *space = strchr(field, ' ');
   if (!space) return NULL;
@@ -302,8 +304,8 @@ void memory_read(const struct memory_cgroup *cgroup, struct memory_reading *read
 
 /*
  * Returns the bytes of cached files without shared memory, which the kernel counts among the cached files. If
- * memory.stat lacks one of the two figures, returns the bytes of inactive files. In version 1, the names of the figures
- * begin with `prefix`.
+ * memory.stat lacks the figure of cached files or that of shared memory, returns the bytes of inactive files. In
+ * version 1, the names of the figures begin with `prefix`.
  */
 static uint64_t cached_files(const char *stat, const char *prefix, const char *files) {
   char shared[24], inactive[24];
@@ -328,7 +330,7 @@ void memory_read_rest(const struct memory_cgroup *cgroup, struct memory_reading 
     return;
   }
   reading->file_bytes = cached_files(stat, "", "file");
-  /* The limit is the lowest of this directory and of those above it, up to the mount point. */
+  /* The limit that applies is the lowest of the limits in this directory and those above it, up to the mount point. */
   for (;;) {
     reading->limit_bytes = smaller(reading->limit_bytes, cgroup_number(cgroup, length, "memory.max"));
     if (length <= cgroup->mount_length) break;

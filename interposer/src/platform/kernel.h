@@ -43,7 +43,7 @@ size_t kernel_text(const char *path, char *text, size_t capacity);
  */
 bool mount_of_file(int file, uint64_t *mount);
 
-/* Copies the type of a mount's file system; empty if it is unknown, as it is for pipes and for other mount
+/* Copies the type of a mount's file system; empty if it is unknown, as it is for pipes and for mounts of other mount
  * namespaces. */
 void mount_type(uint64_t mount, char *type, size_t capacity);
 
@@ -68,10 +68,8 @@ bool process_is_traced(void);
 /* Returns the clock ticks from the machine's start to the process's; 0 if unknown. */
 uint64_t process_start_ticks(void);
 
-/*
- * Copies the identity of the machine's current run, NUL-terminated, at most `capacity` - 1 bytes of it. `capacity` is
- * at least 1. Empty if the kernel does not report it.
- */
+/* Copies the kernel's boot_id, which differs after each boot, NUL-terminated, at most `capacity` - 1 bytes of it.
+ * `capacity` is at least 1. Empty if the kernel does not report the id. */
 void machine_run_id(char *id, size_t capacity);
 
 /* Fills `to` with random bytes. Returns false, with undefined contents, if the kernel would have to wait for random

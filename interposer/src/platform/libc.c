@@ -68,7 +68,7 @@ void after_fork_in_child(void (*run)(void)) { around_forks(NULL, NULL, run); }
 
 /* ---- Exit ---------------------------------------------------------------------------------------------- */
 
-/* Reduces the status to the byte that the parent receives. */
+/* Calls `run` with the byte of the status that the parent process receives. */
 static void run_with_status(int status, void *run) { ((void (*)(int))(uintptr_t)run)(status & 0xff); }
 
 /* The functions to run at exit, in the order of registration. atexit() runs the latest one first, without a status. */

@@ -32,7 +32,7 @@ extern HIDDEN const char preload_variable[];
  * functions only in libpthread, which a program without threads does not load. */
 bool thread_keys_exist(void);
 
-/* Returns the address of a function in glibc's own library; NULL if the process does not have glibc. */
+/* Returns some address in glibc's main library (libc.so.6); NULL if the process does not have glibc. */
 const void *address_in_libc(void);
 
 /*

@@ -27,9 +27,9 @@ struct loaded_object {
 };
 
 /*
- * Looks up glibc's _dl_find_object; if it is missing, makes the table (object_table.h). The table is possible only if
- * the kernel reports which memory is readable (readable_memory.h). Returns false if there is neither; then only this
- * library's own object is known. Enters the loader.
+ * Looks up glibc's _dl_find_object; if it is missing, makes the table (object_table.h). `kernel_tells` is whether the
+ * kernel reports which memory is readable (readable_memory.h); the table needs that. Returns false if there is neither
+ * the function nor a table; then only this library's own object is known. Enters the loader.
  */
 bool loaded_objects_start(bool kernel_tells);
 

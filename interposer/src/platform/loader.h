@@ -1,5 +1,5 @@
 /* Services of the dynamic loader other than looking up functions: which objects are loaded, and the error message that
- * it stores. */
+ * the loader stores. */
 #ifndef MALLOMETER_PLATFORM_LOADER_H
 #define MALLOMETER_PLATFORM_LOADER_H
 

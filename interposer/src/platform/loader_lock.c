@@ -28,8 +28,8 @@ EXPORT void mallometer_under_loader_lock(void) __attribute__((ifunc("resolve")))
 
 /*
  * Returns a handle of this library. A look-up in the whole program might find the symbol of another copy of the
- * library. The handle is the same pointer as the link map, but look-ups by it work only after the library was opened.
- * If this library was only loaded because another object needs it, nothing has opened it before.
+ * library. The handle is the same pointer as the link map, but look-ups by the handle work only after the library was
+ * opened. If this library was only loaded because another object needs it, nothing has opened it before.
  */
 static void *open_own_object(void) {
   const struct link_map *own = own_object();

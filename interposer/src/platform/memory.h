@@ -19,7 +19,7 @@
 /* Returns the bytes of a page, a power of two. Makes no system call; preserves errno. */
 size_t memory_page_bytes(void);
 
-/* Rounds up to whole pages. */
+/* Rounds a number of bytes up to whole pages. */
 size_t memory_whole_pages(size_t bytes);
 
 /* Makes pages of the library's own variables resident. No other thread may change the variables meanwhile. */
@@ -70,8 +70,8 @@ bool memory_is_unmapped(const void *page);
  */
 const char *memory_limit(void);
 
-/* Returns a description of the limit of which less than 64 times `bytes` is left for the program; NULL if none is so
- * low. */
+/* Returns a description of the limit (RLIMIT_AS or RLIMIT_DATA) that leaves less than 64 times `bytes` for the program;
+ * NULL if there is none. */
 const char *memory_shortage(size_t bytes);
 
 /* Returns whether the process has locked the mappings that it had (MCL_CURRENT), or locks new mappings (MCL_FUTURE). */

@@ -2,7 +2,7 @@
  * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory). By them a profiler outside of the
  * process receives each sampled allocation with its weight, the free of each sampled object, and each mapping of the
  * program. A probe is one instruction that does nothing unless a tracer is attached. Each is in a function of its own,
- * so that the file has one note for each.
+ * so that the library's file has one ELF note, which describes the probe to tracers, for each.
  *
  * The functions do not allocate or lock, and preserve errno. They may be called from any thread and in signal handlers.
  */
@@ -14,11 +14,11 @@
 
 /*
  * otel_memory:alloc. `object` is the address that the program receives; `requested` is the requested size, above 0;
- * `weighted_bytes` is the number of bytes that the sample stands for: its sum over all samples is an unbiased estimate
- * of the bytes of all requests. Must be called before the program receives the object. A sample that realloc may move
- * is reported as freed before the realloc, because afterwards its address may belong to another object. If the realloc
- * fails, the sample is reported as allocated again. The difference of allocations and frees is then right, but the sum
- * of allocations is too high by this sample.
+ * `weighted_bytes` is the number of bytes that the sample stands for: the sum of these numbers over all samples is an
+ * unbiased estimate of the bytes of all requests. Must be called before the program receives the object. A sample that
+ * realloc may move is reported as freed before the realloc, because afterwards its address may belong to another
+ * object. If the realloc fails, the sample is reported as allocated again. The difference of allocations and frees is
+ * then right, but the sum of allocations is too high by this sample.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 

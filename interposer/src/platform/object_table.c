@@ -32,9 +32,10 @@ static bool find_in(const struct table *table, uintptr_t address, struct loaded_
 }
 
 /*
- * The first two operations are sequentially consistent, as are the exchange in publish() and the load in free_old():
- * either the thread that publishes a new table sees this reader, or this reader sees the new table
- * (test/litmus/old-table). The release at the end completes the reads of the table before the reader is counted down.
+ * Searches the current table. The first two operations are sequentially consistent, as are the exchange in publish()
+ * and the load in free_old(): either the thread that publishes a new table sees this reader, or this reader sees the
+ * new table (test/litmus/old-table). The release at the end completes the reads of the table before the reader is
+ * counted down.
  */
 bool object_table_find(uintptr_t address, struct loaded_object *object) {
   __atomic_fetch_add(&readers, 1, __ATOMIC_SEQ_CST);
@@ -68,8 +69,8 @@ static const char *keep_path(const char *path) {
 
 /* ---- Unloaded objects ------------------------------------------------------------------------------------ */
 
-/* The number of words from which a mark is computed: words at the beginning of the file (sizes, entry) and of the
- * unwind table (first functions). */
+/* A mark distinguishes an object from later ones at the same address (loaded_objects.h). The mark is computed from this
+ * many words at the beginning of the file (sizes, entry) and as many of the unwind table (first functions). */
 enum { WORDS_OF_MARK = 8 };
 
 static bool mix(uint64_t *mark, const void *from) {

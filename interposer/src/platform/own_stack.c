@@ -10,8 +10,8 @@
 #include "platform/libc.h"
 #include "platform/readable_memory.h"
 
-/* The largest stack of the first thread. The kernel leaves at least twice as much below that stack free of other
- * memory. */
+/* The most bytes that the first thread's stack is assumed to have. The kernel maps no other memory in at least twice as
+ * many bytes below that stack. */
 #define LARGEST_FIRST_STACK ((uintptr_t)64 << 20)
 
 #ifndef AT_MINSIGSTKSZ /* reported by kernels since 5.14 */
@@ -26,8 +26,8 @@ static struct own_stack first;
 
 /* ---- The first thread ---------------------------------------------------------------------------------- */
 
-/* Returns the end of the first stack's mapping. The kernel has put the name of the executed file there, after all other
- * data. */
+/* Returns the end of the mapping of the first thread's stack. The kernel has put the name of the executed file there,
+ * after all other data. */
 static uintptr_t end_of_mapping(uintptr_t stack_end) {
   const char *name = (const char *)getauxval(AT_EXECFN);
   uintptr_t end = name ? (uintptr_t)name + strlen(name) : 0;
@@ -58,7 +58,7 @@ static bool is_glibc;
 /* The size of the control block, which glibc exports for debuggers; 0 if glibc does not export it. */
 static size_t control_block_bytes;
 /* The offset in the control block of three words: the stack's lowest address, its size, and the size of the guard pages
- * in it; 0 until the offset is known. */
+ * in the stack; 0 until the offset is known. */
 static size_t place_of_words;
 
 static bool describes_stack(const uintptr_t *words, uintptr_t control_block) {

@@ -19,7 +19,7 @@ struct own_stack {
   uintptr_t end;   /* the memory from the stack pointer up to here can be read */
 };
 
-/* Prepares the search. Call this once, at the start. Enters the loader. */
+/* Prepares own_stack_at(). Call this once, at the start. Enters the loader. */
 void own_stacks_start(void);
 
 /*

@@ -53,7 +53,8 @@ static int64_t cached_in(struct subject subject, uint64_t offset, uint64_t bytes
                            : cached_in_mapping(subject.begin + (uintptr_t)offset, bytes);
 }
 
-/* Counts the cached bytes of all pieces, or of PIECES pieces at equal distances. */
+/* Counts the cached bytes of all pieces. If there are more than PIECES pieces, counts those of PIECES pieces at equal
+ * distances, and extrapolates. */
 static int64_t cached(struct subject subject, uint64_t bytes) {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, looked_at = pieces < PIECES ? pieces : PIECES, seen = 0, found = 0;
   for (uint64_t i = 0; i < looked_at; i++) {
@@ -90,8 +91,8 @@ static int64_t refusal_by_type(uint64_t mount) {
   return strcmp(type, "overlay") == 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the refusal for a mount. A result is kept for a second, which saves look-ups, but not longer, because another
- * mount may get the number of a mount that was removed. */
+/* Returns the result of refusal_by_type() for a mount. A result is kept for a second, which saves look-ups, but not
+ * longer, because another mount may get the number of a mount that was removed. */
 static int64_t refusal_of(uint64_t mount) {
   enum { MOUNTS = 32 };
   static const uint64_t longest_ns = 1000000000;
@@ -134,7 +135,7 @@ int64_t page_cache_of_file(int file) {
 
 /* ---- Mappings ------------------------------------------------------------------------------------------ */
 
-/* Returns whether the process counts as the owner of each file, by the kernel's capability.h. */
+/* Returns whether the kernel treats the process as the owner of each file (CAP_FOWNER of the kernel's capability.h). */
 static bool owns_all_files(void) {
   enum { VERSION = 0x20080522, FOWNER = 3 };
   struct {

@@ -1,6 +1,6 @@
 /*
- * A range of low addresses whose pages are opened and given back one by one. It is for objects of which the kernel's
- * accessed bits show whether they are used; each page has one such bit.
+ * A range of low addresses whose pages are opened and given back one by one. The range is for objects of which the
+ * kernel's accessed bits show whether they are used; each page has one such bit.
  *
  * Reserved addresses have no memory until they are opened. All addresses and lengths are multiples of a page. The
  * functions change errno.
@@ -45,7 +45,7 @@ bool pages_mark(uintptr_t begin, size_t bytes, enum pages_mark mark);
  */
 bool pages_renew(uintptr_t begin, size_t bytes);
 
-/* Makes each of these pages differ from its neighbours, without giving them memory. */
+/* Makes each of these pages a mapping of its own, without giving them memory. */
 void pages_separate(uintptr_t begin, size_t bytes);
 
 #endif

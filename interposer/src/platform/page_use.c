@@ -80,10 +80,10 @@ const char *page_use_read_name(void) { return SMAPS; }
 /* ---- Clearing ------------------------------------------------------------------------------------------ */
 
 /*
- * Clears accessed bits. Linux collects the pages that a processor first touched in a batch of the processor, and later
- * moves the batch to its list of pages. It does not clear the bit of a page that is in the batch of another processor;
- * such a page counts as accessed once more. A page stays in a batch until its processor has touched 31 new pages. The
- * call empties the batch of the processor on which it runs.
+ * Clears accessed bits. Linux puts a page that is touched for the first time into a batch of the touching processor,
+ * and later moves the batch to its list of pages. Linux does not clear the bit of a page that is in the batch of
+ * another processor; such a page counts as accessed in the next reading, too. A page stays in a batch until its
+ * processor has touched 31 new pages. The call empties the batch of the processor on which it runs.
  *
  * ENOMEM means that some of the pages are unmapped; the others are cleared. Pages that the program has locked keep
  * their accessed bits.

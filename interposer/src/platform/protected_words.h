@@ -54,9 +54,9 @@ bool protected_words_close(struct protected_words *words);
 
 /*
  * Registers a function to be called in each forked child, to close descriptors that a child must not have. At most two
- * functions can be registered; registering one again has no effect. The fork handler that ends block_forks() calls
- * them. With a fork handler of their own, a fork that is under way when this handler is registered would run only one
- * of the two handlers.
+ * functions can be registered; registering one again has no effect. The fork handler that this file has already calls
+ * them. If such a function were a fork handler of its own, a fork that is under way at its registration might run only
+ * one of the two handlers.
  */
 void close_in_children(void (*close)(void));
 

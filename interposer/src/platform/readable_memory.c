@@ -14,9 +14,9 @@
 
 /*
  * Tests whether the kernel can read the address, by a change of the signal mask with an invalid operation. The kernel
- * first reads the new mask from the address. It refuses the change with EINVAL if it could read the mask, otherwise
- * with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a program that
- * makes them. No sandbox forbids rt_sigprocmask.
+ * first reads the new mask from the address. The kernel refuses the change with EINVAL if the mask could be read,
+ * otherwise with EFAULT. System calls that are meant for reading memory would work, too, but some sandboxes end a
+ * program that makes them. No sandbox forbids rt_sigprocmask.
  */
 bool page_is_readable(uintptr_t page) {
   const int unknown_change = -1;
@@ -33,7 +33,7 @@ bool is_readable(uintptr_t begin, size_t bytes) {
 /* ---- Memory that may have been unmapped ---------------------------------------------------------------- */
 
 static int memory = -1, pages = -1; /* descriptors */
-static int users;                   /* the number of threads that have them open */
+static int users;                   /* the number of threads that use the descriptors */
 
 static void close_both(void) {
   if (memory >= 0) call_close(memory);
@@ -83,7 +83,8 @@ bool own_memory_open(void) {
   return false;
 }
 
-/* If forks go on for a second, the files stay open, because another thread may be opening or using them. */
+/* Closes the files if no other thread uses them. If forks go on for a second, the files stay open, because another
+ * thread may be opening or using them. */
 void own_memory_close(void) { without_forks(remove_user); }
 
 bool own_memory_read(uintptr_t from, void *to, size_t bytes) {

@@ -1,7 +1,5 @@
-/*
- * Finds out from the kernel which memory can be read without a fault, and reads memory that may have been unmapped. If
- * a sandbox forbids the system call, no memory counts as readable.
- */
+/* Finds out from the kernel which memory can be read without a fault, and reads memory that may have been unmapped. If
+ * a sandbox forbids the system call by which memory is tested, no memory counts as readable. */
 #ifndef MALLOMETER_PLATFORM_READABLE_MEMORY_H
 #define MALLOMETER_PLATFORM_READABLE_MEMORY_H
 

@@ -1,7 +1,7 @@
 /*
  * The words by which loaded objects (executable and libraries) refer to functions by name: one word for each function
  * that an object calls through its procedure linkage table, has in its global offset table, or has in a variable. The
- * loader fills them in; relocations say where they are.
+ * loader fills these words in; relocations say where the words are.
  *
  * The caller of every function here must have the loader's lock (platform/loader_lock.h), or use only the references of
  * an object that is not being loaded. The functions do not allocate.
@@ -35,9 +35,9 @@ bool object_contains(const struct walked_object *object, uintptr_t address);
 struct reference {
   uintptr_t *word;
   const char *name;
-  bool is_call;    /* the word is for a PLT call; until the first call binds it, it may lead into its own object */
+  bool is_call;    /* the word is for a PLT call; until the first call it may point into the object's own PLT */
   bool is_own;     /* the object defines the function itself */
-  bool is_ignored; /* calls do not read the word, because the loader has rewritten their code */
+  bool is_ignored; /* calls do not read the word, because the loader has rewritten the PLT entry */
 };
 
 void references_visit(const struct walked_object *object, void (*visit)(const struct reference *, void *),

@@ -8,7 +8,7 @@
 #include "platform/protected_words.h"
 #include "platform/system_calls.h"
 
-#ifndef PAGEMAP /* tests build a library without it */
+#ifndef PAGEMAP /* tests build a library that does not find pagemap */
 #define PAGEMAP "/proc/self/pagemap"
 #endif
 #define PAGES_AT_ONCE ((size_t)4096)

@@ -1,5 +1,5 @@
 /*
- * Reads the process's own memory while the program uses and unmaps it: which pages are in memory, and copies of them.
+ * Finds out which pages of the process are in memory, and copies pages, while the program uses and unmaps the memory.
  * Reading unmapped memory causes no fault. Descriptors are open only within a call, and not in a forked child. May
  * change errno.
  */

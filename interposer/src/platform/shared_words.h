@@ -1,4 +1,4 @@
-/* Changes of words that several threads and signal handlers make without a lock. */
+/* Functions that change words which several threads and signal handlers change without a lock. */
 #ifndef MALLOMETER_PLATFORM_SHARED_WORDS_H
 #define MALLOMETER_PLATFORM_SHARED_WORDS_H
 

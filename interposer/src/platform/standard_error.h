@@ -7,10 +7,8 @@
 
 #include <stddef.h>
 
-/*
- * Writes the bytes by one system call, so that lines of several processes do not mix. Sends no SIGPIPE, leaves a
- * SIGPIPE that was pending before, and ignores failures. It is no cancellation point; may change errno.
- */
+/* Writes the bytes by one system call, so that lines of several processes do not mix. Sends no SIGPIPE, leaves a
+ * SIGPIPE that was pending before, and ignores failures. The function is no cancellation point; it may change errno. */
 void standard_error_write(const char *bytes, size_t length);
 
 #endif

@@ -8,7 +8,7 @@
 #include "platform/memory.h"
 
 struct symbol_table {
-  ElfW(Dyn) entry; /* leads to the copy; the loader's word points to this entry while the copy is installed */
+  ElfW(Dyn) entry; /* has the copy's address; the loader's word points to this entry while the copy is installed */
   const ElfW(Dyn) * *word;
   const ElfW(Dyn) * before;
   uintptr_t bias;
@@ -53,7 +53,8 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   if (!table) return NULL;
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
-  /* If the loader's word differs, another library has changed it, or another object is at the same address. */
+  /* If the loader's word differs from `before`, another library has changed the word, or another object is at the same
+   * address. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);

@@ -38,10 +38,8 @@ unsigned symbol_table_change(struct symbol_table *table, const char *name, uintp
  */
 bool symbol_tables_install(void);
 
-/*
- * Makes look-ups use the objects' own tables again. If another library has replaced a copy by its own table, the copy
- * stays in use, and should then have the same contents as the object's table.
- */
+/* Makes look-ups use the objects' own tables again. If another library has replaced a copy by its own table, the copy
+ * stays in use. The caller should then change the copy's addresses back (symbol_table_change()). */
 void symbol_tables_remove(void);
 
 #endif

@@ -75,8 +75,8 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
              &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
 }
 
-/* The number of words that are searched for a return address into the function, beginning at the stack pointer of the
- * thread in the system call. */
+/* The number of words on a waiting thread's stack, from its stack pointer on, that are searched for a return address
+ * into the C library's function that waits for a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)
 
 struct code {
@@ -136,9 +136,9 @@ void thread_name_of(uint32_t id, char name[THREAD_NAME_BYTES]) {
 void thread_set_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 /*
- * Returns the bytes that glibc needs of a thread's stack. It puts a copy of all thread-local variables there, which may
- * leave nothing of a small stack. A function of glibc returns this number, but no header declares it; the JVM calls it,
- * too.
+ * Returns the bytes that glibc needs of a thread's stack. glibc puts a copy of all thread-local variables there, which
+ * may leave nothing of a small stack. A function of glibc returns this number. No header declares that function; the
+ * JVM calls it, too.
  */
 static size_t bytes_of_c_library(const pthread_attr_t *attributes) {
   size_t (*minimum)(const pthread_attr_t *);

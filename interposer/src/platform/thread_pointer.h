@@ -22,7 +22,8 @@
 
 /* A pointer takes 8 of the 64 bytes of TLS that are left for libraries loaded by dlopen. */
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN __thread type *name __attribute__((tls_model("initial-exec")))
-/* The model is repeated here, because the file with the definition would otherwise call the loader for the variable. */
+/* The TLS model is repeated here, because the file with the definition would otherwise call the loader for the
+ * variable. */
 #define DEFINE_THREAD_POINTER(type, name, initial) \
   __thread type *name __attribute__((tls_model("initial-exec"))) = (initial)
 #define THREAD_POINTER_START(name) ((void)0)
@@ -64,8 +65,8 @@ static inline void thread_pointer_start(struct thread_pointer *pointer) {
 }
 
 #define DECLARE_THREAD_POINTER(type, name) extern HIDDEN struct thread_pointer name
-/* Restores the value for destructors that allocate: a thread that ends clears the value before each of four rounds of
- * destructors. */
+/* Defines the pointer, and the destructor of its key. A thread that ends clears the value before each of four rounds of
+ * destructors; this destructor sets the value again, because other destructors may allocate. */
 #define DEFINE_THREAD_POINTER(type, name, first)                                \
   static void name##_stays(void *value) { thread_pointer_set(&(name), value); } \
   struct thread_pointer name = {.initial = (first), .stays = name##_stays}

@@ -11,8 +11,8 @@
 
 /*
  * Blocks the calling thread until another thread wakes those that wait for `word`, or until this many nanoseconds have
- * passed. Returns at once if the word is not `seen`, and may return early, so callers must check the word again. May
- * change errno.
+ * passed. Returns immediately if the word is not `seen`, and may return early, so callers must check the word again.
+ * May change errno.
  */
 void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns);
 

@@ -23,14 +23,15 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* HotSpot allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
+  /* The most frames of new stacks that are shortened in the last quarter of the room. HotSpot allocates a JNI global
+   * reference through six frames of its own; the seventh is the caller's library. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
   BYTES_OF_MAPPING_WHEN_CROWDED = 1 << 20,
   PROBES = 64,
-  /* The number of attempts to take a free slot, which another thread may take first. After them, the sample counts as
-   * one without room. */
+  /* The number of attempts to take a free slot, which another thread may take first. After these attempts, the sample
+   * counts as one without room. */
   ATTEMPTS = 4,
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
@@ -67,8 +68,11 @@ struct site {
   struct sums freed;
 };
 
-/* The number of collections of the old generation for which a site counts freed samples separately. A free counts for
- * the latest collection before it, in the entry with the collection's number modulo FREED_AFTER. */
+/*
+ * The number of collections of the old generation for which a site counts freed samples separately. A free is counted
+ * in the entry of the latest collection before the free. The index of the entry is the collection's number modulo
+ * FREED_AFTER.
+ */
 enum { FREED_AFTER = 4 };
 #define BEING_RESET UINT64_MAX
 
@@ -156,8 +160,8 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
   return hash ? hash : 1;
 }
 
-/* Takes the highest bits of a product. They depend on all bits of the hash, so that hashes spread over all slots and no
- * 64 slots in a row are full. */
+/* Returns the slot for a hash and a probe. Takes the highest bits of a product, which depend on all bits of the hash,
+ * so that hashes spread over all slots and no 64 slots in a row are full. */
 static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
@@ -240,7 +244,8 @@ static struct site *find_site(uint64_t hash, uint32_t count, struct gap *gap) {
   return NULL;
 }
 
-/* Returns the number of a stack's site. Two threads that meet the same new stack make two records; one is discarded. */
+/* Returns the number of a stack's site. Two threads that meet the same new stack make two records, of which one is
+ * discarded. */
 static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new, uint32_t *work) {
   uint64_t hash = hash_of(frames, count);
   struct site *fresh = NULL, *found = NULL;
@@ -326,7 +331,7 @@ static void note_time(struct site *site, uint32_t now) {
   __atomic_compare_exchange_n(&site->latest, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Returns the highest staleness that FORGOTTEN_AT_ONCE sites have or exceed; 1 if fewer sites are stale. */
+/* Returns the highest staleness that at least FORGOTTEN_AT_ONCE sites reach; 1 if fewer sites are stale. */
 static unsigned least_staleness(uint32_t now, uint32_t count) {
   uint32_t sites[32] = {0}, enough = 0;
   unsigned stale = 32;
@@ -338,8 +343,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites, at most once a second, because a search takes a millisecond and a program may read call
- * sites all the time. */
+/* Marks the stalest sites as leaving, at most once a second, because a search takes a millisecond and a program may
+ * read call sites all the time. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -432,8 +437,8 @@ void call_sites_put_back(const void *object, struct live_sample sample) {
   floating_point_leave(of_program);
 }
 
-/* Returns a site's sums for a collection of the old generation; NULL while another thread resets them, or if the sums
- * of a later collection have replaced them. */
+/* Returns a site's sums of the samples that were freed after a collection of the old generation (FREED_AFTER); NULL
+ * while another thread resets them, or if the sums of a later collection have replaced them. */
 static struct mallometer_outlived *sums_after(struct cleaned *cleaned, uint64_t collection) {
   struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   uint64_t before = __atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE);
@@ -557,20 +562,16 @@ static void forget_object_before(const void *object) {
   call_sites_count_free(before);
 }
 
-/*
- * Reports a sample to profilers. A sample that cannot be followed is also reported as freed, since no free follows. A
- * request of no bytes is not reported, because profilers divide by the size.
- */
+/* Reports a sample to profilers. If the free of its object will not be noticed (`followed` is false), the sample is
+ * also reported as freed. A request of no bytes is not reported, because profilers divide by the size. */
 static void announce(const struct sample *sample, const void *object, bool followed) {
   if (sample->requested == 0) return;
   probe_allocation(object, sample->requested, (uint64_t)((double)sample->requested / sample->probability + 0.5));
   if (!followed) probe_free(object);
 }
 
-/*
- * Adds a sample to a site and to the live samples. A sample that cannot be followed counts as allocated and freed at
- * once.
- */
+/* Adds a sample to a site and to the live samples. If the live samples have no room for it, the sample counts as freed
+ * immediately. */
 __attribute__((noinline)) static void *add_to_site(struct sample *sample, uint32_t site) {
   if (sample->maps) {
     call_sites_refer(site, 1);
@@ -623,8 +624,8 @@ static void *add_with_stack(struct sample *sample, const uint64_t *frames, uint3
   return add_to_site(sample, site);
 }
 
-/* Limits the number of frames. Callers request one frame more than they keep; if the stack has it, the stack was cut.
- */
+/* Limits `found`, a number of frames, to `most`. Callers request one frame more than they keep; if the stack has that
+ * frame, sets `cut`. */
 static uint32_t keep_at_most(uint32_t most, uint32_t found, bool *cut) {
   *cut |= found > most;
   return found > most ? most : found;
@@ -780,7 +781,8 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* Returns an upper bound. The measured needs are 1.7 KiB, and 16 KiB with Java frames, including AsyncGetCallTrace. */
+/* Returns an upper bound. A walk took 1.7 KiB of stack when it was measured, and 16 KiB with Java frames, including
+ * AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */
@@ -824,8 +826,8 @@ uint32_t call_sites_copy(struct mallometer_site *sites, uint32_t capacity, uint3
   return copied;
 }
 
-/* Copies a site's sums for a collection of the old generation. Returns zeros if the entry has, or has meanwhile got,
- * the sums of another collection. */
+/* Copies a site's sums of the samples that were freed after a collection of the old generation. Returns zeros if the
+ * entry has, or has meanwhile got, the sums of another collection. */
 static struct mallometer_outlived copy_after(const struct cleaned *cleaned, uint64_t collection) {
   const struct mallometer_outlived *sums = &cleaned->old[collection % FREED_AFTER];
   if (__atomic_load_n(&sums->collection, __ATOMIC_ACQUIRE) != collection) return (struct mallometer_outlived){0};

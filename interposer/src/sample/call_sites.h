@@ -3,10 +3,10 @@
  * bytes.
  *
  * A sample taken with probability p stands for 1/p allocations of its size s. For each call site the library adds up
- * 1/p, s/p and, for intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and Thompson,
- * 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed, the same
- * amounts are added to a second set of sums; the live objects and bytes are the differences. At an interval of 1 all p
- * are 1, the estimates are exact and the variances 0.
+ * 1/p, s/p and, for confidence intervals, the estimated variances (1/p)(1/p - 1) and (1/p)(1/p - 1) s^2 (Horvitz and
+ * Thompson, 1952; given their p, allocations are sampled independently of each other). When a sampled object is freed,
+ * the same amounts are added to a second set of sums; the live objects and bytes are the differences. At a sampling
+ * interval of 1 byte all p are 1, the estimates are exact and the variances 0.
  *
  * Records, the tree of stacks and modules lie in memory that src/control reserves when call sites will be read. Its
  * pages become resident when they are used. There are no locks. A record is filled before it is published and never
@@ -74,15 +74,15 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
 /* Returns the bytes of stack that a signal handler needs for call_sites_stack_at(), including the array of frames. */
 size_t call_sites_stack_use(void);
 
-/* Returns whether the thread is on its own stack and has room to walk it. */
+/* Returns whether the thread is on its own stack and that stack has room for a walk. */
 bool call_sites_may_walk(struct origin origin);
 
 /* Records a sample. Returns the object's address, which may change. Preserves errno. */
 void *call_sites_record(struct sample *sample);
 
 /*
- * Returns the number of the site of a mapping, with one reference to it; NO_SITE if there is none. A site with a
- * reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
+ * Returns the number of the site of a mapping, and adds a reference to the site; NO_SITE if there is none. A site with
+ * a reference is not forgotten. `block` is the calling thread's, or NULL. Sets `work` to the work that was done
  * (sample/work.h). Preserves errno.
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
@@ -91,7 +91,7 @@ uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct 
  * (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Makes the references of all sites 0. */
+/* Sets the number of references of every site to 0. */
 void call_sites_release_all(void);
 
 /*
@@ -150,7 +150,8 @@ int call_site_stack(uint32_t site, uint64_t *frames, uint32_t capacity);
 
 struct call_sites_totals {
   uint32_t sites;
-  /* Samples without a site because there was no room, and samples whose object cannot be followed until it is freed. */
+  /* Samples that got no site, because there was no room; and samples whose object had no room in the table of live
+   * samples, or whose free was not seen. */
   uint64_t without_site;
   uint64_t without_place;
   /* Samples of a site whose stack had more frames than are stored. */

@@ -28,7 +28,7 @@ struct collection_counters {
 /* G1 counts two pauses in a cycle, the remark and the cleanup. Both come after the marking. */
 enum { PAUSES_OF_G1 = 2 };
 
-/* The collections that have begun: those of the old generation, and all. */
+/* The numbers of collections that have begun: of the old generation, and of all. */
 struct collections {
   uint32_t old;
   uint32_t all;
@@ -39,10 +39,10 @@ void collections_set(const struct collection_counters *counters);
 bool collections_known(void);
 
 /* Returns the numbers of collections so far; 0 without counters. If this is the first call since an old collection
- * began, stores the time of the call. */
+ * began, stores the time of the call for collection_seen_ns(). */
 struct collections collections_now(void);
 
-/* Returns when an old collection was first seen, by the coarse clock; 0 if that is unknown. */
+/* Returns when the old collection with this number was first seen, by the coarse clock; 0 if that is unknown. */
 uint64_t collection_seen_ns(uint32_t old);
 
 /* Returns whether the latest old collection was first seen at most 5 s ago, and at most one other collection has begun

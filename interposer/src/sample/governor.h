@@ -2,12 +2,12 @@
  * Limits the CPU time of samples to a share of one processor.
  *
  * The limit is an account of time. Credit comes in at the rate of the target, and each sample spends the time of its
- * work (work.h), at most 100 us. A process begins with a credit of 2 ms, and saves up to a tenth of a second. A program
- * that runs new code now and then can therefore have all of it sampled closely, and the start of a program is not
- * slowed down by samples of code that never runs again. When the credit is used up and still falls, the probabilities
- * are halved, at most once in five milliseconds; when 2.5 ms are saved, the probabilities are doubled, at most fifty
- * times a second. Debts above 10 ms are forgiven, so that at the default target the probabilities are back within three
- * seconds after a burst of new code.
+ * work (work.h), at most 100 us. A process begins with a credit of 2 ms, and saves up to a tenth of a second. The new
+ * code of a program that runs new code only now and then can therefore be sampled closely, and the start of a program
+ * is not slowed down by samples of code that never runs again. When the credit is used up and still falls, the
+ * probabilities are halved, at most once in five milliseconds; when 2.5 ms are saved, the probabilities are doubled, at
+ * most fifty times a second. Debts above 10 ms are forgiven, so that at the default target the probabilities are back
+ * within three seconds after a burst of new code.
  *
  * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
  * paths (sampler.h), the next six those of rare code, and only the last three reduce all samples that are due by size,
@@ -66,11 +66,11 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample that ended at `end_ns` to the thread's burst. */
+/* Adds the time of a sample that ended at `end_ns` to the time that the thread has spent in its present 20 ms. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
-/* Returns the factor for the probabilities of a thread. `target_ppm` is the governor's target, in millionths of a
- * processor. */
+/* Returns the factor by which a thread's own limit reduces the thread's probabilities. `target_ppm` is the governor's
+ * target, in millionths of a processor. */
 double burst_share(const struct burst *burst, uint64_t now_ns, uint32_t target_ppm);
 
 #endif

@@ -1,5 +1,5 @@
-/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames. It
- * can close the gate, and wait until no thread is running these functions any more. */
+/* The gate between samples and the JVM. src/jvm opens the gate with the functions that read a thread's Java frames.
+ * src/jvm can also close the gate, and wait until no thread is running these functions any more. */
 #ifndef MALLOMETER_SAMPLE_JAVA_GATE_H
 #define MALLOMETER_SAMPLE_JAVA_GATE_H
 
@@ -21,12 +21,12 @@ struct java_stacks {
    */
   int (*walk)(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity);
   /*
-   * Returns a frame that records where Java code called native code, so that readers of the stack can correct its Java
+   * Returns a frame that records where Java code called native code, so that readers of the stack can correct the Java
    * frames (jvm/foreign_calls.h); 0 if no such frame is needed. `outermost` is the outermost native frame, 0 if there
    * is none.
    */
   uint64_t (*note_call)(const struct registers *caller, uint64_t outermost);
-  /* The addresses of the JVM's library; both 0 if unknown, or if it is part of the program's file. */
+  /* The address range of the JVM's library; both 0 if it is unknown, or if the JVM is part of the program's file. */
   uintptr_t jvm_begin, jvm_end;
 };
 
@@ -35,7 +35,7 @@ struct java_stacks {
 /* Opens the gate. `stacks` must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Closes the gate for threads that come later. */
+/* Lets no more threads into the gate. Does not wait for threads that are in it. */
 void java_gate_close(void);
 
 /* Closes the gate, and waits until no thread is in it, for at most a tenth of a second. */
@@ -47,9 +47,9 @@ bool java_gate_is_open(void);
 bool is_code_of_jvm(uintptr_t address);
 
 /*
- * Enters the gate. Returns false if the gate is closed, if the thread has no block (NULL), or if it is in the gate
- * already. Otherwise the thread is in the gate until java_gate_leave(), and `stacks` is set to the functions, or to
- * NULL if the gate was closed meanwhile.
+ * Enters the gate. Returns false if the gate is closed, if the thread has no block (NULL), or if the thread is in the
+ * gate already. Otherwise the thread is in the gate until java_gate_leave(), and `stacks` is set to the functions, or
+ * to NULL if the gate was closed meanwhile.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

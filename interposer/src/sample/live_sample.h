@@ -16,7 +16,7 @@ struct live_sample {
   uint32_t born;
   double probability;
   size_t bytes;
-  struct collections before; /* the collections before the allocation */
+  struct collections before; /* the numbers of collections before the allocation */
 };
 
 #define NO_SITE UINT32_MAX

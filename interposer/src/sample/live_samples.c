@@ -27,7 +27,7 @@ enum { EMPTY = 0, BEING_WRITTEN = 1, GONE = 2 };
 static struct table {
   struct live entries[PLACES];
   struct home {
-    uint8_t objects; /* the number of live samples whose hash leads to this place; at 255 it does not change any more */
+    uint8_t objects; /* the number of live samples whose hash leads to this place; a count of 255 never changes */
     uint8_t reach;   /* the highest probe at which one of these samples was ever stored */
   } homes[PLACES];
 } * table;
@@ -67,8 +67,8 @@ static void change_count(uint8_t *count, int change) {
  * The bit of a hash in live_filter is set whenever a live sample has that hash. An insertion first counts the sample
  * and then sets the bit. The removal of the last sample closes the count, clears the bit, and then opens the count
  * again. No bit is therefore cleared after a sample was counted, and for each count above 0 the bit is set or about to
- * be set. An insertion fails while the count is closed. It must not wait: a signal handler may run in the very thread
- * that has closed the count.
+ * be set. An insertion fails while the count is closed. The insertion must not wait: a signal handler may run in the
+ * very thread that has closed the count.
  */
 static uint8_t *count_of(uintptr_t address) { return &counts[(uint16_t)(address >> 4)]; }
 
@@ -107,7 +107,7 @@ void live_samples_forked(void) {
 }
 
 /* Counts a sample under two independent hashes. If another object is freed that passes the filter of the first hash,
- * the count of the second is nearly always 0, which ends the search at once. */
+ * the count of the second is nearly always 0, which ends the search immediately. */
 static bool count_sample(uintptr_t address) {
   if (!filter_add(address)) return false;
   change_count(&home_of(address)->objects, 1);

@@ -20,8 +20,8 @@
 /* Returns the bytes of memory that the table needs, in whole pages. */
 size_t live_samples_bytes(void);
 
-/* Uses zeroed memory for the table, unless other memory is in use already. Returns the memory in use. May be called
- * from any thread and from signal handlers. */
+/* Uses `fresh`, which is zeroed memory, for the table, unless the table has memory already. Returns the table's memory.
+ * May be called from any thread and from signal handlers. */
 void *live_samples_use(void *fresh);
 
 #define LIVE_HASHES 65536u
@@ -42,10 +42,8 @@ bool is_live_sample(const void *object);
  * must not have a sample yet. */
 bool live_sample_insert(const void *object, const struct live_sample *sample);
 
-/*
- * Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is freed
- * or moved, because another thread may receive its address at once.
- */
+/* Removes and returns the sample of an object; NO_LIVE_SAMPLE if it has none. Must be called before the object is freed
+ * or moved, because another thread may receive its address immediately afterwards. */
 struct live_sample live_sample_remove(const void *object);
 
 /* Removes all samples and calls `removed` for each. For a sample that another thread removes at the same time,

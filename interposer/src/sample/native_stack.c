@@ -1,7 +1,5 @@
-/*
- * The walk makes one step for each frame, by a rule that is cached. It reads memory only after a check that the memory
- * is readable. See native_stack.h.
- */
+/* The walk makes one step for each frame, by a rule (frame_rule.h) that is cached. The walk reads memory only after a
+ * check that the memory is readable. See native_stack.h. */
 #include "sample/native_stack.h"
 
 #include <stddef.h>
@@ -58,8 +56,9 @@ static inline __attribute__((always_inline)) bool read_word(struct readable *sta
 
 /*
  * The rule of a return address, packed into one word. The key beside the rule is the address mixed with the rule: if
- * two threads write the same entry at once, the result matches no address. The key is also mixed with the address of
- * the object's table, so that rules of an unloaded library are not used for a library that is loaded in its place.
+ * two threads write the same entry at the same time, the result matches no address. The key is also mixed with the
+ * address of the object's table, so that rules of an unloaded library are not used for a library that is loaded in its
+ * place.
  */
 #define REMEMBERED_RULES 4096u
 
@@ -138,7 +137,8 @@ static bool find_object_of(uintptr_t return_address, struct loaded_object *objec
   return (address >= object->begin && address < object->end) || loaded_object_at(address, object);
 }
 
-/* Moves the registers from a frame to the caller's frame. */
+/* Replaces the registers of a frame by those of the caller's frame. Returns false if the frame has no rule, or if the
+ * stack cannot be read. */
 static bool leave_frame(struct readable *stack, struct registers *r, struct loaded_object *object, uint32_t *work) {
   struct frame_rule rule;
   if (!rule_at(r->pc - 1, object, &rule, work)) return false;

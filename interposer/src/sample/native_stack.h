@@ -1,9 +1,9 @@
 /*
  * The native call stack of the calling thread, read inside of malloc.
  *
- * Frames are followed by call frame information if the kernel reports which memory is readable, or if the C library
- * reports which objects are loaded; otherwise by frame pointers. Only readable memory is read: the used part of the
- * thread's own stack (platform/own_stack.h), and on other stacks the pages that the kernel reports as readable. A
+ * The walk finds callers' frames by call frame information if the kernel reports which memory is readable, or if the C
+ * library reports which objects are loaded; otherwise by frame pointers. Only readable memory is read: the used part of
+ * the thread's own stack (platform/own_stack.h), and on other stacks the pages that the kernel reports as readable. A
  * damaged stack, or code without information, therefore yields a short stack and never a fault.
  *
  * A walk needs room on the stack that the program may not have left: stacks of coroutines and signal handlers are

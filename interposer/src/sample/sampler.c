@@ -1,4 +1,5 @@
-/* Decides at each visit whether the allocation is sampled, and when its call path is visited next. See sampler.h. */
+/* Decides at each visit (an allocation that the counters let through to the sampler) whether the allocation is sampled,
+ * and when its call path is visited next. See sampler.h. */
 #include "sample/sampler.h"
 
 #include <string.h>
@@ -15,26 +16,30 @@
  * sampler.h. */
 #define FIRST_SAMPLES 4u
 #define USUAL_UNIT_PS 25000u /* sample/work.h */
-/* The number of walks that are measured together. The first walk finds little in the processor's caches and the others
- * find everything there; their mean is about the time of a sample. */
+/* The number of stack walks that are timed together. The first walk finds little in the processor's caches and the
+ * others find everything there; their mean is about the time of a sample. */
 #define REHEARSALS 3u
 #define SAMPLE_ALL_INTERVAL 8u
 #define HIGHEST_LEVEL 7u
 #define LEVEL_MASK 7u
 /* Marks a counter for which a number above 255 was drawn, which a counter cannot hold. The counter reaches 0 too early,
- * so the visit at that time takes no sample. */
+ * so the allocation that finds it at 0 is not sampled. */
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
 /* The number of samples due by size in about two seconds above which the probability of a call path falls: e in
  * sampler.h. */
 #define ENOUGH_SAMPLES 512.0
-/* The lowest factor for sizes, so that allocations of eight intervals are always sampled. */
+/*
+ * The lowest factor by which a thread's own limit (burst_share()) reduces samples that are due by size. The governor's
+ * lowest factor for them is the same, so allocations of eight intervals are always sampled unless their call path is
+ * busy.
+ */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* The number of a thread's visits whose cost is added together. */
+/* A thread adds the cost of its visits to visits_ns once in this many visits. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -48,9 +53,9 @@ static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
 /*
- * Lets the next allocation of each bucket be visited, by setting all levels and counters to 0. Otherwise a counter that
- * was drawn for a longer interval would delay samples of a shorter one. A thread that is drawing a counter at that
- * moment may overwrite the 0.
+ * Lets the next allocation of each counter be visited, in all threads, by setting all levels and counters to 0.
+ * Otherwise a counter that was drawn for a longer interval would delay samples of a shorter one. A thread that is
+ * drawing a counter at that moment may overwrite the 0.
  */
 static void visit_all_at_once(void) {
   for (uint32_t i = 0; i < thread_block_count(); i++) {
@@ -62,8 +67,8 @@ static void visit_all_at_once(void) {
   }
 }
 
-/* A thread that reads between the two stores uses the old or the new probability. Both are known, so the sample's
- * weight is right. */
+/* Stores the interval and its reciprocal. A thread that reads between the two stores uses the old or the new
+ * probability. Both are known, so the sample's weight is right. */
 void sampler_set_interval(size_t bytes) {
   double rate = bytes ? 1.0 / (double)bytes : 0;
   __atomic_store(&samples_per_byte, &rate, __ATOMIC_RELAXED);
@@ -110,7 +115,7 @@ static double negative_log2(uint32_t random) {
 }
 
 /*
- * Sets the counter so that each later allocation of this bucket is visited with probability 2^-level: the number of
+ * Sets a counter so that each later allocation that counts it down is visited with probability 2^-level: the number of
  * allocations before the next visit is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
  * 1).
  */
@@ -251,8 +256,8 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level whose visits have at least the wanted probability. The level is computed from the exponents
- * of the numbers, rounded down. */
+/* Returns the highest level at which a visit, whose probability is 2^-level, has at least the wanted probability. The
+ * level is computed from the exponents of the numbers, rounded down. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -263,7 +268,7 @@ static unsigned level_for(double probability) {
   return level < HIGHEST_LEVEL ? (unsigned)level : HIGHEST_LEVEL;
 }
 
-/* Returns the factors for a thread's probabilities; `block` may be NULL. */
+/* Returns the factors by which the governor and the thread's own limit reduce probabilities; `block` may be NULL. */
 static struct governor_shares shares(struct thread_block *block, uint64_t now) {
   uint32_t target = sampler_target();
   if (target == 0 || sampler_interval() == 1) return (struct governor_shares){1, 1, 1};
@@ -296,7 +301,7 @@ static double wanted_probability(const struct sample *allocation, double visits)
 }
 
 /*
- * Returns the next level. The level falls to the wanted level at once, and rises by one at a random quarter of the
+ * Returns the next level. The level falls to the wanted level immediately, and rises by one at a random quarter of the
  * visits. Call paths that share a counter with a hot path come in bursts, and later allocations of a burst should be
  * visited, too. A hot counter therefore has some 30 visits more now and then.
  */
@@ -334,7 +339,8 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Visits an allocation. `drawn` is the level of its counter; `left` and `level_of_left` are set to the next counter. */
+/* Samples an allocation whose counter was at 0, or only counts it. `drawn` is the level of that counter; `left` and
+ * `level_of_left` are set to the next counter. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -363,9 +369,11 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
   return allocation.object;
 }
 
-/* An allocation whose path is not in its set is always visited, so its visit has level 0 and stands for this allocation
+/*
+ * An allocation whose path is not in its set is always visited, so its visit has level 0 and stands for this allocation
  * alone. While the interval is 0, the counter is set to its highest number and marked as unfinished, so no sample is
- * taken at its end. */
+ * taken when it reaches 0.
+ */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {
   uint32_t tag = large_tag(origin, size_class(requested));

@@ -16,14 +16,14 @@
  * path finds no room: its visits are counted (unknown_paths), and its allocations are sampled by their size alone,
  * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
  *
- * The fast path has no time to look n up. It hashes the call path to one of 256 counters of its thread and counts that
- * counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a visit. A counter is
- * drawn again at each visit so that every allocation is visited with the same probability v = 2^-level, whatever was
- * visited before (a geometric distribution). The visit knows the call path exactly and accepts it with probability p /
- * v, so that p has the wanted value even if call paths share a counter, except that p cannot exceed v. Levels end at 7:
- * a new call path that shares its counter with a hot one is found at about its 128th allocation, and a visit of 300
- * instructions costs less than three instructions for each allocation. Levels rise slowly, so that the next allocations
- * of a new path are found sooner.
+ * The fast path has no time to look n up. Instead the fast path hashes the call path to one of 256 counters of its
+ * thread and counts that counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a
+ * visit. A counter is drawn again at each visit so that every allocation is visited with the same probability v =
+ * 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and accepts
+ * it with probability p / v, so that p has the wanted value even if call paths share a counter, except that p cannot
+ * exceed v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th
+ * allocation, and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise
+ * slowly, so that the next allocations of a new path are found sooner.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
  * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
@@ -70,8 +70,8 @@ uint32_t sampler_target(void);
 
 /*
  * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
- * returns whether the allocation must be visited. The multiplier is 2^32 divided by the golden ratio, or the upper half
- * of that number where this saves an instruction (HASH_FACTOR). The product's highest bits then depend on the lowest
+ * returns whether the allocation must be visited. HASH_FACTOR, the multiplier, is 2^32 divided by the golden ratio, or
+ * the upper half of that number where this saves an instruction. The product's highest bits then depend on the lowest
  * 32, or the lowest 16, bits of the sum.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
@@ -110,7 +110,7 @@ static inline struct large_path *large_path_set(struct thread_block *block, uint
   return thread_large_paths(block) + tag / (UINT32_MAX / sets + 1) * LARGE_PATHS_IN_SET;
 }
 
-/* Returns the path with this tag in its set; NULL if there is none. */
+/* Returns the path with this tag in the tag's set; NULL if there is none. */
 static inline struct large_path *large_path(struct thread_block *block, uint32_t tag) {
   struct large_path *set = large_path_set(block, tag);
   for (unsigned i = 0; i < LARGE_PATHS_IN_SET; i++) {
@@ -126,9 +126,9 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size in the
- * unit of the accounting. Returns the object's address, which may change. The sampler's visits do not allocate or lock,
- * and preserve errno.
+ * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size as all
+ * counters count it: the usable or the requested bytes. Returns the object's address, which may change. The sampler's
+ * visits do not allocate or lock, and preserve errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
@@ -137,7 +137,7 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
-/* Visits an allocation if the filter picks it. Returns the object's address, which may change. */
+/* Visits an allocation if its counter has reached 0. Returns the object's address, which may change. */
 static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
                                   struct move move, struct origin origin) {
   size_t class = size_class(requested);
@@ -173,8 +173,8 @@ struct sampler_totals {
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* The number of visits of call paths without room in the table. These are sampled by size alone, as if they were one
-   * path. */
+  /* The number of visited allocations whose call path had no room in the table. These allocations are sampled by size
+   * alone, as if they had one call path. */
   uint64_t unknown_paths;
   /* The estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
   uint64_t time_ns;

@@ -33,7 +33,7 @@ static uint32_t unused_node(struct stack_tree *tree) {
   return number == STACK_NODES ? used_node(tree) : number + 1;
 }
 
-/* Adds a user to a node. Returns false if the node has left the index. */
+/* Adds a user (a stack, or a node below) to a node. Returns false if the node has left the hash table. */
 static bool add_user(struct stack_tree *tree, uint32_t node) {
   uint32_t *users = &tree->nodes[node - 1].users, before = __atomic_load_n(users, __ATOMIC_RELAXED);
   do {
@@ -82,7 +82,8 @@ struct gap {
   uint32_t content;
 };
 
-/* Returns 1 + the number of a node. If there is no such node, returns 0 and sets `gap` to the place for a new node. */
+/* Returns 1 + the number of the node with this caller and frame. If there is none, returns 0 and sets `gap` to the
+ * place for a new node. */
 static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t frame, struct gap *gap) {
   uint64_t place = place_of(caller, frame);
   gap->slot = NULL;
@@ -97,9 +98,9 @@ static uint32_t find_node(struct stack_tree *tree, uint32_t caller, uint64_t fra
 }
 
 /*
- * Returns 1 + the number of a node, new or known; 0 if there is no room. The store into the index publishes a new node.
- * This is not inlined, so that a sample without a stack, whose thread may have little room, does not need the stack of
- * this function.
+ * Returns 1 + the number of the node with this caller and frame, new or known; 0 if there is no room. The store into
+ * the hash table publishes a new node. This function is not inlined, so that a sample without a stack, whose thread may
+ * have little room, does not need the stack of this function.
  */
 static __attribute__((noinline)) uint32_t node_of(struct stack_tree *tree, uint32_t caller, uint64_t frame,
                                                   uint32_t *work) {

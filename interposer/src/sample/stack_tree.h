@@ -4,12 +4,13 @@
  * Stacks of one program mostly differ in their innermost frames and agree in the outer ones, so they are stored as a
  * tree: a node has a frame and the number of its caller's node. A stack of 100 frames that differs from a known stack
  * in three frames needs three new nodes of 16 bytes. Nodes are found by caller and frame in a hash table, and are
- * written before they are published. There are no locks: if two threads add the same node at once, one frees its own.
+ * written before they are published. There are no locks: if two threads add the same node at the same time, one thread
+ * frees its node.
  *
  * A stack is released when its call site is forgotten. Each node counts its users: the nodes below it, and the stacks
- * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes it free for other frames;
- * the caller must first make sure that no thread can still hold a node that it found in the table. Only one thread at a
- * time may release stacks.
+ * that begin with it. A node without users leaves the hash table. stack_tree_reuse() makes the node free for other
+ * frames; the caller must first make sure that no thread can still hold a node that it found in the table. Only one
+ * thread at a time may release stacks.
  *
  * A frame is a return address or a Java frame. In a Java frame, the highest bit is set, which no address has. The
  * lowest 16 bits are its bytecode index (0xffff if that is unknown, and for a native method), and the bits between are
@@ -49,10 +50,10 @@ static inline bool is_compiled_frame(uint64_t frame) {
 struct stack_tree {
   struct stack_node {
     uint64_t frame;
-    uint32_t caller; /* 1 + the number of a node; 0 if there is none */
+    uint32_t caller; /* 1 + the number of the caller's node; 0 if there is none */
     uint32_t users;  /* the number of users; or NODE_LEFT plus the next node of a list */
   } nodes[STACK_NODES];
-  uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: the node has left */
+  uint32_t index[STACK_INDEX]; /* 1 + the number of a node; 0: never used; NODE_LEFT: its node has left */
   uint32_t taken;              /* nodes that were ever used */
   uint32_t unused;             /* nodes in the list `free` */
   uint64_t free;               /* the first free node; the upper 32 bits count removals, against the ABA problem */
@@ -73,10 +74,10 @@ static inline uint32_t stack_tree_in_use(const struct stack_tree *tree) {
 bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t count, uint32_t *innermost,
                     uint32_t *work);
 
-/* Releases a stack that was added. */
+/* Releases a stack that stack_tree_add() has added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
-/* Frees the nodes that have left the index. No thread may still hold a node that it found there. */
+/* Frees the nodes that have left the index. No thread may still hold a node that it found in the index. */
 void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns their number. */
