@@ -121,7 +121,7 @@ public record AccountReading(
         files(split.mappedFiles(), split.pageCache()));
   }
 
-  /** Returns the bytes of the call sites that mapped most memory. */
+  /** Returns the bytes of at most 100 call sites, those that mapped most memory. */
   private static Map<MappingSite, Long> bySite(List<Mapped> mapped) {
     return mapped.stream()
         .filter(site -> site.bytes() >= LEAST_MAPPED_BYTES)
@@ -131,8 +131,8 @@ public record AccountReading(
   }
 
   /**
-   * Returns the pages of files. For a mapped file these are the mapped pages, which can also grow
-   * while all of the file is cached; for another file, the cached pages.
+   * Returns the bytes of each file. For a mapped file these are the mapped pages, because they can
+   * still grow when all of the file is in the page cache; for any other file, the cached pages.
    */
   static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);

@@ -61,8 +61,8 @@ final class Headline {
 
   /**
    * The row that the previous sentence named first stays first while its rate is at least this
-   * share of the largest rate. A row that need not be named never comes before one that must be
-   * named whatever its size.
+   * share of the rate of the row that would be first. Rows that must be named, however small,
+   * always come before other rows.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -86,8 +86,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than each urgent suspect (except itself): the lower end of
-   * its rate is above the upper end of the suspect's rate.
+   * The row that certainly grows faster than each other urgent suspect: the lower end of the
+   * interval of its rate is above the upper end of the suspect's interval.
    */
   private final Optional<Row> fastest;
 
@@ -148,7 +148,7 @@ final class Headline {
   }
 
   /**
-   * Returns a sentence without its forecast, because a forecast is valid only for its own reading.
+   * Returns a sentence without its forecast, because a later reading makes the forecast invalid.
    */
   static String withoutForecast(String sentence) {
     int end = sentence.indexOf(AFTER_FORECAST);
@@ -235,7 +235,7 @@ final class Headline {
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
-      // Code that loads classes without end also keeps their objects, so the heap grows too.
+      // Names a growing heap too: code that loads classes without end also keeps their objects.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
@@ -455,7 +455,7 @@ final class Headline {
 
   /**
    * Returns whether the text on one of several rows includes the detail of the row. The detail of a
-   * pool is long, so only the first of few rows has it.
+   * pool is long: it is included only if the pool is the first of two rows.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
@@ -491,7 +491,7 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage of all call sites with this name, except those that are leaks. */
+  /** Returns the garbage (unreachable, not yet freed) of the sites of a name that are no leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }

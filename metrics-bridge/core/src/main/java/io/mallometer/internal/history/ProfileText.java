@@ -172,7 +172,8 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // An invalid frame is unknown, like a frame whose line is too short. It keeps its number.
+      // Returns an unknown frame, as for a line that is too short, because sites refer to frames by
+      // the number of the line.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

@@ -63,7 +63,7 @@ public final class Recorder {
   private volatile RecordingStatus recording = RecordingStatus.off();
   private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
-  /** The leaks that earlier runs recorded, until they are taken. */
+  /** The leaks that earlier runs recorded; empty after {@link #takeKnownLeaks}. */
   private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
 
   /** Whether Java writes. Guarded by this, like the fields below. */
@@ -99,7 +99,7 @@ public final class Recorder {
     try {
       return System.getenv(VARIABLE);
     } catch (SecurityException e) {
-      // The status of the library mentions the security manager.
+      // The library's status already tells the user about the security manager.
       return null;
     }
   }

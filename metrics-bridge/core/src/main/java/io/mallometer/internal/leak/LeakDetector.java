@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
  * this, and healthy when all its observed objects are freed. Other changes need {@link
- * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
+ * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch (the time between
+ * two readings of the accessed bits) proves nothing.
  * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}
  * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures
  * fall to about half of the thresholds. An evaluation without a new valid epoch can only change a
@@ -77,8 +78,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns a detector with other options. It shares the void times and known leaks, but not the
-   * verdicts.
+   * Returns a detector with other options. It shares the times without evidence and the known
+   * leaks, but not the verdicts.
    */
   public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
@@ -158,8 +159,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns whether a valid epoch has ended since the last evaluation, or no epoch has had a
-   * result.
+   * Returns whether an epoch (the time between two readings of the accessed bits) has ended with a
+   * valid result since the last evaluation, or no epoch has had a result.
    */
   private boolean hasNews(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();

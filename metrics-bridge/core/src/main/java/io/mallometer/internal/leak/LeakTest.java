@@ -140,9 +140,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory, or if only
-   * it has idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a
-   * leak is refuted.
+   * Returns {@code sooner}, which has the shorter threshold, if {@code sooner} finds unused memory,
+   * or if {@code judged} has no idle objects; otherwise returns {@code judged}. The result takes
+   * from {@code judged} whether a leak is refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -323,9 +323,9 @@ final class LeakTest {
 
   /**
    * Returns the idle objects, estimated as the idle share of the objects in slots, times all
-   * observable objects. The library gives a site no slot in its first epochs. Objects from these
-   * epochs have no part in the verdict, but they count here, because the same code allocates and
-   * uses them.
+   * observable objects. The library gives a site no slot in the first epochs (times between two
+   * readings of the accessed bits). Objects from these epochs have no part in the verdict, but they
+   * count here, because the same code allocates and uses them.
    */
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);

@@ -51,8 +51,8 @@ public final class LeakThresholds {
   static final double GAP_FACTOR = 3;
 
   /**
-   * The least threshold, in epochs. The kernel may clear the accessed bit of a page itself, so
-   * several epochs must agree.
+   * The least threshold, in epochs (times between two readings of the accessed bits). The kernel
+   * may clear the accessed bit of a page itself, so several epochs must agree.
    */
   static final double LEAST_EPOCHS = 3;
 
@@ -232,7 +232,7 @@ public final class LeakThresholds {
    */
   static final double OUTLASTED_SECONDS = 300;
 
-  /** The largest probability that void time hid an access. */
+  /** The largest probability that an access came in time without evidence, and so was missed. */
   static final double HIDDEN_PROBABILITY = 0.01;
 
   /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */

@@ -66,7 +66,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** The replaced bytes between a reading and the latest one, by the earlier reading. */
+  /** For each earlier reading, the bytes that since then replaced objects from before an attach. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

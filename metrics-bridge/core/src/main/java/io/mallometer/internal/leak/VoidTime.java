@@ -7,10 +7,11 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Records the time without evidence. An epoch is void if the kernel itself cleared accessed bits in
- * it: an access may have left no trace, so the epoch does not count as idle time. Idle times end
- * with the latest valid epoch, so a void epoch counts once a later valid epoch has ended. At most
- * {@value #MOST} spans are kept; a further span merges the two oldest.
+ * Records the time without evidence (void time). An epoch, the time between two readings of the
+ * accessed bits, is void if the kernel itself cleared bits in it: an access may have left no trace,
+ * so the epoch does not count as idle time. Idle times end with the latest valid epoch, so a void
+ * epoch counts once a later valid epoch has ended. At most {@value #MOST} spans are kept; a further
+ * span merges the two oldest.
  */
 final class VoidTime {
 
@@ -74,11 +75,11 @@ final class VoidTime {
    * Returns the largest probability that all uses between two moments were in void time, if each
    * use follows the one before within a timeout, and void time is random.
    *
-   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of them came
-   * within k timeouts after the first moment, and within n + 1 - k before the second. The void part
-   * of that span is the probability that this use was in void time. If there was one more use, all
-   * n + 1 uses were in void time; the probability of each is the void part of the whole time. The
-   * product begins with the latest use and ends when it is negligible.
+   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of these uses
+   * came within k timeouts after the first moment, and within n + 1 - k timeouts before the second.
+   * The void part of that span is the probability that this use was in void time. If there was one
+   * more use, all n + 1 uses were in void time; the probability of each is the void part of the
+   * whole time. The product begins with the latest use and ends when it is negligible.
    *
    * @param timeout the timeout in seconds; 0 if nothing is used later
    */

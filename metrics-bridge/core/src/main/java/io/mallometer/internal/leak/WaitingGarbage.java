@@ -315,7 +315,8 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Just after a collection few bytes are live, which does not refute an earlier verdict.
+      // Few bytes are live just after a collection. An earlier verdict is then judged by the bytes
+      // that the collection met.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -402,7 +403,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns the garbage of sites together.
+   * Returns the memory of sites together that waits for a garbage collection.
    *
    * @param forCleaner whether a cleaner of the JDK frees their objects
    */

@@ -58,7 +58,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the ways in which the samples that are still live are held, firmest first.
+   * Returns the ways in which the samples that are still live are held, in the order of {@link
+   * Holding}, the most lasting first.
    *
    * @param linked whether references were followed; otherwise it is unknown what keeps the holders
    */
@@ -122,8 +123,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the holder. Its long may be a stale address: the native
-   * memory was freed, and the address was reused.
+   * Returns whether nothing refers to the holder. The address in such a holder may be stale: the
+   * native memory was freed, and the address was reused.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -204,10 +205,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent holding of the samples, or the firmest of equally frequent ones. The
-   * holding of a sample is the firmest that was found for its holders. Unreachable counts only if a
-   * path was searched for all holders of the sample: addresses are reused, and garbage may contain
-   * stale ones.
+   * Returns the most frequent holding of the samples; of equally frequent ones, the first in the
+   * order of {@link Holding}. The holding of a sample is the first in this order that was found for
+   * its holders. Unreachable counts only if a path was searched for all holders of the sample:
+   * addresses are reused, and garbage may contain stale addresses.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

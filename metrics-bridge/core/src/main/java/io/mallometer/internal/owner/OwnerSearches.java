@@ -98,8 +98,8 @@ public final class OwnerSearches {
    * Searches within the budget of the options.
    *
    * @param site the call site's number
-   * @param links how many references to follow from the holders to what keeps them, each of which
-   *     stops the program once; at most {@link #MOST_LINKS}
+   * @param links the number of references to follow, beginning with the referrers of the holders.
+   *     Each takes a walk, which stops the program; at most {@link #MOST_LINKS}
    */
   public OwnerReport search(int site, int links) {
     return search(site, links, budget.get());

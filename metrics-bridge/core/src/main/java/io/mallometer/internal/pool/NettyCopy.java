@@ -129,7 +129,10 @@ final class NettyCopy {
   /** One in this many trackers is read. It is a power of two. */
   private int oneIn = 1;
 
-  /** Whether the previous reading saw all buffers, so that a new buffer has arrived since. */
+  /**
+   * Whether the previous reading had time to read all tracked buffers. If it had, a new buffer at
+   * the next reading was allocated since.
+   */
   private boolean sawAll;
 
   NettyCopy(Class<?> root, Function<List<StackTraceElement>, String> lines) {
@@ -161,7 +164,7 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // All buffers that were tracked so far have been read with the present interval.
+        // The interval may change, because all buffers tracked at the present interval were read.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -320,7 +323,7 @@ final class NettyCopy {
     return true;
   }
 
-  /** Returns whether a tracker is among those that are read, and its buffer is not known yet. */
+  /** Returns whether {@link #isDrawn} chooses a tracker, and the tracker's buffer is not known. */
   private boolean isNew(Object tracker) {
     int identity = System.identityHashCode(tracker);
     if (!isDrawn(identity)) {
