@@ -95,8 +95,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures; if their split differs from that of the last
-   *     call, it was made just now
+   * @param memory the operating system's figures; a split of the resident set that differs from the
+   *     one of the last call was made just now
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

@@ -43,7 +43,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The latest reading is kept for two minutes after a request. Otherwise it is dropped as soon as
  * it is judged, and a request reads anew: it has thousands of objects, which each full collection
- * of the heap would mark. Figures, in arrays, and the names of the few largest are always kept.
+ * of the heap would mark. The figures of all sites, in arrays, and the names of the few largest
+ * sites are always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
@@ -277,8 +278,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Reads if a reading is due.
    *
-   * @param divided whether the resident set was just divided; an account compares figures of one
-   *     moment
+   * @param divided whether the resident set was just divided into its parts. A reading is then due,
+   *     because the account of growth compares figures of one moment
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {

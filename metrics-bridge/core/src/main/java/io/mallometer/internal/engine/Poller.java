@@ -464,7 +464,7 @@ public final class Poller {
     }
   }
 
-  /** Returns whether a test holds for a reader. Asks all of them. */
+  /** Returns whether a test holds for any reader. Tests all readers: a test may reset a request. */
   private boolean any(Predicate<SnapshotReader> test) {
     boolean any = false;
     for (Part part : parts) {

@@ -58,8 +58,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the ways in which the samples that are still live are held, in the order of {@link
-   * Holding}, the most lasting first.
+   * Returns the ways in which the samples that are still live are held. Ways that name an owner
+   * come first, in the order of {@link Holding}.
    *
    * @param linked whether references were followed; otherwise it is unknown what keeps the holders
    */

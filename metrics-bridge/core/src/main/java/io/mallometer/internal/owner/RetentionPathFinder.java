@@ -105,7 +105,7 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // Walks for referrers visit reachable objects only, so something keeps this Reference.
+            // The Reference object itself is kept, because walks visit reachable objects only.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {

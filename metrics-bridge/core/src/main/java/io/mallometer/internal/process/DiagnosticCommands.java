@@ -69,7 +69,7 @@ final class DiagnosticCommands {
       Object commands = null;
       Method execute = null;
       try {
-        // This call also loads the native methods of the class.
+        // This call also loads the library with the native methods of the class looked up below.
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         Class<?> type = Class.forName(BEHIND);
         Method instance = type.getDeclaredMethod("getDiagnosticCommandMBean");
