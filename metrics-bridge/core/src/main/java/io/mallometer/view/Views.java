@@ -140,7 +140,7 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // The overview is also written again as soon as a trim or an acknowledgement changes it.
+            // The overview is also written again when a trim or an acknowledgement changes it.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",

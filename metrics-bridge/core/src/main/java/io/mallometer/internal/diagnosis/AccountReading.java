@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A reading of the figures that an account compares, all read within milliseconds. Amounts are in
- * bytes; unknown figures are {@code NaN}.
+ * A reading of the figures from which an account explains the growth of memory, all read within
+ * milliseconds. Amounts are in bytes; unknown figures are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
@@ -46,8 +46,8 @@ public record AccountReading(
   public record MappingSite(String name, String place) {}
 
   /**
-   * The fewest bytes of a file that is in a reading. A reading has at most {@link #MOST_FILES}
-   * files.
+   * The fewest bytes that a file must have to be in a reading. A reading has at most {@link
+   * #MOST_FILES} files.
    */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
@@ -165,7 +165,7 @@ public record AccountReading(
   }
 
   /**
-   * Returns the bytes that the account compares with the limit.
+   * Returns the total that the rows of an account add up to.
    *
    * @param charged whether to return the charged bytes; otherwise the resident set
    */

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AccountTable {
 
-  /** The fewest readings of an account. */
+  /** An account needs at least this many readings. */
   private static final int FEWEST_READINGS = 3;
 
   /**
@@ -87,12 +87,12 @@ final class AccountTable {
   private static final int MOST_READINGS = 40;
 
   /**
-   * The smallest change, in bytes, of a row whose confidence interval is computed. No sentence
-   * names a row that changed less.
+   * The smallest change, in bytes, of a row whose confidence interval is computed. The sentence of
+   * a diagnosis never names a row that changed less.
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
-  /** The account ends at most this long after the latest reading of call sites. */
+  /** Readings up to this long after the latest reading of call sites belong to the account. */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
@@ -101,7 +101,7 @@ final class AccountTable {
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
-  /** The most call sites with a row of their own. */
+  /** The most call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
   /** The kinds of rows in every account, except those of malloc and the unattributed rest. */
@@ -120,7 +120,7 @@ final class AccountTable {
   private static final List<Kind> CGROUP =
       List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
 
-  /** A row other than a call site, with its bytes at each reading. */
+  /** A row of the account that is no call site, with its bytes at each reading. */
   record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
@@ -142,7 +142,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total minus all parts that were added, at each reading. */
+  /** The total minus all rows that were added so far, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();

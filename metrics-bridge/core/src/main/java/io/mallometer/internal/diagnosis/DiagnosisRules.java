@@ -170,12 +170,12 @@ public final class DiagnosisRules {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waitReasons = new ArrayList<>();
 
-  /** The time from which each undecided subject can be judged. */
+  /** For each subject without a judgement, such as growth, the time from which one is possible. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
 
   private final Headline headline;
 
-  /** The rows that the sentence names. */
+  /** The rows of the account that the sentence of the diagnosis names. */
   private List<Row> named = List.of();
 
   private String sentence = "";
@@ -281,7 +281,7 @@ public final class DiagnosisRules {
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
-  /** Returns whether rows that grow to a maximum make up at least half of the growth. */
+  /** Returns whether rows that grow to a maximum, such as the heap, have half of the growth. */
   private boolean mostlyBounded() {
     return account
         .filter(
@@ -319,7 +319,7 @@ public final class DiagnosisRules {
     return actions;
   }
 
-  /** Returns the remedy for a row; empty if there is none. */
+  /** Returns what a person can do against the growth of a row; empty if nothing is known. */
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
@@ -597,7 +597,7 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a row is a call site for which past garbage collections had such a result. */
+  /** Returns whether a row is a call site on which past collections gave one of these answers. */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
@@ -796,7 +796,7 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether a row grew by at least {@code least} bytes, and the lower end of the interval
-   * of its growth is at least half of that.
+   * of its growth is at least half of {@code least}.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();

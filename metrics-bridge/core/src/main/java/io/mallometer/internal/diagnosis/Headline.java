@@ -32,7 +32,7 @@ final class Headline {
    */
   static final double EXPLAINED = 0.6;
 
-  /** The smallest share of the growth with which a row counts as an explanation. */
+  /** A row of the account explains growth only if the row has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -45,15 +45,15 @@ final class Headline {
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
-  /** The counts that do not belong to a thread pool. */
+  /** The counts of the account that are not the number of threads of a pool. */
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
-  /** The rows whose names keep the case of their first letter inside a sentence. */
+  /** The kinds of rows whose names keep the case of their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** The rows that name no cause of growth. */
+  /** The kinds of rows that never explain growth, because they tell no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /** The most words of the sentence. A longer sentence omits rows. */
@@ -76,7 +76,7 @@ final class Headline {
   private final PoolChunks chunks;
   private final Limit limit;
 
-  /** The rows that grow to a maximum, which are named last. */
+  /** The kinds of rows that grow to a maximum. The sentence names such rows last. */
   private final List<Kind> bounded;
 
   /** The rows whose growth is certain and large enough for the state watch. */
@@ -94,7 +94,7 @@ final class Headline {
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence omits the number of further suspects. */
+  /** Whether the sentence is too long to state the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -462,7 +462,7 @@ final class Headline {
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
-  /** Returns whether the row's name is that of a call site. */
+  /** Returns whether the name of a row is the name of a call site. */
   private static boolean isOfCode(Row row) {
     return row.kind() == Kind.SITE || row.kind() == Kind.MAPPED;
   }
@@ -473,7 +473,7 @@ final class Headline {
     return isOfCode(row) && !row.place().isEmpty() ? name + " (" + row.place() + ")" : name;
   }
 
-  /** Returns the text on the counts or the garbage that explain a row; empty if there are none. */
+  /** Returns what explains a row, such as the number of new threads; empty if nothing is known. */
   private String detail(Row row) {
     return switch (row.kind()) {
       case SITE -> garbage(row).isEmpty() ? "" : ", " + garbage(row);

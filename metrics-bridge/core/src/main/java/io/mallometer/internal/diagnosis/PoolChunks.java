@@ -38,7 +38,7 @@ final class PoolChunks {
     return Optional.ofNullable(bySite.get(site));
   }
 
-  /** Returns whether a name is that of a row of chunks. */
+  /** Returns whether the row of the account with this name stands for the chunks of a pool. */
   boolean isName(String row) {
     return bySite.containsValue(row);
   }

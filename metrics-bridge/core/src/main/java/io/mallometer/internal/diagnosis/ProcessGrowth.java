@@ -48,7 +48,7 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** If a figure fell at least this often in ten minutes, its growth is that of its troughs. */
+  /** If a figure fell this often in ten minutes, its growth is measured between its low points. */
   static final int FEWEST_FALLS = 2;
 
   /**
@@ -57,7 +57,7 @@ record ProcessGrowth(
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
-  /** The fewest troughs that give a slope. */
+  /** The fewest troughs (low points between a fall and the next rise) that give a slope. */
   private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;

@@ -41,7 +41,7 @@ final class TotalGrowth {
    */
   private static final int EXCLUDED = 10;
 
-  /** The window of the account if there is no growth. */
+  /** The length of the account's window if memory does not grow. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
@@ -50,18 +50,18 @@ final class TotalGrowth {
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
-  /** The windows whose readings can exclude growth. */
+  /** The lengths of the windows whose readings are tested to exclude growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kind of rows that each line of the memory budget limits, by the item of the line. */
+  /** The kinds of rows that the memory budget limits, by the name of the budget's item. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** The fewest points of a window that can exclude growth. */
+  /** A window with fewer points than this cannot exclude growth. */
   private static final int FEWEST_POINTS = 6;
 
   /**
@@ -91,7 +91,7 @@ final class TotalGrowth {
   private final Optional<Account> account;
   private final Limit limit;
 
-  /** The tables by the start and the end of their windows. */
+  /** The tables that were computed so far, by the start and the end of their windows. */
   private final Map<List<Instant>, Optional<AccountTable>> tables = new HashMap<>();
 
   TotalGrowth(DiagnosisInput input) {
@@ -381,7 +381,7 @@ final class TotalGrowth {
         window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
-  /** Returns the largest sizes that rows can take. */
+  /** Returns the maximum in bytes of each kind of row that has a maximum. */
   private Map<Kind, Double> maxima() {
     Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
     double footprint = snapshot.self().footprintBytes();

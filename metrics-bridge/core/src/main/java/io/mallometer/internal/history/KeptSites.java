@@ -58,7 +58,7 @@ public final class KeptSites {
     }
   }
 
-  /** Returns the figures of a reading. */
+  /** Returns the figures of a reading of the call sites, to be kept. */
   public static KeptSites of(CallSites read) {
     return new KeptSites(read, SiteMoment.largest(read, MOST_SITES));
   }

@@ -42,7 +42,7 @@ final class ProfileText {
 
   private ProfileText() {}
 
-  /** Writes a reading into at most {@code room} bytes. */
+  /** Returns a reading of the call sites as a gzipped text of at most {@code room} bytes. */
   static byte[] write(CallSites read, int room) throws IOException {
     for (int most = MOST_SITES; most > 0; most /= 2) {
       byte[] zipped = zip(text(read, most).toString());

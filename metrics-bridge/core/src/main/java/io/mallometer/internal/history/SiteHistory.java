@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  */
 public final class SiteHistory {
 
-  /** The largest distance of a moment from the requested one: twice the step of old moments. */
+  /** The longest time between a requested and a kept moment: twice the step of old moments. */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
   /** The most sites of a group that are shown with their stacks. */
@@ -63,7 +63,7 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns a reading with the rates of its sites. Keeps rates that the sites already have.
+   * Returns a reading with the allocation rates of its sites. Keeps rates that sites already have.
    *
    * @param nanoTime the time of the reading, by the clock of {@link #add}
    */

@@ -32,8 +32,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * The time by which a moment may be younger than a window, because moments do not come exactly at
-   * full steps.
+   * A moment that is younger than a window by up to this time still serves the window, because
+   * moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
@@ -41,7 +41,7 @@ final class SiteRates {
   private final long now;
 
   /**
-   * Chooses a moment for each window.
+   * Chooses the kept moment at the start of each window.
    *
    * @param moments the kept moments, oldest first
    * @param now the time of the reading, by the clock of the moments

@@ -62,7 +62,7 @@ final class LostMemory {
   /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
-  /** Whether too few objects of a call site were allocated before the latest collection. */
+  /** Whether too few objects of a call site were allocated before the latest garbage collection. */
   private boolean awaitsCollection;
 
   /**

@@ -28,12 +28,12 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** The time for which all readings are stored, in seconds, divided by the time scale. */
+  /** The time for which all readings are stored, in seconds at time scale 1. */
   private static final double ALL_SECONDS = 180;
 
   /**
-   * The least time between two readings that are stored for longer, in seconds, divided by the time
-   * scale.
+   * The least time between two readings that are stored for longer, in seconds at time scale
+   * 1.
    */
   private static final double APART_SECONDS = 150;
 

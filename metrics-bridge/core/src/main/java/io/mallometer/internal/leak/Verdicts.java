@@ -199,7 +199,7 @@ final class Verdicts {
    *
    * @param past the readings so far, including that of the evidence
    * @param before the states after the previous evaluation
-   * @param hasNewEpoch whether a valid epoch has ended since the previous evaluation
+   * @param hasNewEpoch whether new evidence of use has come since the previous evaluation
    */
   Verdicts(
       Evidence evidence,
@@ -806,8 +806,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, or the
-   * ages of live objects that are small enough for a slot, or none.
+   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, whose
+   * accesses are observed, or the ages of live objects that are small enough for a slot, or none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

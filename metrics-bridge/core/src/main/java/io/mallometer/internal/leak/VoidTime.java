@@ -17,24 +17,24 @@ final class VoidTime {
 
   static final int MOST = 256;
 
-  /** An instance without void time. */
+  /** An instance without void time (time without evidence). */
   static final VoidTime NONE = new VoidTime();
 
   /** The probability at which the calculation stops, because further factors do not matter. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** An amount of void time that lies somewhere between two moments. */
+  /** An amount of time without evidence, which lies somewhere between two moments. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
 
-  /** The void time after the latest valid epoch. */
+  /** The time without evidence after the end of the latest valid epoch. */
   private long pendingNanos;
 
   private long lastEndNanos;
 
-  /** Adds the void time since the last call. */
+  /** Adds the time without evidence since the last call. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
     long epochNanos = (long) (observation.period().epochSeconds() * 1e9);
@@ -98,7 +98,7 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest share (0 to 1) of the time between two moments that may be void. */
+  /** Returns the largest share (0 to 1) of the time between two moments that may lack evidence. */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();
@@ -113,7 +113,7 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns the void time since a moment, in seconds. */
+  /** Returns the time without evidence since a moment, in seconds. */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

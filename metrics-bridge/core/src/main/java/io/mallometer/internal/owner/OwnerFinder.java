@@ -162,8 +162,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way stands for samples without a holder, and these are the minority. Such a
-   * way comes last.
+   * Returns whether a way stands for samples whose address no Java object has, and these are the
+   * minority. Such a way comes last.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -234,7 +234,7 @@ public final class OwnerFinder {
     return most;
   }
 
-  /** Returns what keeps each holder whose referrers were searched. */
+  /** Returns what keeps each holder (object with an address) whose referrers were searched. */
   private static Map<Integer, RetentionPathFinder.Found> found(
       HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
@@ -256,7 +256,7 @@ public final class OwnerFinder {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Returns the paths, those with the given holding first. */
+  /** Returns the paths to the objects that keep the holders, those with this holding first. */
   private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found
