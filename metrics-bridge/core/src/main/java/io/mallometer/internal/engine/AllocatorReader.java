@@ -53,7 +53,7 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Creates a reader that has read nothing.
    *
-   * @param trims whether a trim is running
+   * @param trims returns whether the allocator is being trimmed
    */
   public AllocatorReader(
       NativeLibrary library, BooleanSupplier trims, Clock clock, LongSupplier nanoTime) {

@@ -57,7 +57,7 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /** Keeps the call sites if one of the moments is reached. */
+  /** Keeps the call sites if the snapshot is a new peak, or newly exceeds a threshold. */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();

@@ -25,9 +25,8 @@ import java.util.stream.Collectors;
  * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, which
  * is how often the resident set is read, and every minute for the rest of the hour. At most 92
  * moments of at most 4,096 sites with 24 bytes a site: 8.6 MiB, and some 1.1 MiB with the 500 sites
- * of a usual service.
- * Stacks are not kept, because later readings have them, and the number of a site never changes.
- * Thread-safe.
+ * of a usual service. Stacks are not kept, because later readings have them, and the number of a
+ * site never changes. Thread-safe.
  */
 public final class SiteHistory {
 

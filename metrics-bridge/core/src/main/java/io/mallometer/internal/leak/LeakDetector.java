@@ -28,11 +28,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
  * this, and healthy when all its observed objects are freed. Other changes need {@link
  * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch (the time between
- * two readings of the accessed bits) proves nothing.
- * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}
- * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures
- * fall to about half of the thresholds. An evaluation without a new valid epoch can only change a
- * verdict from healthy to growing or back.
+ * two readings of the accessed bits) proves nothing. Growth ends, and a leak is given up, after
+ * {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak against it. Unused
+ * memory keeps its verdict until its figures fall to about half of the thresholds. An evaluation
+ * without a new valid epoch can only change a verdict from healthy to growing or back.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.

@@ -137,9 +137,9 @@ public final class LeakThresholds {
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * The shortest time over which a suspect's growth rate is computed, in seconds at time
-   * scale 1; the time is longer if samples are few. A site without a new sample for half of this
-   * time may have stopped growing.
+   * The shortest time over which a suspect's growth rate is computed, in seconds at time scale 1;
+   * the time is longer if samples are few. A site without a new sample for half of this time may
+   * have stopped growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 
@@ -154,8 +154,8 @@ public final class LeakThresholds {
   // ---- Growing
 
   /**
-   * The windows of growth, in seconds at time scale 1, shortest first. Frequent births
-   * show growth soon; large objects that are born seldom need longer.
+   * The windows of growth, in seconds at time scale 1, shortest first. Frequent births show growth
+   * soon; large objects that are born seldom need longer.
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
@@ -201,8 +201,8 @@ public final class LeakThresholds {
   static final double UNUSED_SECONDS = 90;
 
   /**
-   * Memory is unused only if one of its objects has been idle for this time, in seconds at
-   * time scale 1.
+   * Memory is unused only if one of its objects has been idle for this time, in seconds at time
+   * scale 1.
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
@@ -228,8 +228,8 @@ public final class LeakThresholds {
   // ---- Outlasted
 
   /**
-   * The time by which an object of a leak must outlast the longest timeout, in seconds at
-   * time scale 1.
+   * The time by which an object of a leak must outlast the longest timeout, in seconds at time
+   * scale 1.
    */
   static final double OUTLASTED_SECONDS = 300;
 

@@ -31,10 +31,7 @@ final class RecentGrowth {
   /** The time for which all readings are stored, in seconds at time scale 1. */
   private static final double ALL_SECONDS = 180;
 
-  /**
-   * The least time between two readings that are stored for longer, in seconds at time scale
-   * 1.
-   */
+  /** The least time between two readings that are stored for longer, in seconds at time scale 1. */
   private static final double APART_SECONDS = 150;
 
   /**

@@ -204,8 +204,8 @@ public interface NativeLibrary {
   String countReturnedSizes(boolean counts);
 
   /**
-   * Returns the allocations by the sizes that the allocator handed out, counted since the first
-   * start; empty while they are not counted. Never throws.
+   * Returns the allocations by the sizes that the allocator handed out, counted since {@link
+   * #countReturnedSizes} first started counting; empty while they are not counted. Never throws.
    */
   Optional<SizeDistribution> returnedSizes();
 

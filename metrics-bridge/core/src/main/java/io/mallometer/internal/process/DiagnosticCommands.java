@@ -121,7 +121,7 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // A command that fails for another reason would fail on the server, too.
+      // A command that fails for another reason would fail on the MBean server, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);

@@ -29,7 +29,7 @@ final class ResidentShares {
   /** The most pages of all samples together: their entries take some milliseconds to read. */
   static final int MOST_PAGES = 262_144;
 
-  /** The size in bytes from which glibc maps an object singly, on new pages. */
+  /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
   static final int SINGLY_MAPPED = 128 << 10;
 
   /**
@@ -113,9 +113,7 @@ final class ResidentShares {
     return chosen;
   }
 
-  /**
-   * Returns the most samples of a site that may be looked up, so that each site gets a share.
-   */
+  /** Returns the most samples of a site that may be looked up, so that each site gets a share. */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
     for (int i = 0; i < count; i++) {
@@ -180,7 +178,7 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of present pages between two pages. Reads only runs of {@link #PIECE} pages,
+   * Returns the share of resident pages between two pages. Reads only runs of {@link #PIECE} pages,
    * which are evenly spaced.
    */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
