@@ -104,7 +104,7 @@ final class AccountTable {
   /** The most call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
-  /** The kinds of rows in every account, except those of malloc and the unattributed rest. */
+  /** The kinds of rows for memory that is neither malloc's nor mapped by call sites. */
   private static final List<Kind> PROCESS =
       List.of(
           Kind.HEAP,

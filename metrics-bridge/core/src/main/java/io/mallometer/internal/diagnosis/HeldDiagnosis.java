@@ -29,7 +29,7 @@ public final class HeldDiagnosis {
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The state too early ends when every new diagnosis was healthy for this time. */
+  /** The state too early becomes healthy when every new diagnosis was healthy for this time. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
@@ -104,7 +104,7 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect at once. A
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state replaces it directly. A
    * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
    * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
    * early. A new diagnosis that is too early never replaces another state.

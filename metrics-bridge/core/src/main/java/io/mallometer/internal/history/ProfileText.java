@@ -42,7 +42,7 @@ final class ProfileText {
 
   private ProfileText() {}
 
-  /** Returns a reading of the call sites as a gzipped text of at most {@code room} bytes. */
+  /** Returns a gzipped text with as many sites of a reading as fit into {@code room} bytes. */
   static byte[] write(CallSites read, int room) throws IOException {
     for (int most = MOST_SITES; most > 0; most /= 2) {
       byte[] zipped = zip(text(read, most).toString());

@@ -286,8 +286,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether live bytes were unknown at the end. The flags of the exit record cannot show
-     * it, because they contain the exit status.
+     * Returns whether live bytes were unknown at the end. The flags of the exit record do not show
+     * this, because they contain the exit status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()

@@ -50,7 +50,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * The time by which a poll may come too early, because polls do not come exactly at full seconds.
+   * Java writes up to this long before a minute has passed, because polls do not come exactly at
+   * full seconds.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 

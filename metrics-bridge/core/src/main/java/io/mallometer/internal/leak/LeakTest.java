@@ -142,7 +142,7 @@ final class LeakTest {
 
   /**
    * Returns {@code sooner}, which has the shorter threshold, if {@code sooner} finds unused memory,
-   * or if {@code judged} has no idle objects; otherwise returns {@code judged}. The result takes
+   * or if {@code sooner} alone has idle objects; otherwise returns {@code judged}. The result takes
    * from {@code judged} whether a leak is refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {

@@ -318,7 +318,7 @@ final class WaitingGarbage {
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
       // Few bytes are live just after a collection. An earlier verdict is then judged by the bytes
-      // that the collection met.
+      // that were live when the collection began.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;

@@ -31,7 +31,7 @@ public final class OwnerSearches {
   /** The most references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
-  /** The largest share of the memory left below the limit that a walk may use. */
+  /** The largest share of the memory left below the limit that a walk over the heap may take. */
   private static final double SHARE_OF_ROOM = 0.25;
 
   private static final String BUSY = "another search is under way";
@@ -55,7 +55,7 @@ public final class OwnerSearches {
   private final Clock clock;
   private final ReentrantLock running = new ReentrantLock();
 
-  /** The duration of the latest walk as a multiple of its estimate. */
+  /** The duration of the latest walk over the heap as a multiple of its estimate. */
   private volatile double correction = 1;
 
   private volatile Optional<OwnerReport> latest = Optional.empty();

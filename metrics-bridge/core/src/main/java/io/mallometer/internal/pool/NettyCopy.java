@@ -84,10 +84,10 @@ final class NettyCopy {
   /** The most records of a buffer that are read to find the record of its allocation. */
   private static final int MOST_RECORDS = 1_000;
 
-  /** The most buffers that are known. */
+  /** The most tracked buffers that are stored. */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The number of trackers after which the CPU time is checked, if none of them is read. */
+  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -108,7 +108,7 @@ final class NettyCopy {
    */
   private final Function<List<StackTraceElement>, String> lines;
 
-  /** The known buffers by the identity of their trackers. */
+  /** The buffers that were read, by the identity hash code of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
 
   /** The lines of known buffers, each stored once. */
