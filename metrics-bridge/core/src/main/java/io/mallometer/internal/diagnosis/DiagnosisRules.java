@@ -170,7 +170,7 @@ public final class DiagnosisRules {
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waitReasons = new ArrayList<>();
 
-  /** For each subject without a judgement, such as growth, the time from which one is possible. */
+  /** The subjects that cannot be judged yet, such as growth, with the time from which they can. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
 
   private final Headline headline;

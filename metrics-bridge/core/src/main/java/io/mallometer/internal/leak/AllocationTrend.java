@@ -42,8 +42,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * For each of {@link #laterBirths}, the third (0 to 2) of the site's time of arrivals (from the
-   * first to the last possible birth of an idle object) in which the birth lies.
+   * The third (0 to 2) of the site's time of arrivals (from the first to the last possible birth of
+   * an idle object) in which a birth lies, for each of {@link #laterBirths}.
    */
   private final List<Integer> thirds = new ArrayList<>();
 

@@ -63,7 +63,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** For each earlier reading, the bytes that since then replaced objects from before an attach. */
+  /** The bytes that, since each earlier reading, replaced objects from before an attach. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

@@ -54,8 +54,8 @@ final class WaitingGarbage {
   private static final double MOST_SINCE = 2;
 
   /**
-   * Each of the last two collections of the old generation must have freed at least this share of
-   * the bytes that the other freed.
+   * The last two collections of the old generation must each have freed at least this share of the
+   * bytes that the other freed.
    */
   private static final double EVEN_SHARE = 0.25;
 
@@ -317,7 +317,7 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Few bytes are live just after a collection. An earlier verdict is then judged by the bytes
+      // Just after a collection few bytes are live. An earlier verdict is then judged by the bytes
       // that were live when the collection began.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
