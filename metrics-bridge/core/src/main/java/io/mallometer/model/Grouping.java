@@ -13,7 +13,7 @@ public enum Grouping {
   /** The package of the innermost Java method, else the library of the innermost function. */
   PACKAGE("package", CallSite::topPackage);
 
-  /** The key of sites for which the grouping has no key of its own. */
+  /** The key of sites whose key is unknown. */
   public static final String UNKNOWN = "[unknown]";
 
   private final String id;

@@ -15,7 +15,7 @@ public enum KeptMoment {
   LIMIT_95("95", 95),
   /**
    * The latest poll at which live bytes exceeded the size of a monitor {@link
-   * MonitorOptions#liveSize}. The recording does not contain it.
+   * MonitorOptions#liveSize}. The recording omits this moment.
    */
   LIVE_SIZE("live-size", 0);
 

@@ -17,8 +17,8 @@ import java.util.Map;
  *     share one verdict. Of the kinds lost memory, other leaks and other suspects, a kind with more
  *     bytes than a graver kind has its own verdict. Pools of one name and library share one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
- * @param garbage for each name, the garbage of the call sites with this name that are no leaks;
- *     omits names without a known answer
+ * @param garbage the memory that waits for a garbage collection, by name and without leaks; omits
+ *     names without a known answer
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known
  */

@@ -57,8 +57,8 @@ public record OwnerReport(
       @Figure("Why it would be refused; empty if it would not") String refusal) {}
 
   /**
-   * The ways in which Java objects hold native memory, firmest first, as far as the search followed
-   * references. If it followed none, the way is {@link #HELD}.
+   * The ways in which Java objects hold native memory, strongest first, as far as the search
+   * followed references. If it followed none, the way is {@link #HELD}.
    */
   public enum Holding implements Tagged {
     /**

@@ -140,14 +140,14 @@ public final class Views {
     Supplier<?> leaks = mallometer.leaks()::report;
     this.watched =
         Map.of(
-            // The overview is also written again at once after a trim and after an acknowledgement.
+            // The overview is also written again when a trim or an acknowledgement changes it.
             PACED,
             new CachedJson(clock, 5, this::overview, mallometer::snapshot, leaks),
             "history",
             new CachedJson(clock, 5, this::history),
             "leaks",
             new CachedJson(clock, 5, this::leaks, leaks),
-            // The page shows verdicts together with the reading of call sites that they belong to.
+            // New verdicts come with new trends, because the page shows both for one moment.
             "trends",
             new CachedJson(clock, 30, this::trends, leaks),
             "recording",

@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A reading of the figures that an account compares, all read within milliseconds. Amounts are in
- * bytes; unknown figures are {@code NaN}.
+ * A reading of the figures from which an account explains the growth of memory, all read within
+ * milliseconds. Amounts are in bytes; unknown figures are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
@@ -46,8 +46,8 @@ public record AccountReading(
   public record MappingSite(String name, String place) {}
 
   /**
-   * The fewest bytes of a file that is in a reading. A reading has at most {@link #MOST_FILES}
-   * files.
+   * The fewest bytes that a file must have to be in a reading. A reading has at most {@link
+   * #MOST_FILES} files.
    */
   private static final long LEAST_FILE_BYTES = 64 << 10;
 
@@ -121,7 +121,7 @@ public record AccountReading(
         files(split.mappedFiles(), split.pageCache()));
   }
 
-  /** Returns the bytes of the call sites that mapped most memory. */
+  /** Returns the bytes of at most 100 call sites, those that mapped most memory. */
   private static Map<MappingSite, Long> bySite(List<Mapped> mapped) {
     return mapped.stream()
         .filter(site -> site.bytes() >= LEAST_MAPPED_BYTES)
@@ -131,8 +131,8 @@ public record AccountReading(
   }
 
   /**
-   * Returns the pages of files. For a mapped file these are the mapped pages, which can also grow
-   * while all of the file is cached; for another file, the cached pages.
+   * Returns the bytes of each file. For a mapped file these are the mapped pages, because they can
+   * still grow when all of the file is in the page cache; for any other file, the cached pages.
    */
   static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);
@@ -165,7 +165,7 @@ public record AccountReading(
   }
 
   /**
-   * Returns the bytes that the account compares with the limit.
+   * Returns the total that the rows of an account add up to.
    *
    * @param charged whether to return the charged bytes; otherwise the resident set
    */

@@ -55,7 +55,7 @@ public final class AccountReadings {
     }
   }
 
-  /** Returns the time at which the resident set was split for the latest reading. */
+  /** Returns the time at which the resident set was split into its parts for the latest reading. */
   public synchronized Instant latest() {
     return latestSplit;
   }

@@ -39,12 +39,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the account of a window from the readings in it. Each row is a series of bytes with one
- * value per reading. The rows add up to the series of the total.
+ * Divides the memory of the process into rows, such as the Java heap or a call site, over a window
+ * of time. Each row is a series of bytes with one value per reading. The rows add up to the series
+ * of the total.
  */
 final class AccountTable {
 
-  /** The fewest readings of an account. */
+  /** An account needs at least this many readings. */
   private static final int FEWEST_READINGS = 3;
 
   /**
@@ -86,24 +87,24 @@ final class AccountTable {
   private static final int MOST_READINGS = 40;
 
   /**
-   * The smallest change, in bytes, of a row whose confidence interval is computed. No sentence
-   * names a row that changed less.
+   * The smallest change, in bytes, of a row whose confidence interval is computed. The sentence of
+   * a diagnosis never names a row that changed less.
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
-  /** The account ends at most this long after the latest reading of call sites. */
+  /** Readings up to this long after the latest reading of call sites belong to the account. */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
-   * The growth in bytes from which a call site in the application's code has a row, however
+   * A call site in the application's code has a row if it grew by at least this many bytes, however
    * uncertain the growth is.
    */
   private static final double LEAST_OWN_BYTES = 1 << 20;
 
-  /** The most call sites with a row of their own. */
+  /** The most call sites that have a row of their own in the account. */
   private static final int MOST_SITES = 20;
 
-  /** The rows of the process, except those of malloc and the unattributed rest. */
+  /** The kinds of rows for memory that is neither malloc's nor mapped by call sites. */
   private static final List<Kind> PROCESS =
       List.of(
           Kind.HEAP,
@@ -115,11 +116,11 @@ final class AccountTable {
           Kind.SHARED,
           Kind.MALLOMETER);
 
-  /** The rows of the cgroup other than those of the process. */
+  /** The kinds of rows for memory that is charged to the cgroup and is not the process's own. */
   private static final List<Kind> CGROUP =
       List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
 
-  /** A row other than a call site, with its bytes at each reading. */
+  /** A row of the account that is no call site, with its bytes at each reading. */
   record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}
@@ -127,7 +128,7 @@ final class AccountTable {
   private final List<AccountReading> readings;
   private final Optional<SiteTrends> sites;
 
-  /** The groups of call sites. Their bytes are only the resident ones. */
+  /** The groups of call sites, with only the resident part of their bytes. */
   private final List<SiteTrends.Group> groups = new ArrayList<>();
 
   /** The live bytes that are not resident, summed over all groups, at each reading. */
@@ -141,7 +142,7 @@ final class AccountTable {
   private final double endSeconds;
   private final double[] total;
 
-  /** The total minus all parts that were added, at each reading. */
+  /** The total minus all rows that were added so far, at each reading. */
   private final double[] rest;
 
   private final List<Part> parts = new ArrayList<>();
@@ -180,8 +181,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns the table of the readings from a time until call sites were last read: at least the
-   * last three readings since the start-up, or empty if there are fewer.
+   * Returns the table of the readings between {@code from} and the latest reading of call sites. If
+   * fewer than three readings are in this window, uses the last three readings since the start-up;
+   * empty if there are fewer than three.
    *
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
@@ -190,7 +192,7 @@ final class AccountTable {
    *     the window is a single reading, because a mean would depend on the swing.
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
-   * @param maxima the largest sizes of the kinds that have one
+   * @param maxima the maximum in bytes of each kind of row that has a maximum
    */
   static Optional<AccountTable> of(
       DiagnosisInput input,

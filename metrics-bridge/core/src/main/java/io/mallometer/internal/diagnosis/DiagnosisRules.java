@@ -54,7 +54,7 @@ import java.util.stream.Stream;
  */
 public final class DiagnosisRules {
 
-  /** The used share of the limit from which the kernel may fail to reclaim memory. */
+  /** If at least this share of the limit is used, the kernel may fail to reclaim memory. */
   private static final double AT_THE_LIMIT = 0.95;
 
   private static final double NEAR_THE_LIMIT = 0.9;
@@ -72,19 +72,19 @@ public final class DiagnosisRules {
   private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
   /**
-   * The factor between the time for which growth was watched and the time to which it is
-   * extrapolated. Growth of an hour is extrapolated to a day.
+   * Growth is extrapolated to at most this many times the time for which it was watched: growth
+   * watched for an hour, to a day.
    */
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * The factor of extrapolation while a program may warm up, because the growth of a warm-up slows
-   * down. Growth also counts before {@link #SHORTEST_WATCH} if it fills the limit within this many
-   * times the time watched.
+   * Replaces {@link #EXTRAPOLATED} while a program may warm up, because the growth of a warm-up
+   * slows down. Growth that was watched for less than {@link #SHORTEST_WATCH} counts too if it
+   * reaches the limit within this many times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 
-  /** The rows that grow in every program that warms up. */
+  /** The kinds of rows that grow in every program that warms up. */
   private static final Set<Kind> WARM_UP_KINDS =
       EnumSet.of(
           Kind.HEAP,
@@ -109,12 +109,12 @@ public final class DiagnosisRules {
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
 
-  /** The sum of the unused bytes of growing sites from which the state is watch. */
+  /** The state is watch if growing sites together have at least this many unused bytes. */
   private static final double UNUSED_BYTES = 8 << 20;
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
-  /** The growth of a row, in bytes, from which the state is watch if the growth is certain. */
+  /** The state is watch if the growth of a row is certain and at least this many bytes. */
   private static final double CERTAIN_BYTES = 8 << 20;
 
   private static final double CERTAIN_SHARE = 0.01;
@@ -132,19 +132,19 @@ public final class DiagnosisRules {
   private static final double MANY_CLASSES = 500;
   private static final double MANY_CLASSES_PER_MINUTE = 100;
 
-  /** The share of the growth toward the limit from which the state of a site can be act. */
+  /** The state of a site can be act if the site has at least this share of the process's growth. */
   private static final double ACT_SHARE = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
   private static final double UNEXPLAINED_BYTES = 32 << 20;
 
-  /** The growth of a file's pages, in bytes, from which the diagnosis mentions it. */
+  /** The diagnosis mentions a file if its pages grew by at least this many bytes. */
   private static final double FILE_BYTES = 16 << 20;
 
-  /** The share of samples without a call site from which these samples may hide a leak. */
+  /** If at least this share of the samples has no call site, these samples may hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** The first action of the state act. A time may follow it. */
+  /** The first action that the state act advises. The action may end with a time to restart. */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -154,7 +154,7 @@ public final class DiagnosisRules {
 
   private static final String HEAP = "heap";
 
-  /** The topics whose sentence is about the memory used instead of its growth. */
+  /** The topics of findings that are about the used memory instead of its growth. */
   private static final List<String> LIMIT_TOPICS = List.of("limit", HEAP, "previous");
 
   private final DiagnosisInput input;
@@ -163,19 +163,19 @@ public final class DiagnosisRules {
   private final Optional<ProcessGrowth> growth;
   private final Optional<Account> account;
 
-  /** The account; if it is shorter than two minutes, the account of the last ten minutes. */
+  /** The account; if this covers less than two minutes, the account of the last ten minutes. */
   private final Optional<Account> longAccount;
 
   private final Limit limit;
   private final List<Finding> findings = new ArrayList<>();
   private final List<String> waitReasons = new ArrayList<>();
 
-  /** The time from which each undecided subject can be judged. */
+  /** The subjects that cannot be judged yet, such as growth, with the time from which they can. */
   private final Map<String, Instant> undecided = new LinkedHashMap<>();
 
   private final Headline headline;
 
-  /** The rows that the sentence names. */
+  /** The rows of the account that the sentence of the diagnosis names. */
   private List<Row> named = List.of();
 
   private String sentence = "";
@@ -242,7 +242,7 @@ public final class DiagnosisRules {
     return Headline.join(TOO_EARLY, ", ", waitReasons);
   }
 
-  /** Returns the reasons of a diagnosis that is too early. */
+  /** Returns the sentence of a diagnosis with the state too early, without "Too early to tell". */
   static String reasons(Diagnosis early) {
     return capitalized(early.sentence().substring(TOO_EARLY.length()));
   }
@@ -281,7 +281,7 @@ public final class DiagnosisRules {
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
-  /** Returns whether rows that grow to a maximum make up at least half of the growth. */
+  /** Returns whether rows that grow to a maximum, such as the heap, have half of the growth. */
   private boolean mostlyBounded() {
     return account
         .filter(
@@ -319,7 +319,7 @@ public final class DiagnosisRules {
     return actions;
   }
 
-  /** Returns the remedy for a row; empty if there is none. */
+  /** Returns what a person can do against the growth of a row; empty if nothing is known. */
   private String remedy(Row row) {
     return switch (row.kind()) {
       case SITE ->
@@ -493,8 +493,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether growth reaches the limit before the longest timeout of the program could free
-   * memory of the site, and the site makes up a quarter of that growth.
+   * Returns whether two conditions hold: growth reaches the limit before the longest timeout in the
+   * program could free memory of the site, and the site has at least a quarter of that growth.
    */
   private boolean unusedBeforeLimit(SiteVerdict site) {
     double left =
@@ -531,8 +531,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether a site also grows in the window of the account: its verdict may rest on growth
-   * over a longer time. Returns true if no call sites have been read.
+   * Returns whether a site also grows in the window of the account, because the site's verdict may
+   * rest on growth over a longer time. Returns true if no call sites have been read.
    */
   private boolean growsNow(SiteVerdict site) {
     return input.sites().isEmpty()
@@ -597,15 +597,15 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a row is a call site, and past collections gave one of these answers on it. */
+  /** Returns whether a row is a call site on which past collections gave one of these answers. */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
   }
 
   /**
-   * Returns the live bytes that a collection would free. A young collection frees at least nine
-   * tenths of a site's bytes, so all of them count.
+   * Returns the live bytes of a site that a garbage collection would free. If a young collection
+   * frees the site's objects, it frees at least nine tenths of their bytes, so all bytes count.
    */
   private static double garbageBytes(SiteVerdict site) {
     Garbage garbage = site.grounds().garbage();
@@ -661,8 +661,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding with the state healthy. During the start-up, and while growth is not excluded,
-   * its state is too early.
+   * Adds a finding with the state healthy; with the state too early during the start-up, and while
+   * the readings cannot exclude dangerous growth.
    */
   private void addHealthyOrTooEarly(String text) {
     if (input.run().startedUp().isEmpty()) {
@@ -796,7 +796,7 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether a row grew by at least {@code least} bytes, and the lower end of the interval
-   * of its growth is at least half of that.
+   * of its growth is at least half of {@code least}.
    */
   private static boolean isCertain(Row row, double least) {
     double low = row.growthBytes() * row.lowerPerSecond() / row.bytesPerSecond();
@@ -1133,8 +1133,8 @@ public final class DiagnosisRules {
 
   /**
    * Adds a finding. The first finding with the gravest state determines the sentence of watch or
-   * act: the headline, or the finding's own text for {@link #LIMIT_TOPICS}. The topic limit has its
-   * own text followed by the headline.
+   * act: the headline, or for {@link #LIMIT_TOPICS} the finding's own text. For the topic limit,
+   * the headline without its forecast follows this text.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

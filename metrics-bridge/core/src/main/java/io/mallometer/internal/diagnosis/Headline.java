@@ -32,7 +32,7 @@ final class Headline {
    */
   static final double EXPLAINED = 0.6;
 
-  /** The smallest share of the growth with which a row counts as an explanation. */
+  /** A row of the account explains growth only if the row has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -45,15 +45,15 @@ final class Headline {
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
-  /** The counts that do not belong to a thread pool. */
+  /** The counts of the account that are not the number of threads of a pool. */
   private static final List<String> COUNTS_OF_ALL =
       List.of(Count.THREADS, Count.ENDED_THREADS, Count.CLASSES, Count.DELETED_FILES);
 
-  /** The rows whose names keep the case of their first letter inside a sentence. */
+  /** The kinds of rows whose names keep the case of their first letter inside a sentence. */
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** The rows that name no cause of growth. */
+  /** The kinds of rows that never explain growth, because they tell no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /** The most words of the sentence. A longer sentence omits rows. */
@@ -61,8 +61,8 @@ final class Headline {
 
   /**
    * The row that the previous sentence named first stays first while its rate is at least this
-   * share of the largest rate. A row that need not be named never comes before one that must be
-   * named whatever its size.
+   * share of the rate of the row that would be first. Rows that must be named, however small,
+   * always come before other rows.
    */
   private static final double STAYS_FIRST = 2 / 3.0;
 
@@ -76,7 +76,7 @@ final class Headline {
   private final PoolChunks chunks;
   private final Limit limit;
 
-  /** The rows that grow to a maximum, which are named last. */
+  /** The kinds of rows that grow to a maximum. The sentence names such rows last. */
   private final List<Kind> bounded;
 
   /** The rows whose growth is certain and large enough for the state watch. */
@@ -86,15 +86,15 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than each urgent suspect (except itself): the lower end of
-   * its rate is above the upper end of the suspect's rate.
+   * The row that certainly grows faster than each other urgent suspect: the lower end of the
+   * interval of its rate is above the upper end of the suspect's interval.
    */
   private final Optional<Row> fastest;
 
   private final List<Row> named;
   private String sentence;
 
-  /** Whether the sentence omits the number of further suspects. */
+  /** Whether the sentence is too long to state the number of further suspects. */
   private boolean omitsSuspectCount;
 
   Headline(
@@ -148,7 +148,7 @@ final class Headline {
   }
 
   /**
-   * Returns a sentence without its forecast, because a forecast is valid only for its own reading.
+   * Returns a sentence without its forecast, because a later reading makes the forecast invalid.
    */
   static String withoutForecast(String sentence) {
     int end = sentence.indexOf(AFTER_FORECAST);
@@ -235,7 +235,7 @@ final class Headline {
   private List<Row> rowsToName() {
     List<Row> rows = new ArrayList<>(certainRows);
     if (certainRows.stream().anyMatch(row -> row.kind() == Kind.METASPACE)) {
-      // Code that loads classes without end also keeps their objects, so the heap grows too.
+      // Names a growing heap too: code that loads classes without end also keeps their objects.
       positive().stream()
           .filter(row -> row.kind() == Kind.HEAP && row.lowerPerSecond() > 0)
           .forEach(rows::add);
@@ -455,14 +455,14 @@ final class Headline {
 
   /**
    * Returns whether the text on one of several rows includes the detail of the row. The detail of a
-   * pool is long, so only the first of few rows has it.
+   * pool is long: it is included only if the pool is the first of two rows.
    */
   private boolean hasDetail(Row row) {
     boolean few = named.size() < MOST_NAMED;
     return row.kind() == Kind.POOL ? few && row.equals(named.get(0)) : few || isNeeded(row);
   }
 
-  /** Returns whether the row's name is that of a call site. */
+  /** Returns whether the name of a row is the name of a call site. */
   private static boolean isOfCode(Row row) {
     return row.kind() == Kind.SITE || row.kind() == Kind.MAPPED;
   }
@@ -473,7 +473,7 @@ final class Headline {
     return isOfCode(row) && !row.place().isEmpty() ? name + " (" + row.place() + ")" : name;
   }
 
-  /** Returns the text on the counts or the garbage that explain a row; empty if there are none. */
+  /** Returns what explains a row, such as the number of new threads; empty if nothing is known. */
   private String detail(Row row) {
     return switch (row.kind()) {
       case SITE -> garbage(row).isEmpty() ? "" : ", " + garbage(row);
@@ -491,7 +491,7 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage of all call sites with this name, except those that are leaks. */
+  /** Returns the garbage (unreachable, not yet freed) of the sites of a name that are no leaks. */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }

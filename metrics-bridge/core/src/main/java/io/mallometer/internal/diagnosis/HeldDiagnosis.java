@@ -16,7 +16,8 @@ import java.util.Optional;
 
 /**
  * Holds the diagnosis in force. A state stays in force for five minutes before a milder one
- * replaces it. A graver state is logged. Also determines the end of the start-up. Thread-safe.
+ * replaces it. A graver state replaces it immediately and is logged. Also determines the end of the
+ * start-up. Thread-safe.
  */
 public final class HeldDiagnosis {
 
@@ -28,7 +29,7 @@ public final class HeldDiagnosis {
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The time for which each diagnosis must be healthy before healthy replaces too early. */
+  /** The state too early becomes healthy when every new diagnosis was healthy for this time. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
@@ -40,12 +41,12 @@ public final class HeldDiagnosis {
   private Diagnosis latest;
 
   /**
-   * The latest new diagnosis with the state watch. It replaces act if no new diagnosis was act for
-   * five minutes.
+   * The latest diagnosis passed to {@link #update} with the state watch. It replaces a diagnosis
+   * with the state act if none with the state act was passed for five minutes.
    */
   private Diagnosis watch;
 
-  /** The time of the latest new diagnosis with each state, in nanoseconds. */
+  /** The time of the latest diagnosis passed to {@link #update} with each state, in nanoseconds. */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */
@@ -103,7 +104,7 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect at once. A
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state replaces it directly. A
    * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
    * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
    * early. A new diagnosis that is too early never replaces another state.
@@ -136,8 +137,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns whether the limit of a source changed. A stated limit and the cgroup's limit may
-   * alternate as the nearer one, which is no change.
+   * Returns whether the limit of a source changed. Compares per source, because a stated limit and
+   * the cgroup's limit may take turns as the nearer one, which is no change.
    */
   private boolean isLimitChanged(Limit limit) {
     if (!(limit.bytes() > 0)) {

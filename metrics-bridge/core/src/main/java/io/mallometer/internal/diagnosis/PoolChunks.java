@@ -31,19 +31,19 @@ final class PoolChunks {
   }
 
   /**
-   * Returns the name of the chunks that a call site allocated; empty if the site allocates no
-   * chunks.
+   * Returns the name of the account's row for the chunks that a call site allocated; empty if the
+   * site allocates no chunks.
    */
   Optional<String> of(int site) {
     return Optional.ofNullable(bySite.get(site));
   }
 
-  /** Returns whether a name is that of a row of chunks. */
+  /** Returns whether the row of the account with this name stands for the chunks of a pool. */
   boolean isName(String row) {
     return bySite.containsValue(row);
   }
 
-  /** Returns the line of code whose buffers keep the chunks of a name; empty if unknown. */
+  /** Returns the line of code whose buffers keep the chunks of a row; empty if unknown. */
   String keeper(String name) {
     return keepers.getOrDefault(name, "");
   }

@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces a longer one in two cases: its interval lies above the interval of the
- * longer one, or growth is lasting in it and slows down over the longer one. Memory must grow by at
- * least 8 MiB and 1 % of the used bytes.
+ * A shorter window replaces a longer one in two cases: the interval of its slope lies above the
+ * interval of the longer window's slope, or growth keeps its rate in the shorter window and slows
+ * down over the longer one. Memory must grow by at least 8 MiB and 1 % of the used bytes.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
@@ -48,16 +48,16 @@ record ProcessGrowth(
 
   private static final Duration RECENT = Duration.ofMinutes(5);
 
-  /** If a figure fell at least this often in ten minutes, its growth is that of its troughs. */
+  /** If a figure fell this often in ten minutes, its growth is measured between its low points. */
   static final int FEWEST_FALLS = 2;
 
   /**
-   * The number of falls that is enough while cleaners free a part of the memory, because a garbage
-   * collection then explains a fall.
+   * Replaces {@link #FEWEST_FALLS} while cleaners free a part of the memory, because a garbage
+   * collection then explains a single fall.
    */
   static final int FEWEST_FALLS_OF_GARBAGE = 1;
 
-  /** The fewest troughs that give a slope. */
+  /** The fewest troughs (low points between a fall and the next rise) that give a slope. */
   private static final int FEWEST_TROUGHS = 10;
 
   private static final int MOST_BLOCKS = 60;
@@ -71,7 +71,10 @@ record ProcessGrowth(
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
-  /** The share of its earlier range by which a figure must exceed its earlier maximum. */
+  /**
+   * A figure grows only if it exceeds its maximum before the window by this share of its range
+   * before the window.
+   */
   private static final double BEYOND_RANGE = 0.5;
 
   private static final double LEAST_BYTES = 8 << 20;
@@ -84,7 +87,7 @@ record ProcessGrowth(
    * @param history the history, oldest first
    * @param from the end of the start-up. Points before {@code from} do not count, except as
    *     troughs. At the end the figure must exceed the maximum that it had before {@code from}
-   * @param fewestFalls the number of falls in ten minutes from which troughs describe the figure
+   * @param fewestFalls if the figure fell this often in ten minutes, only its troughs are used
    */
   static Optional<ProcessGrowth> of(
       List<HistoryPoint> history,

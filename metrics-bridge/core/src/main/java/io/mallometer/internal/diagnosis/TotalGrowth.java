@@ -36,17 +36,17 @@ final class TotalGrowth {
   private static final Duration A_WEEK = Duration.ofDays(7);
 
   /**
-   * A process is healthy if growth is excluded for this many times the time watched, at least for a
-   * day and at most for a week.
+   * A process is healthy if the readings exclude dangerous growth over this many times the time
+   * watched, but at least over a day and at most over a week.
    */
   private static final int EXCLUDED = 10;
 
-  /** The window of the account if there is no growth. */
+  /** The length of the account's window if memory does not grow. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The shortest time watched after which the time until a process doubles is predicted. Small
-   * programs double during a long warm-up.
+   * The shortest time watched after which the time until the memory doubles is predicted. During a
+   * long warm-up, the memory of a small program doubles.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
@@ -56,18 +56,18 @@ final class TotalGrowth {
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
-  /** The windows whose readings can exclude growth. */
+  /** The lengths of the windows whose readings are tested to exclude growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
-  /** The kind of rows that each line of the memory budget limits, by the item of the line. */
+  /** The kinds of rows that the memory budget limits, by the name of the budget's item. */
   private static final Map<String, Kind> BUDGETED =
       Map.of(
           ResidentPart.JAVA_HEAP.tag(), Kind.HEAP,
           ResidentPart.METASPACE.tag(), Kind.METASPACE,
           ResidentPart.CODE_CACHE.tag(), Kind.CODE);
 
-  /** The fewest points of a window that can exclude growth. */
+  /** A window with fewer points than this cannot exclude growth. */
   private static final int FEWEST_POINTS = 6;
 
   /**
@@ -102,7 +102,7 @@ final class TotalGrowth {
   private final Optional<Account> account;
   private final Limit limit;
 
-  /** The tables by the start and the end of their windows. */
+  /** The tables that were computed so far, by the start and the end of their windows. */
   private final Map<List<Instant>, Optional<AccountTable>> tables = new HashMap<>();
 
   TotalGrowth(DiagnosisInput input) {
@@ -167,7 +167,7 @@ final class TotalGrowth {
     return table(from(window), Optional.empty()).map(AccountTable::account);
   }
 
-  /** Returns the kinds of rows that grow to a maximum for which the limit has room. */
+  /** Returns the kinds of growing rows that can reach their maximum without exceeding the limit. */
   List<Kind> bounded() {
     return bounded;
   }
@@ -189,7 +189,7 @@ final class TotalGrowth {
 
   /**
    * Returns the seconds until the limit is reached or, after half an hour of watched growth, until
-   * the process has doubled, whichever is less. A warm-up that will not double the process within a
+   * the memory has doubled, whichever is less. A warm-up that will not double the memory within a
    * day does not count.
    */
   double secondsLeft() {
@@ -207,9 +207,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth, in bytes per second, that would double the process or reach the limit and
-   * that no window excludes. Empty if a window excludes such growth, so that the process is
-   * healthy.
+   * Returns the growth, in bytes per second, that would double the memory or reach the limit and
+   * that the readings of no window exclude. Empty if the readings of a window exclude such growth:
+   * the process is healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -225,10 +225,10 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth that a window does not exclude, in bytes per second; 0 if the process is
-   * healthy. A process is healthy if two conditions hold: proven growth does not double the process
-   * within the horizon, and possible growth fits into the limit even after the bounded rows have
-   * grown to their maxima.
+   * Returns the growth that the readings since {@code from} do not exclude, in bytes per second; 0
+   * if the process is healthy. A process is healthy if two conditions hold. The rows that certainly
+   * grow do not double the memory within the horizon. The largest growth that the readings allow
+   * for all rows fits into the limit, even after the rows with a maximum have grown to it.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -359,7 +359,7 @@ final class TotalGrowth {
     return start.isAfter(startedUp) ? start : startedUp;
   }
 
-  /** Returns the kinds of growing rows with a maximum that the limit has room for. */
+  /** Returns the kinds of growing rows that can reach their maximum without exceeding the limit. */
   private List<Kind> bounded(Account table) {
     List<Kind> kinds = new ArrayList<>();
     double room = snapshot.memory().limit().bytes() - snapshot.memory().limit().usedBytes();
@@ -397,7 +397,7 @@ final class TotalGrowth {
         window -> AccountTable.of(input, from, lastTrough, isCharged(), maxima()));
   }
 
-  /** Returns the largest sizes that rows can take. */
+  /** Returns the maximum in bytes of each kind of row that has a maximum. */
   private Map<Kind, Double> maxima() {
     Map<Kind, Double> maxima = new EnumMap<>(Kind.class);
     double footprint = snapshot.self().footprintBytes();

@@ -53,7 +53,7 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Creates a reader that has read nothing.
    *
-   * @param trims whether a trim is running
+   * @param trims returns whether the allocator is being trimmed
    */
   public AllocatorReader(
       NativeLibrary library, BooleanSupplier trims, Clock clock, LongSupplier nanoTime) {
@@ -95,8 +95,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures; if their split differs from that of the last
-   *     call, it was made just now
+   * @param memory the operating system's figures; a split of the resident set that differs from the
+   *     one of the last call was made just now
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

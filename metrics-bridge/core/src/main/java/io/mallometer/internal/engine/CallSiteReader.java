@@ -43,15 +43,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The latest reading is kept for two minutes after a request. Otherwise it is dropped as soon as
  * it is judged, and a request reads anew: it has thousands of objects, which each full collection
- * of the heap would mark. Figures, in arrays, and the names of the few largest are always kept.
+ * of the heap would mark. The figures of all sites, in arrays, and the names of the few largest
+ * sites are always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
   static final long PACE_NANOS = 15_000_000_000L;
 
   /**
-   * The pause between two readings if the resident set is not divided; a little longer than the
-   * pause between two divisions.
+   * The pause between two readings if the resident set is not divided into its parts; a little
+   * longer than the pause between two such divisions.
    */
   private static final long LATE_NANOS = 20_000_000_000L;
 
@@ -82,7 +83,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /** Returns the names of the chunks of pools by the numbers of the sites that allocated them. */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
-  /** The time of the division of the resident set that the poller's thread saw last. */
+  /** The time of the latest division of the resident set into its parts that this reader saw. */
   private Optional<Instant> division = Optional.empty();
 
   /** The resident memory that call sites mapped, by the latest division of the resident set. */
@@ -133,8 +134,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads when the resident set was just divided, because an account compares figures of one
-   * moment.
+   * Reads when the resident set was just divided into its parts, because the account of growth
+   * compares figures of one moment.
    */
   @Override
   public void read(Snapshot soFar) {
@@ -277,8 +278,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   /**
    * Reads if a reading is due.
    *
-   * @param divided whether the resident set was just divided; an account compares figures of one
-   *     moment
+   * @param divided whether the resident set was just divided into its parts. A reading is then due,
+   *     because the account of growth compares figures of one moment
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {

@@ -78,7 +78,7 @@ final class Diagnoser {
     this.nanoTime = nanoTime;
   }
 
-  /** Resets the state in force to too early, for example after an attach. */
+  /** Resets the state of the diagnosis in force to too early, for example after an attach. */
   void reset() {
     held.reset();
   }

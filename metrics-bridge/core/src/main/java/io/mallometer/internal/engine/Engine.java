@@ -54,7 +54,7 @@ public final class Engine {
   private final LoaderStatistics loaders;
   private final Poller poller;
 
-  /** Creates an engine, which polls nothing until the poller's first lease. */
+  /** Creates an engine, which polls nothing until a facade acquires the poller. */
   public Engine(Sources sources) {
     NativeLibrary library = sources.library();
     MemorySource memory = sources.memory();

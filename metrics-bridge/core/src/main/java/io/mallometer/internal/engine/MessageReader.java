@@ -69,10 +69,10 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
-   * kinds of sentences are replaced by the first finding on this run that has one of these states.
-   * The first kind describes the end of the previous run, which does not explain the end of this
-   * one, and names threads. The second kind names files. It belongs to a diagnosis without actions:
-   * a new diagnosis is too early, while a graver state stays in force.
+   * kinds of sentences are replaced by the text of the first finding on this run with the state
+   * watch or act. The first kind describes the end of the previous run, which does not explain the
+   * end of this run. The second kind belongs to a diagnosis without actions: a new diagnosis was
+   * too early, and its sentence was stored under the graver state that stays in force.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

@@ -137,7 +137,7 @@ public final class Poller {
   }
 
   /**
-   * Creates a poller, which polls nothing until the first lease.
+   * Creates a poller, which polls nothing until a facade acquires the first lease.
    *
    * @param options receives the options of the process
    * @param measures whether there is anything to poll
@@ -171,7 +171,7 @@ public final class Poller {
     return latest;
   }
 
-  /** Returns the snapshot of the calling thread's scrape. */
+  /** Returns the snapshot that the calling thread keeps during a scrape, a series of reads. */
   public Snapshot scraped() {
     return scrapes.snapshot(latest);
   }
@@ -313,8 +313,8 @@ public final class Poller {
   }
 
   /**
-   * Applies the options. Does not hold the lock of the thread, because loggers and files may take
-   * long.
+   * Applies the options. Does not hold the lock that guards the thread, because loggers and files
+   * may take long.
    */
   private void configure() {
     synchronized (configuring) {
@@ -464,7 +464,7 @@ public final class Poller {
     }
   }
 
-  /** Returns whether a test holds for a reader. Asks all of them. */
+  /** Returns whether a test holds for any reader. Tests all readers: a test may reset a request. */
   private boolean any(Predicate<SnapshotReader> test) {
     boolean any = false;
     for (Part part : parts) {

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
  * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the
  * poller has just read them; if readings are expensive, a peak waits until the bound of {@link
- * SiteReadings} allows one. An exceeded share never waits: the process may be killed soon.
+ * SiteReadings} allows one. A moment above a threshold of the limit never waits, because the
+ * process may be killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
 
@@ -56,7 +57,7 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /** Keeps the call sites if one of the moments is reached. */
+  /** Keeps the call sites if the snapshot is a new peak, or newly exceeds a threshold. */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();

@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 /**
  * Reads the resident set by the code that requested the memory, on the poller's thread and only on
  * request. All requests share one reading, and wait ten seconds for it at most. Over time, readings
- * take at most a thousandth of one processor, plus two readings in advance. A request that would
- * exceed this gets the latest reading.
+ * take at most a thousandth of one processor, except that they may be up to two readings ahead of
+ * this share. A request that would exceed this gets the latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 

@@ -36,7 +36,7 @@ interface SnapshotReader {
     return false;
   }
 
-  /** Makes the next reading due, and returns whether this reader takes part in an urgent poll. */
+  /** Makes the next reading due. Returns whether to read again after an urgent snapshot. */
   default boolean renew() {
     return false;
   }
@@ -44,7 +44,7 @@ interface SnapshotReader {
   /** Processes a snapshot that was published. */
   default void published(Snapshot snapshot) throws Exception {}
 
-  /** Returns whether a reading was requested since the last call; the thread then polls at once. */
+  /** Returns whether a reading was requested since the last call. The thread then polls early. */
   default boolean isAsked() {
     return false;
   }

@@ -49,8 +49,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * The share of the limit from which on the limit is the likely cause of an end without an exit
-   * record.
+   * If at least this share of the limit was used, the limit is the likely cause of an end without
+   * an exit record.
    */
   private static final double NEAR = 0.9;
 
@@ -147,7 +147,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         : life.rise().filter(rise -> rise.lastedUntil(life.last().monotonicNanos()));
   }
 
-  /** Returns the line that allocated in a fast rise before the end. */
+  /** Returns words on the line of code that allocated most in a fast rise before the end. */
   private static Optional<String> burst(RecordedLife life) {
     return rise(life).flatMap(rise -> rise.sentence(life.last().monotonicNanos()));
   }
@@ -166,8 +166,8 @@ record ExitDiagnosis(Kind kind, String sentence) {
   }
 
   /**
-   * Describes the end of a run that the kernel killed, or most likely killed, because of the limit:
-   * its count of kills rose.
+   * Describes the end of a run that the kernel killed, or most likely killed, because of the limit.
+   * The kernel's count of kills has risen.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {
@@ -250,7 +250,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
     return live + resident;
   }
 
-  /** Returns the last value of a figure, and its change within the last hour. */
+  /** Returns the last value of a figure, and its change within the last hour, in words. */
   private static String growth(String name, RecordedLife life, ToDoubleFunction<Sample> figure) {
     Sample last = life.last();
     double end = figure.applyAsDouble(last);

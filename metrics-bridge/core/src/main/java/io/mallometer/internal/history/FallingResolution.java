@@ -49,8 +49,8 @@ public final class FallingResolution<T> {
   private final List<Level<T>> finestFirst;
 
   /**
-   * Creates the levels, those with small steps first. A point may come a quarter of the finest step
-   * too early, because points do not come exactly at full steps.
+   * Creates the levels, those with small steps first. Each level accepts a point up to a quarter of
+   * the finest step before a full step has passed, because points do not come at exact times.
    */
   public FallingResolution(Span... finestFirst) {
     long earlyNanos = finestFirst[0].step().toNanos() / 4;

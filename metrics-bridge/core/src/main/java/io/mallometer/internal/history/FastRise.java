@@ -19,9 +19,9 @@ import java.util.Optional;
  * the rise lasts.
  *
  * @param time the time of the description
- * @param monotonicNanos that time by the monotonic clock
+ * @param monotonicNanos the time of the description by the monotonic clock
  * @param beginNanos the time when the rise began, by the monotonic clock
- * @param beginBytes the charged bytes at that time; without a limit the resident bytes
+ * @param beginBytes the charged bytes when the rise began; without a limit the resident bytes
  * @param chargedBytes the charged bytes at the time of the description
  * @param limitBytes the limit; {@code NaN} if there is none
  * @param sites the call sites that grew, most growth first; empty if the memory was freed again
@@ -48,7 +48,7 @@ record FastRise(
   private static final long LATEST_NANOS = 5_000_000_000L;
 
   /**
-   * If the rise has no record within this time before the end of the run, it had ended before the
+   * If the rise has no record within this time before the end of the run, the rise ended before the
    * run did.
    */
   private static final long ENDED_NANOS = 1_000_000_000L;
@@ -153,8 +153,8 @@ record FastRise(
   }
 
   /**
-   * Returns the share of the limit at the time of the description without the given bytes of cached
-   * files; {@code NaN} without a limit.
+   * Returns the charged bytes at the time of the description, minus the given bytes of cached
+   * files, as a share of the limit; {@code NaN} without a limit.
    */
   double shareOfLimit(double fileBytes) {
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param site the site's name
  * @param bytes the growth; a lower bound if the first recorded list of sites was full and did not
  *     contain the site
- * @param time the time of the growth
+ * @param time the time from the first to the last recorded list of sites
  */
 record GrowthLine(String site, long bytes, Duration time) {
 

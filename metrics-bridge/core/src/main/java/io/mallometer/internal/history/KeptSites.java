@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The figures of the call sites at one moment, kept so that a later moment can be compared with it.
- * They take 76 bytes a site, at most 152 KiB. Stacks are not kept, because a later reading has
- * them, and the number of a site never changes. Of more than {@value #MOST_SITES} sites half are
- * those with most live bytes, and the rest those with most allocated bytes.
+ * The figures of the call sites at one moment, kept for comparison with a later moment. They take
+ * 76 bytes a site, at most 152 KiB. Stacks are not kept, because a later reading has them, and the
+ * number of a site never changes. At most {@value #MOST_SITES} sites are kept: half of them those
+ * with most live bytes, and the rest those with most allocated bytes.
  */
 public final class KeptSites {
 
@@ -58,7 +58,7 @@ public final class KeptSites {
     }
   }
 
-  /** Returns the figures of a reading. */
+  /** Returns the figures of a reading of the call sites, to be kept. */
   public static KeptSites of(CallSites read) {
     return new KeptSites(read, SiteMoment.largest(read, MOST_SITES));
   }

@@ -42,7 +42,7 @@ final class ProfileText {
 
   private ProfileText() {}
 
-  /** Writes a reading into at most {@code room} bytes. */
+  /** Returns a gzipped text with as many sites of a reading as fit into {@code room} bytes. */
   static byte[] write(CallSites read, int room) throws IOException {
     for (int most = MOST_SITES; most > 0; most /= 2) {
       byte[] zipped = zip(text(read, most).toString());
@@ -172,7 +172,8 @@ final class ProfileText {
             Long.parseLong(line.get(6)));
       }
     } catch (IllegalArgumentException e) {
-      // An invalid frame is unknown, like a frame whose line is too short. It keeps its number.
+      // Returns an unknown frame, as for a line that is too short, because sites refer to frames by
+      // the number of the line.
     }
     return StackFrame.ofLibrary("", "", 0);
   }

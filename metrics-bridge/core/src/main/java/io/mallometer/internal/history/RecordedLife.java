@@ -32,10 +32,9 @@ import java.util.stream.Stream;
  * header is checked before it is used as an offset or a size.
  *
  * @param header the process
- * @param samples in the order in which they were taken, denser towards the end; empty only if none
- *     was written
+ * @param samples the samples, oldest first, denser towards the end; empty only if none was written
  * @param end the end of the run, as far as it was recorded
- * @param jvm the JVM, if Java took part
+ * @param jvm what Java wrote about the JVM; empty if Java wrote nothing
  * @param parts the parts of the memory
  * @param profiles gzipped call sites of kept moments, the latest of each kind
  * @param rise the latest fast rise of memory; empty if there was none
@@ -58,8 +57,8 @@ record RecordedLife(
    * The recorded process.
    *
    * @param life a number that no other run has
-   * @param started when recording began, with the process or with mallometer
-   * @param startedMonotonicNanos that time by the monotonic clock
+   * @param started when recording began, which may be after the process started
+   * @param startedMonotonicNanos when recording began, by the monotonic clock
    * @param pid the process id
    * @param bootId the kernel's id of the machine's boot
    * @param library mallometer's library
@@ -210,7 +209,7 @@ record RecordedLife(
     }
   }
 
-  /** Returns the last sample: the exit, or else the latest. */
+  /** Returns the sample at the exit, or the latest sample if the run has no exit record. */
   Sample last() {
     return end.exit().orElseGet(() -> samples.get(samples.size() - 1));
   }
@@ -287,8 +286,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns whether live bytes were unknown at the end. The flags of the exit record cannot show
-     * it, because they contain the exit status.
+     * Returns whether live bytes were unknown at the end. The flags of the exit record do not show
+     * this, because they contain the exit status.
      */
     private boolean exitIsIncomplete() {
       return !samples.isEmpty()

@@ -6,7 +6,7 @@ import java.time.Instant;
  * A text in the recording.
  *
  * @param time when it was written
- * @param monotonicNanos that time by the monotonic clock
+ * @param monotonicNanos when it was written, by the monotonic clock
  * @param text what was written
  */
 record RecordedText(Instant time, long monotonicNanos, MemoryText text) {}

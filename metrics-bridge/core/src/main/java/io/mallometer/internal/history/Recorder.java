@@ -50,7 +50,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * The time by which a poll may come too early, because polls do not come exactly at full seconds.
+   * Java writes up to this long before a minute has passed, because polls do not come exactly at
+   * full seconds.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 
@@ -63,7 +64,7 @@ public final class Recorder {
   private volatile RecordingStatus recording = RecordingStatus.off();
   private volatile Optional<PreviousRun> previousRun = Optional.empty();
 
-  /** The leaks that earlier runs recorded, until they are taken. */
+  /** The leaks that earlier runs recorded; empty after {@link #takeKnownLeaks}. */
   private final AtomicReference<List<KnownLeak>> knownLeaks = new AtomicReference<>(List.of());
 
   /** Whether Java writes. Guarded by this, like the fields below. */
@@ -99,7 +100,7 @@ public final class Recorder {
     try {
       return System.getenv(VARIABLE);
     } catch (SecurityException e) {
-      // The status of the library mentions the security manager.
+      // The library's status already tells the user about the security manager.
       return null;
     }
   }

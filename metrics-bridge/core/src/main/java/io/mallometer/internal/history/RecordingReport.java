@@ -50,12 +50,13 @@ public final class RecordingReport {
 
   /**
    * The smallest shift between two samples that shows that the wall clock was set. Gradual
-   * correction shifts it by less within a minute.
+   * correction shifts the clock by less within a minute.
    */
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * The delay of Java's texts from which the report mentions it: twice the time between two texts.
+   * If Java's latest text is older than this at the end, the report says so. Twice the time between
+   * two texts.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 

@@ -22,15 +22,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The live memory of the call sites in the last hour: every 15 s in the latest ten minutes, which
- * is how often the resident set is read, and every minute before. At most 92 moments of at most
- * 4,096 sites and 24 bytes each: 8.6 MiB, and some 1.1 MiB with the 500 sites of a usual service.
- * Stacks are not kept, because later readings have them, and the number of a site never changes.
- * Thread-safe.
+ * The live memory of the call sites in the last hour: every 15 s for the latest ten minutes, which
+ * is how often the resident set is read, and every minute for the rest of the hour. At most 92
+ * moments of at most 4,096 sites with 24 bytes a site: 8.6 MiB, and some 1.1 MiB with the 500 sites
+ * of a usual service. Stacks are not kept, because later readings have them, and the number of a
+ * site never changes. Thread-safe.
  */
 public final class SiteHistory {
 
-  /** The largest distance of a moment from the requested one: twice the step of old moments. */
+  /** The longest time between a requested and a kept moment: twice the step of old moments. */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
   /** The most sites of a group that are shown with their stacks. */
@@ -62,7 +62,7 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns a reading with the rates of its sites. Keeps rates that the sites already have.
+   * Returns a reading with the allocation rates of its sites. Keeps rates that sites already have.
    *
    * @param nanoTime the time of the reading, by the clock of {@link #add}
    */
@@ -82,9 +82,9 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes between the moments nearest to {@code from} and {@code to}, among those
-   * kept and {@code now}. If {@code from} is before the first reading, the changes are those since
-   * that reading, as long as it is kept, and the reason says so.
+   * Returns the changes between two kept moments, those nearest to {@code from} and {@code to};
+   * {@code now} counts as a kept moment. If {@code from} is before the first reading and this
+   * reading is still kept, returns the changes since the first reading, and the reason says so.
    *
    * @param now the latest reading, which has the stacks
    */
@@ -118,8 +118,8 @@ public final class SiteHistory {
   /**
    * Returns the changes up to {@code now} since the kept moment that is nearest to the time {@code
    * now} minus {@code over}. Moments after {@code now} minus half of {@code over} are used only if
-   * there is no earlier one. Moments before the first reading are treated as in {@link
-   * #changes(Instant, Instant, CallSites)}.
+   * there is no earlier one. If {@code now} minus {@code over} is before the first reading, returns
+   * what {@link #changes(Instant, Instant, CallSites)} returns.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

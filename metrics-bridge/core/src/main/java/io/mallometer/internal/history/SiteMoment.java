@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. Of more
- * than {@value #MOST_SITES} sites, half are those with most live bytes and the rest those with most
- * allocated bytes.
+ * Figures of the call sites at one moment: 24 bytes a site, in the order of their numbers. At most
+ * {@value #MOST_SITES} sites are kept: half of them those with most live bytes, and the rest those
+ * with most allocated bytes.
  *
  * <p>The figures are floats. Their relative error of a sixteen-millionth is less than the
  * uncertainty of the estimates.
@@ -70,45 +70,46 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the live bytes of a site; 0 if it was absent, {@code NaN} if it may have been left out.
+   * Returns the live bytes of a site. Of a site that is not kept: 0 if all sites are kept, else
+   * {@code NaN}.
    */
   double liveBytes(int number) {
     return figure(number, liveBytes);
   }
 
   /**
-   * Returns the live objects of a site; 0 if it was absent, {@code NaN} if it may have been left
-   * out.
+   * Returns the live objects of a site. Of a site that is not kept: 0 if all sites are kept, else
+   * {@code NaN}.
    */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
 
   /**
-   * Returns the bytes that a site had allocated since counting began; 0 if it was absent, {@code
-   * NaN} if it may have been left out.
+   * Returns the bytes that a site had allocated since counting began. Of a site that is not kept: 0
+   * if all sites are kept, else {@code NaN}.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
   }
 
   /**
-   * Returns a number of bytes, with 0 in place of {@code NaN}: a site that was left out had less
-   * than the kept ones.
+   * Returns a number of bytes, with 0 in place of {@code NaN}, because a site that is not kept had
+   * fewer bytes than the kept sites.
    */
   static double orNone(double bytes) {
     return Double.isNaN(bytes) ? 0 : bytes;
   }
 
   /**
-   * Returns the objects that a site had allocated since counting began; 0 if it was absent, {@code
-   * NaN} if it may have been left out.
+   * Returns the objects that a site had allocated since counting began. Of a site that is not kept:
+   * 0 if all sites are kept, else {@code NaN}.
    */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);
   }
 
-  /** Returns the samples of a site; 0 if it was absent or left out. */
+  /** Returns the samples of a site; 0 if the site is not kept. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
     return index >= 0 ? samples[index] : 0;
@@ -124,8 +125,8 @@ final class SiteMoment {
 
   /**
    * Returns all sites if they are few enough, else the largest: the first half by live bytes, the
-   * others by allocated bytes. Sorts numbers and not sites, which is faster in interpreted code:
-   * this code runs too seldom for the JVM to compile it.
+   * others by allocated bytes. Sorts an array of figures instead of the sites. This is faster in
+   * interpreted code, and this code runs too seldom for the JVM to compile it.
    */
   static Collection<CallSite> largest(CallSites read, int most) {
     if (read.sites().size() <= most) {

@@ -7,10 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Allocation rates of call sites: each over the shortest window in which enough samples of the site
- * were taken, else over the longest that is known. A slow leak of one sample a minute has 30 in
- * half an hour; in the last seconds it has none, and would seem to have ended. A site that
- * allocates no more has a rate of 0 once the longest window has none of its samples.
+ * Allocation rates of call sites. The rate of a site is measured over the shortest window in which
+ * enough of its samples were taken, else over the longest known window. A slow leak of one sample a
+ * minute has 30 samples in half an hour, but none in the last seconds: there it would seem to have
+ * ended. A site that has stopped allocating has a rate of 0 once the longest window has none of its
+ * samples.
  */
 final class SiteRates {
 
@@ -31,8 +32,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * The time by which a moment may be younger than a window, because moments do not come exactly at
-   * full steps.
+   * A moment that is younger than a window by up to this time still serves the window, because
+   * moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 
@@ -40,10 +41,10 @@ final class SiteRates {
   private final long now;
 
   /**
-   * Chooses a moment for each window.
+   * Chooses the kept moment at the start of each window.
    *
    * @param moments the kept moments, oldest first
-   * @param now the time of the reading, by the same clock
+   * @param now the time of the reading, by the clock of the moments
    */
   SiteRates(List<Dated<SiteMoment>> moments, long now) {
     this.now = now;
@@ -87,7 +88,7 @@ final class SiteRates {
   private CallSite since(Dated<SiteMoment> moment, double before, CallSite site) {
     double seconds = age(moment) / 1e9;
     double bytes = site.allocatedBytes().value();
-    // The moment has floats, so without new bytes the difference need not be 0.
+    // The moment stores floats, so the difference need not be 0 if nothing was allocated.
     double added = (float) bytes == (float) before ? 0 : Math.max(0, bytes - before);
     return site.withRate(added / seconds, seconds);
   }

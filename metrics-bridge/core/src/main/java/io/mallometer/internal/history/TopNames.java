@@ -15,7 +15,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Chooses the few names with most live bytes, with the hysteresis of {@link SiteSummary}. */
+/**
+ * Chooses the few names with most live bytes. A chosen name may fall some ranks and stay chosen.
+ */
 public final class TopNames {
 
   private static final Comparator<Share> MOST_FIRST =

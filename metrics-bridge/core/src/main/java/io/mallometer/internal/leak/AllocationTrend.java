@@ -42,8 +42,8 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0 to 2) of the site's time of arrivals in which a birth lies, for each of {@link
-   * #laterBirths}.
+   * The third (0 to 2) of the site's time of arrivals (from the first to the last possible birth of
+   * an idle object) in which a birth lies, for each of {@link #laterBirths}.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -51,7 +51,7 @@ final class AllocationTrend {
   private final double threshold;
   private final double lag;
 
-  /** The length of the time of arrivals, in seconds. */
+  /** The time from the first to the last possible birth of an idle object, in seconds. */
   private final double seconds;
 
   /**
@@ -95,7 +95,7 @@ final class AllocationTrend {
             >= LeakThresholds.ARRIVAL_SHARE;
   }
 
-  /** Returns whether the time of arrivals is long enough for a verdict. */
+  /** Returns whether the time in which idle objects can have arrived is enough for a verdict. */
   boolean isLongEnough() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
@@ -114,7 +114,7 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /** Returns whether arrivals have ended or fallen off, by more than chance explains. */
+  /** Returns whether births of idle objects have ended or fallen off, more than chance explains. */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }

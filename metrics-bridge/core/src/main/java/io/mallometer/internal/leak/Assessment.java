@@ -111,7 +111,7 @@ record Assessment(
     return none(Estimate.ZERO, thresholdSeconds, refutesLeak, watched);
   }
 
-  /** Returns the evidence of a leak. */
+  /** Returns the kind of evidence that makes the site a leak. */
   LeakEvidence leakEvidence() {
     if (lost != null) {
       return LeakEvidence.LOST;
@@ -130,7 +130,7 @@ record Assessment(
         && suspected.bytes().value() >= LeakThresholds.LEAST_BYTES / 2;
   }
 
-  /** Returns this assessment with another {@code refutesLeak}. */
+  /** Returns this assessment with another value of {@code refutesLeak}. */
   Assessment withRefutation(boolean refutes) {
     return with(verdict, refutes, increase, lost, known);
   }

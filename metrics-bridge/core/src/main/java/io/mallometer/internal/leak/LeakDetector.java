@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A site becomes growing, unused or a leak of lost objects at the first evaluation that finds
  * this, and healthy when all its observed objects are freed. Other changes need {@link
- * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch proves nothing.
- * Growth ends, and a leak is given up, after {@link LeakThresholds#EVALUATIONS_TO_CLEAR}
- * evaluations in a row that speak against it. Unused memory keeps its verdict until its figures
- * fall to about half of the thresholds. An evaluation without a new valid epoch can only change a
- * verdict from healthy to growing or back.
+ * LeakThresholds#EVALUATIONS_TO_CHANGE} evaluations in a row, because one epoch (the time between
+ * two readings of the accessed bits) proves nothing. Growth ends, and a leak is given up, after
+ * {@link LeakThresholds#EVALUATIONS_TO_CLEAR} evaluations in a row that speak against it. Unused
+ * memory keeps its verdict until its figures fall to about half of the thresholds. An evaluation
+ * without a new valid epoch can only change a verdict from healthy to growing or back.
  *
  * <p>A site that cannot be judged because of an exception keeps its verdict, and {@link #failure()}
  * has the exception. The other sites are judged.
@@ -77,8 +77,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns a detector with other options. It shares the void times and known leaks, but not the
-   * verdicts.
+   * Returns a detector with other options. It shares the times without evidence and the known
+   * leaks, but not the verdicts.
    */
   public LeakDetector with(MallometerOptions options) {
     return new LeakDetector(options, voidTime, known);
@@ -158,8 +158,8 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns whether a valid epoch has ended since the last evaluation, or no epoch has had a
-   * result.
+   * Returns whether an epoch (the time between two readings of the accessed bits) has ended with a
+   * valid result since the last evaluation, or no epoch has had a result.
    */
   private boolean hasNews(Observation observation) {
     long valid = observation.period().epochs() - observation.period().voidEpochs();

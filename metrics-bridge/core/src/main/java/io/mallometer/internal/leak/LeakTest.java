@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   /**
-   * The live samples of those stacks that have an object in a slot which is old enough to be idle.
+   * The live samples of those stacks that have an object in a slot (a page of its own), if this
+   * object is old enough to be idle.
    */
   private final List<SampledObject> live;
 
@@ -40,15 +41,15 @@ final class LeakTest {
   private final ObservationWindow window;
   private final double threshold;
 
-  /** The samples that are old enough to be idle, and are or could be in a slot. */
+  /** The samples that are old enough to be idle, and are or could be on a page of their own. */
   private final List<SampledObject> oldEnough;
 
   private final EstimatedShare idleShareOfBytes;
   private final EstimatedShare idleShareOfObjects;
 
   /**
-   * The birth of the first object in a slot, by the number of the site. Earlier objects of the site
-   * could not be put into a slot.
+   * The birth of the first object that is in a slot (a page of its own), by the number of the site.
+   * Earlier objects of the site could not be put into a slot.
    */
   private final Map<Integer, Long> firstInSlot = new HashMap<>();
 
@@ -140,9 +141,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns {@code sooner}, which has the shorter threshold, if it finds unused memory, or if only
-   * it has idle objects; otherwise returns {@code judged}. Only {@code judged} decides whether a
-   * leak is refuted.
+   * Returns {@code sooner}, which has the shorter threshold, if {@code sooner} finds unused memory,
+   * or if {@code sooner} alone has idle objects; otherwise returns {@code judged}. The result takes
+   * from {@code judged} whether a leak is refuted.
    */
   private static Assessment preferUnused(Assessment judged, Assessment sooner) {
     boolean says =
@@ -323,9 +324,9 @@ final class LeakTest {
 
   /**
    * Returns the idle objects, estimated as the idle share of the objects in slots, times all
-   * observable objects. The library gives a site no slot in its first epochs. Objects from these
-   * epochs have no part in the verdict, but they count here, because the same code allocates and
-   * uses them.
+   * observable objects. The library gives a site no slot in the first epochs (times between two
+   * readings of the accessed bits). Objects from these epochs have no part in the verdict, but they
+   * count here, because the same code allocates and uses them.
    */
   private Suspected suspected() {
     List<SampledObject> all = observable(live, window, threshold);
@@ -365,7 +366,7 @@ final class LeakTest {
     return new Idle(idleObjects.size(), watched(), longest, all, isUntouched());
   }
 
-  /** Returns whether no object was used after its initialization, which may take some epochs. */
+  /** Returns whether no object was used after its initialization, which may take some seconds. */
   private boolean isUntouched() {
     double least = LeakThresholds.LEAST_EPOCHS * window.epochSeconds();
     return use.gaps().count() == 0
@@ -411,7 +412,8 @@ final class LeakTest {
 
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
-   * objects of that age are idle, returns the births of all observable objects of that age.
+   * objects of that age are idle, returns the births of all objects of that age that are or could
+   * be in a slot.
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));
@@ -442,7 +444,7 @@ final class LeakTest {
                         && object.bytes() <= LeakThresholds.LARGEST_PLACED_BYTES));
   }
 
-  /** Returns whether an object has at least this age, and is or could be in a slot. */
+  /** Returns whether an object has at least this age, and is or could be on a page of its own. */
   private boolean isOlder(SampledObject object, double seconds) {
     return window.ageSeconds(object) >= seconds && (object.inSlot() || isComparable(object));
   }

@@ -3,7 +3,7 @@ package io.mallometer.internal.leak;
 /**
  * The numbers by which sites are judged, the same for all programs and sites. {@code
  * docs/explanation/leaks.md} explains them. Only the floor (by the setting {@code leak.workload})
- * and the time scale can be set.
+ * and the time scale, which divides all times, can be set.
  *
  * <p>A site is a leak if all of this holds:
  *
@@ -51,15 +51,16 @@ public final class LeakThresholds {
   static final double GAP_FACTOR = 3;
 
   /**
-   * The least threshold, in epochs. The kernel may clear the accessed bit of a page itself, so
-   * several epochs must agree.
+   * The least threshold, in epochs (times between two readings of the accessed bits). The kernel
+   * may clear the accessed bit of a page itself, so several epochs must agree.
    */
   static final double LEAST_EPOCHS = 3;
 
   /**
-   * The least time of arrivals, in thresholds. Objects that a program allocates once at its start
-   * arrive within a shorter time. If the threshold is above a third of the time of observation, the
-   * time of arrivals is too short.
+   * The least time from the first to the last possible birth of an idle object (time of arrivals),
+   * as a multiple of the threshold. Objects that a program allocates once at its start arrive
+   * within a shorter time. If the threshold is above a third of the time of observation, the time
+   * of arrivals is too short.
    */
   static final double ARRIVAL_SPAN = 2;
 
@@ -98,12 +99,12 @@ public final class LeakThresholds {
   static final int FEWEST_IN_LAST_THIRD = 2;
 
   /**
-   * The fewest moments of arrivals. Three phases of a program that each keep some objects are not
-   * yet a leak.
+   * The fewest moments at which the idle objects of a leak were born. Three phases of a program
+   * that each keep some objects are not yet a leak.
    */
   static final int FEWEST_MOMENTS = 4;
 
-  /** The length of a moment, as a share of the time of arrivals. */
+  /** Births within this share of the time of arrivals count as one moment. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
@@ -129,16 +130,16 @@ public final class LeakThresholds {
   /** The fewest bytes of a leak. Programs and the JVM leave smaller amounts unfreed. */
   static final double LEAST_BYTES = 1 << 20;
 
-  /** The bytes, as the allocator counts them, of an object that fills the largest slot. */
+  /** The bytes, as the allocator counts them, of the largest object that fits into a slot. */
   static final long LARGEST_PLACED_BYTES = (16L << 20) - 8;
 
   /** The fewest live samples for a growth rate. */
   static final int FEWEST_FOR_GROWTH = 3;
 
   /**
-   * The shortest time over which a suspect's growth rate is computed, in seconds, divided by the
-   * time scale; the time is longer if samples are few. A site without a new sample for half of this
-   * time may have stopped growing.
+   * The shortest time over which a suspect's growth rate is computed, in seconds at time scale 1;
+   * the time is longer if samples are few. A site without a new sample for half of this time may
+   * have stopped growing.
    */
   static final double GROWTH_RATE_SECONDS = 180;
 
@@ -153,8 +154,8 @@ public final class LeakThresholds {
   // ---- Growing
 
   /**
-   * The windows of growth, in seconds, divided by the time scale, shortest first. Frequent births
-   * show growth soon; large objects that are born seldom need longer.
+   * The windows of growth, in seconds at time scale 1, shortest first. Frequent births show growth
+   * soon; large objects that are born seldom need longer.
    */
   static final double[] GROWTH_SECONDS = {90, 120, 180, 900, 3_600};
 
@@ -196,16 +197,16 @@ public final class LeakThresholds {
 
   // ---- Unused
 
-  /** The least idle time of an unused object, in seconds, divided by the time scale. */
+  /** The least idle time of an unused object, in seconds at time scale 1. */
   static final double UNUSED_SECONDS = 90;
 
   /**
-   * Memory is unused only if one of its objects has been idle for this time, in seconds, divided by
-   * the time scale.
+   * Memory is unused only if one of its objects has been idle for this time, in seconds at time
+   * scale 1.
    */
   static final double LONGEST_UNUSED_SECONDS = 120;
 
-  /** The least sum of the idle times of unused objects, in seconds, divided by the time scale. */
+  /** The least sum of the idle times of unused objects, in seconds at time scale 1. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
   /** The least share of idle objects among the objects that are old enough to be idle. */
@@ -227,12 +228,12 @@ public final class LeakThresholds {
   // ---- Outlasted
 
   /**
-   * The time by which an object of a leak must outlast the longest timeout, in seconds, divided by
-   * the time scale.
+   * The time by which an object of a leak must outlast the longest timeout, in seconds at time
+   * scale 1.
    */
   static final double OUTLASTED_SECONDS = 300;
 
-  /** The largest probability that void time hid an access. */
+  /** The largest probability that an access came in time without evidence, and so was missed. */
   static final double HIDDEN_PROBABILITY = 0.01;
 
   /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
@@ -249,12 +250,12 @@ public final class LeakThresholds {
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
 
-  /** The shortest time between two searches, in seconds, divided by the time scale. */
+  /** The shortest time between two searches, in seconds at time scale 1. */
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
    * The time after which memory is searched again regardless of changes and of the credit, in
-   * seconds, divided by the time scale.
+   * seconds at time scale 1.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
@@ -293,13 +294,13 @@ public final class LeakThresholds {
 
   /**
    * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle
-   * time has at least this value, in seconds, divided by the time scale.
+   * time has at least this value, in seconds at time scale 1.
    */
   static final double KNOWN_UNUSED_SECONDS = 300;
 
   // ---- Hysteresis
 
-  /** The time between two evaluations, in seconds, divided by the time scale. */
+  /** The time between two evaluations, in seconds at time scale 1. */
   static final double EVALUATION_SECONDS = 15;
 
   /** The evaluations in a row that must agree before a verdict changes. */

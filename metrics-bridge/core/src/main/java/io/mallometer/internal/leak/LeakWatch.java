@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeakWatch {
 
-  /** The shortest epoch, which is divided by the time scale. */
+  /** The shortest time between two readings of accessed bits; the time scale divides this time. */
   private static final Duration SHORTEST_EPOCH = Duration.ofSeconds(5);
 
   private static final long LONGEST_NANOS = 60_000_000_000L;
@@ -80,7 +80,7 @@ public final class LeakWatch {
 
   private MallometerOptions detectorOptions = OFF;
 
-  /** The divisor of the length of epochs; {@code NaN} while nothing is observed. */
+  /** The time scale with which the observation began; {@code NaN} while nothing is observed. */
   private double observedScale = Double.NaN;
 
   private boolean everEvaluated;
@@ -203,8 +203,8 @@ public final class LeakWatch {
   }
 
   /**
-   * Records whether the call sites with a name are acknowledged, and updates the latest verdicts at
-   * once.
+   * Records whether the call sites with a name are acknowledged, and updates the latest verdicts
+   * before it returns.
    */
   public void acknowledge(String site, boolean acknowledged) {
     AcknowledgedSitesFile file = note(site, acknowledged);

@@ -62,7 +62,7 @@ final class LostMemory {
   /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
-  /** Whether too few objects of a call site were allocated before the latest collection. */
+  /** Whether too few objects of a call site were allocated before the latest garbage collection. */
   private boolean awaitsCollection;
 
   /**
@@ -203,7 +203,7 @@ final class LostMemory {
   // ---- The choice of a search
 
   /**
-   * Chooses the sites of a search. Returns false if none is due: no memory is newly unused, no
+   * Chooses the sites of a search. Returns false if no search is due: no memory is newly unused, no
    * collection may have made a proof possible, and the latest result is not old.
    */
   private boolean chooseSites(LeakReport latest, long nowNanos) {
@@ -325,8 +325,8 @@ final class LostMemory {
   // ---- The result in words
 
   /**
-   * Describes the result in words. Until the whole heap has been collected, an address that a
-   * search found may lie in garbage.
+   * Describes the result in words. They state that nothing is lost only after a collection of the
+   * whole heap, because an address that a search found before may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -406,7 +406,7 @@ final class LostMemory {
             .reversed());
     return possible.stream()
         .flatMap(site -> numbers(site.site().number()))
-        .distinct() // two verdicts may list a site if one was kept after a failure
+        .distinct() // a verdict that was kept after a failure may list a site of another verdict
         .limit(NativeLibrary.MOST_SEARCHED_SITES)
         .toList();
   }

@@ -4,7 +4,7 @@ package io.mallometer.internal.leak;
 enum NoLeakReason {
   /** Arrivals of idle objects have ended or fallen off. */
   CEASED("no more such objects arrive"),
-  /** Objects that had been idle for as long were used or freed later. */
+  /** Objects that had been idle as long as the present idle ones were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),
   /** Too few objects have arrived to decide whether more will arrive. */
   TOO_FEW("too few objects have arrived to call it a leak");

@@ -4,7 +4,8 @@ import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.model.Observation;
 
 /**
- * The time of observation by which sites are judged.
+ * The time of observation by which sites are judged. An epoch is the time between two readings of
+ * the accessed bits; it is void if the kernel itself cleared bits.
  *
  * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch
@@ -43,7 +44,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the time for which an object in a slot was not accessed, without void time, in seconds.
+   * Returns the time for which an object in a slot was not accessed, minus the time without
+   * evidence, in seconds.
    */
   double idleSeconds(SampledObject object) {
     double idle = (endNanos - object.lastAccessNanos()) / NANOS;
@@ -52,7 +54,7 @@ record ObservationWindow(
 
   /**
    * Returns whether an object was idle for longer than the longest timeout, by a margin. The
-   * probability that void time hid its uses must be at most {@link
+   * probability that the object was used in time without evidence must be at most {@link
    * LeakThresholds#HIDDEN_PROBABILITY}.
    */
   boolean hasOutlasted(SampledObject object) {
@@ -63,7 +65,8 @@ record ObservationWindow(
   }
 
   /**
-   * Returns the age of an object in seconds; negative if it was born after the latest valid epoch.
+   * Returns the age of an object at the end of the observation, in seconds; negative if the object
+   * was born later.
    */
   double ageSeconds(SampledObject object) {
     return (endNanos - object.bornNanos()) / NANOS;

@@ -28,13 +28,10 @@ final class RecentGrowth {
   private static final double HOUR = 3_600;
   private static final int QUARTERS = 4;
 
-  /** The time for which all readings are stored, in seconds, divided by the time scale. */
+  /** The time for which all readings are stored, in seconds at time scale 1. */
   private static final double ALL_SECONDS = 180;
 
-  /**
-   * The least time between two readings that are stored for longer, in seconds, divided by the time
-   * scale.
-   */
+  /** The least time between two readings that are stored for longer, in seconds at time scale 1. */
   private static final double APART_SECONDS = 150;
 
   /**
@@ -66,7 +63,7 @@ final class RecentGrowth {
   private final Deque<Reading> latestFirst = new ArrayDeque<>();
   private SamplesBySite latestSamples = new SamplesBySite(List.of());
 
-  /** The replaced bytes between a reading and the latest one, by the earlier reading. */
+  /** The bytes that, since each earlier reading, replaced objects from before an attach. */
   private final Map<Reading, ReplacedBytes> replaced = new IdentityHashMap<>();
 
   private double latestThatLasts = Double.NEGATIVE_INFINITY;

@@ -82,7 +82,7 @@ final class SamplesBySite {
     return variances;
   }
 
-  /** Returns whether any sample of a site is in a slot. */
+  /** Returns whether any sample of a site is in a slot, where accesses are observed. */
   boolean anyInSlot(int site) {
     for (SampledObject object : of(site)) {
       if (object.inSlot()) {

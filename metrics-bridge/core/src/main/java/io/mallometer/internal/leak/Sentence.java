@@ -84,7 +84,7 @@ public final class Sentence {
         : oldest;
   }
 
-  /** Describes idle objects. Random use is excluded only for objects that were never used. */
+  /** Describes idle objects. States that random use is excluded only if no object was ever used. */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
     return ": "

@@ -10,15 +10,15 @@ import java.time.Instant;
  * @param verdict the verdict
  * @param since the moment at which the verdict began
  * @param next the verdict of the latest evaluation
- * @param agreements the number of latest evaluations in a row that had the verdict {@code next};
- *     for a leak, that spoke against the leak, whatever their verdict; 0 if the latest one
- *     confirmed the verdict
+ * @param agreements the number of evaluations in a row, up to the latest, that had the verdict
+ *     {@code next}. If {@code verdict} is a leak, the number of those that spoke against the leak,
+ *     with any verdict. 0 if the latest evaluation confirmed {@code verdict}
  * @param shown the latest assessment that agreed with the verdict; for a healthy site, the latest
  *     assessment
  */
 record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, Assessment shown) {
 
-  /** Returns a healthy state that shows an assessment and counts no evaluation yet. */
+  /** Returns a healthy state that shows an assessment. No evaluation supports another verdict. */
   static SiteState of(Assessment latest, Instant time) {
     return new SiteState(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, latest);
   }
@@ -56,10 +56,10 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns the number of evaluations in a row that change the verdict. One is enough if all
-   * objects are freed. One is also enough for a graver verdict of growing, unused or lost memory,
-   * because that memory was observed for minutes before. The end of a leak or of growth takes most
-   * evaluations.
+   * Returns the number of evaluations in a row that change the verdict. One evaluation is enough if
+   * all objects are freed. One is also enough for a graver verdict of growing, unused or lost
+   * memory, because that memory was observed for minutes before. The end of a leak or of growth
+   * takes most evaluations.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
@@ -80,7 +80,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
         : LeakThresholds.EVALUATIONS_TO_CHANGE;
   }
 
-  /** Returns a state with this verdict that shows the assessment and counts no other evaluation. */
+  /** Returns a state with this verdict and a new assessment, and sets {@code agreements} to 0. */
   SiteState confirmedBy(Assessment latest) {
     return agreements == 0 && shown == latest
         ? this

@@ -199,7 +199,7 @@ final class Verdicts {
    *
    * @param past the readings so far, including that of the evidence
    * @param before the states after the previous evaluation
-   * @param hasNewEpoch whether a valid epoch has ended since the previous evaluation
+   * @param hasNewEpoch whether new evidence of use has come since the previous evaluation
    */
   Verdicts(
       Evidence evidence,
@@ -341,7 +341,7 @@ final class Verdicts {
 
   /**
    * Returns whether a verdict changes between healthy and growing. Live samples show growth, so
-   * this change needs no new epoch.
+   * this change needs no new evidence of use.
    */
   private static boolean isOfGrowth(Verdict before, Verdict now) {
     return before == Verdict.GROWING && now == Verdict.HEALTHY
@@ -623,10 +623,10 @@ final class Verdicts {
   }
 
   /**
-   * Returns the suspects of a name as one. A milder kind that has more bytes than the graver one is
-   * reported separately, so that neither hides the other. It stays separate until it has less than
-   * half as many bytes. Pools and memory that waits for a collection are always separate from
-   * graver kinds.
+   * Combines the suspects of a name into one entry. A milder kind that has more bytes than the
+   * graver kind gets an entry of its own, so that neither hides the other. The milder kind keeps
+   * this entry until it has less than half the bytes of the graver kind. Pools and memory that
+   * waits for a collection are always separate from graver kinds.
    *
    * @param kinds the suspects by kind, gravest first
    */
@@ -654,8 +654,9 @@ final class Verdicts {
   }
 
   /**
-   * Returns the garbage of each name, from the samples of all its stacks that are no leaks.
-   * Together these stacks have enough samples for an answer earlier than each has alone.
+   * Returns, for each name, the memory that waits for a garbage collection. Uses the samples of all
+   * stacks of the name that are no leaks: together they have enough samples for an answer earlier
+   * than each has alone.
    */
   Map<String, Garbage> garbageByName() {
     Map<String, Garbage> known = new HashMap<>();
@@ -805,8 +806,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, or the
-   * ages of live objects that are small enough for a slot, or none.
+   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, whose
+   * accesses are observed, or the ages of live objects that are small enough for a slot, or none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

@@ -7,33 +7,34 @@ import java.util.Deque;
 import java.util.Iterator;
 
 /**
- * Records the time without evidence. An epoch is void if the kernel itself cleared accessed bits in
- * it: an access may have left no trace, so the epoch does not count as idle time. Idle times end
- * with the latest valid epoch, so a void epoch counts once a later valid epoch has ended. At most
- * {@value #MOST} spans are kept; a further span merges the two oldest.
+ * Records the time without evidence (void time). An epoch, the time between two readings of the
+ * accessed bits, is void if the kernel itself cleared bits in it: an access may have left no trace,
+ * so the epoch does not count as idle time. Idle times end with the latest valid epoch, so a void
+ * epoch counts once a later valid epoch has ended. At most {@value #MOST} spans are kept; a further
+ * span merges the two oldest.
  */
 final class VoidTime {
 
   static final int MOST = 256;
 
-  /** An instance without void time. */
+  /** An instance without void time (time without evidence). */
   static final VoidTime NONE = new VoidTime();
 
   /** The probability at which the calculation stops, because further factors do not matter. */
   private static final double NEGLIGIBLE = 1e-4;
 
-  /** An amount of void time that lies somewhere between two moments. */
+  /** An amount of time without evidence, which lies somewhere between two moments. */
   private record Span(long beginNanos, long endNanos, long voidNanos) {}
 
   private final Deque<Span> spans = new ArrayDeque<>();
   private long known;
 
-  /** The void time after the latest valid epoch. */
+  /** The time without evidence after the end of the latest valid epoch. */
   private long pendingNanos;
 
   private long lastEndNanos;
 
-  /** Adds the void time since the last call. */
+  /** Adds the time without evidence since the last call. */
   void add(Evidence evidence) {
     Observation observation = evidence.observation();
     long epochNanos = (long) (observation.period().epochSeconds() * 1e9);
@@ -74,11 +75,11 @@ final class VoidTime {
    * Returns the largest probability that all uses between two moments were in void time, if each
    * use follows the one before within a timeout, and void time is random.
    *
-   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of them came
-   * within k timeouts after the first moment, and within n + 1 - k before the second. The void part
-   * of that span is the probability that this use was in void time. If there was one more use, all
-   * n + 1 uses were in void time; the probability of each is the void part of the whole time. The
-   * product begins with the latest use and ends when it is negligible.
+   * <p>At least n uses have come, where n timeouts fit between the moments. The k-th of these uses
+   * came within k timeouts after the first moment, and within n + 1 - k timeouts before the second.
+   * The void part of that span is the probability that this use was in void time. If there was one
+   * more use, all n + 1 uses were in void time; the probability of each is the void part of the
+   * whole time. The product begins with the latest use and ends when it is negligible.
    *
    * @param timeout the timeout in seconds; 0 if nothing is used later
    */
@@ -97,7 +98,7 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest share (0 to 1) of the time between two moments that may be void. */
+  /** Returns the largest share (0 to 1) of the time between two moments that may lack evidence. */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();
@@ -112,7 +113,7 @@ final class VoidTime {
     return Math.min(1, sum / (double) Math.max(1, to - from));
   }
 
-  /** Returns the void time since a moment, in seconds. */
+  /** Returns the time without evidence since a moment, in seconds. */
   double secondsSince(long nanos) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

@@ -36,8 +36,8 @@ import java.util.Map;
 final class WaitingGarbage {
 
   /**
-   * The largest share of the samples that one collection may leave. {@link #MOST_LEFT_BY_BOTH} is
-   * the largest share that both may leave.
+   * The largest share of the samples that may survive one collection. {@link #MOST_LEFT_BY_BOTH} is
+   * the largest share that may survive two in a row.
    */
   private static final double MOST_LEFT = 0.1;
 
@@ -47,27 +47,27 @@ final class WaitingGarbage {
   private static final double ERRORS = 1.96;
 
   /**
-   * The most live bytes of a site that waits for an old collection, as a multiple of the bytes that
-   * the last two old collections met (the larger number). For a young collection, the most live
-   * samples as a multiple of the samples that one collection frees.
+   * The most live bytes of a site that waits for a collection of the old generation, as a multiple
+   * of the bytes that were live when the last two such collections began (the larger number). For a
+   * young collection, the most live samples as a multiple of the samples that one collection frees.
    */
   private static final double MOST_SINCE = 2;
 
   /**
-   * Each of the two collections must have freed at least this share of the bytes that the other
-   * freed.
+   * The last two collections of the old generation must each have freed at least this share of the
+   * bytes that the other freed.
    */
   private static final double EVEN_SHARE = 0.25;
 
   /**
-   * The fewest samples that the two collections together must have freed for an estimate of the
-   * garbage.
+   * The fewest samples that the last two collections of the old generation together must have freed
+   * for an estimate of the garbage.
    */
   private static final int FEWEST_FREED = 10;
 
   /**
    * A collection may have marked for this many seconds before it was noticed. Objects that were
-   * allocated while it marked survive it, and count as met only by the next collection.
+   * allocated while it marked survive it, and count as objects of the next collection.
    */
   private static final double MARKING = 2;
 
@@ -97,13 +97,14 @@ final class WaitingGarbage {
    *     counts
    * @param collections the number of all collections
    * @param afterFirstYoung the number of samples that cleaners freed when exactly one collection, a
-   *     young one, had met them
+   *     young one, had begun since their allocation
    */
   private record First(long old, long collections, long afterFirstYoung) {
 
     /**
      * Returns the mean number of samples that cleaners freed after each collection since these
-     * figures were stored. Only samples count that exactly one collection, a young one, had met.
+     * figures were stored. Counts only samples that were freed when exactly one collection, a young
+     * one, had begun since their allocation.
      */
     double ofEach(Cleaned freed, long now) {
       return (double) (freed.afterFirstYoung() - afterFirstYoung) / Math.max(1, now - collections);
@@ -183,7 +184,7 @@ final class WaitingGarbage {
     return collection < known.size() ? known.get(collection) / NANOS : 0;
   }
 
-  /** Returns the number of old collections that have met an object. */
+  /** Returns the number of collections of the old generation that began while an object lived. */
   private long metBy(SampledObject object) {
     long begun = latest.oldCollections() - object.oldCollections();
     boolean isKnown = begun >= 1 && begun <= latest.oldBeganNanos().size();
@@ -217,16 +218,17 @@ final class WaitingGarbage {
     private final Live all = new Live();
 
     /**
-     * The samples that the last old collection left. {@link #leftByBoth} has those that the last
-     * two left, and {@link #leftByAny} those that two collections of any kind left.
+     * The live samples that survived the last collection of the old generation. {@link #leftByBoth}
+     * has those that survived the last two, and {@link #leftByAny} those that survived two
+     * collections of any kind.
      */
     private final Live left = new Live();
 
     private final Live leftByBoth = new Live();
 
     /**
-     * The samples of {@link #leftByBoth} that were new to the earlier of the two collections: no
-     * collection before it had met them.
+     * The samples of {@link #leftByBoth} that survived exactly these two collections, because they
+     * were allocated after the collection before.
      */
     private final Live leftSecond = new Live();
 
@@ -276,7 +278,7 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the number of samples that an old collection left.
+     * Returns the number of samples that survived a collection of the old generation.
      *
      * @param collection 0 for the latest old collection, 1 for the one before it
      */
@@ -297,7 +299,7 @@ final class WaitingGarbage {
       return met == 0 ? 1 : AllocationTrend.wilsonBound((double) count / met, met, ERRORS);
     }
 
-    /** Returns whether both collections freed nearly all samples that they met. */
+    /** Returns whether both collections freed nearly all samples that lived when they began. */
     boolean freesNearlyAll() {
       long met = samplesLeft(1) + old[1].atOnce();
       return mostLeft(samplesLeft(0), old[0].atOnce()) <= MOST_LEFT
@@ -315,7 +317,8 @@ final class WaitingGarbage {
 
     boolean waitsForOld(boolean waitsAlready) {
       double met = Math.max(bytesMet(0), bytesMet(1));
-      // Just after a collection few bytes are live, which does not refute an earlier verdict.
+      // Just after a collection few bytes are live. An earlier verdict is then judged by the bytes
+      // that were live when the collection began.
       return freesNearlyAll()
           && areFew(leftByBoth, waitsAlready ? Math.max(met, all.bytes) : all.bytes)
           && all.bytes <= MOST_SINCE * met;
@@ -367,8 +370,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share that a collection freed at once, of the bytes that no earlier collection
-     * had met.
+     * Returns the share that cleaners freed within seconds after a collection, of the bytes that
+     * were allocated since the collection before.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -402,7 +405,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns the garbage of sites together.
+   * Returns the memory of sites together that waits for a garbage collection.
    *
    * @param forCleaner whether a cleaner of the JDK frees their objects
    */

@@ -31,12 +31,12 @@ public record MappedRange(long start, long end, List<StackFrame> frames, String 
     frames = List.copyOf(frames);
   }
 
-  /** Returns whether the JVM's own code made the call. */
+  /** Returns whether the JVM's own code reserved the addresses. */
   public boolean isOfJvm() {
     return !frames.isEmpty() && frames.get(0).owner().startsWith(LIBRARY_OF_JVM);
   }
 
-  /** Returns whether code of the program or of its libraries made the call, and not the JVM. */
+  /** Returns whether code of the program or its libraries, and not the JVM, reserved the range. */
   public boolean isOfApplication() {
     return owner == Owner.PROGRAM
         && !frames.isEmpty()

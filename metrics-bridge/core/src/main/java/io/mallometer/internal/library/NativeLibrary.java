@@ -26,10 +26,10 @@ import java.util.Optional;
  */
 public interface NativeLibrary {
 
-  /** The most call sites that can be watched at once. */
+  /** The most call sites whose objects can be watched at the same time. */
   int MOST_WATCHED = 4;
 
-  /** The most call sites whose objects can be searched for at once. */
+  /** The most call sites whose objects one search can look for. */
   int MOST_SEARCHED_SITES = 64;
 
   /** Returns whether there is a library to poll. Never changes from true to false. */
@@ -124,7 +124,7 @@ public interface NativeLibrary {
    * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second
    * call does nothing. Never throws.
    *
-   * @param shortestEpoch the shortest length of an epoch
+   * @param shortestEpoch the shortest time between two readings of the accessed bits
    */
   void observeUse(Duration shortestEpoch);
 
@@ -204,8 +204,8 @@ public interface NativeLibrary {
   String countReturnedSizes(boolean counts);
 
   /**
-   * Returns the allocations by the sizes that the allocator handed out, counted since the first
-   * start; empty while they are not counted. Never throws.
+   * Returns the allocations by the sizes that the allocator handed out, counted since {@link
+   * #countReturnedSizes} first started counting; empty while they are not counted. Never throws.
    */
   Optional<SizeDistribution> returnedSizes();
 

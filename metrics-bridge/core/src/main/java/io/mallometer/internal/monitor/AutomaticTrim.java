@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Trims at an interval if a trim would return enough. It has a thread of its own, so that no poll
- * waits for a trim, which may take seconds.
+ * Makes the allocator return free memory to the kernel (trims) at an interval, if it would return
+ * enough. Trims on a thread of its own, so that no poll waits for a trim, which may take seconds.
  */
 public final class AutomaticTrim implements AutoCloseable {
 

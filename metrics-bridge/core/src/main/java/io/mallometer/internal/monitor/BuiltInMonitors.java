@@ -121,7 +121,7 @@ public final class BuiltInMonitors {
     /** The number of the last huge request before the monitor began. */
     private final long before;
 
-    /** Held while requests are reported; no poll waits for it. */
+    /** The lock that a thread holds while it reports requests. No poll waits for the lock. */
     private final ReentrantLock reporting = new ReentrantLock();
 
     /** Requests that were read and are not reported yet. Guarded by {@link #reporting}. */

@@ -14,7 +14,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Trims, one at a time and not too often: a trim holds the locks that every malloc needs.
+ * Makes the allocator return free memory to the kernel (trims). Trims one at a time and not too
+ * often, because a trim holds the locks that every malloc needs.
  *
  * <p>It runs on the requesting thread, never on the poller's, so that no poll waits for it.
  */

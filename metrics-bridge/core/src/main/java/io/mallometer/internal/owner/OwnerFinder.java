@@ -58,7 +58,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the ways in which the samples that are still live are held, firmest first.
+   * Returns the ways in which the samples that are still live are held. Ways that name an owner
+   * come first, in the order of {@link Holding}.
    *
    * @param linked whether references were followed; otherwise it is unknown what keeps the holders
    */
@@ -122,8 +123,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the holder. Its long may be a stale address: the native
-   * memory was freed, and the address was reused.
+   * Returns whether nothing refers to the holder. The address in such a holder may be stale: the
+   * native memory was freed, and the address was reused.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -161,8 +162,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether a way stands for samples without a holder, and these are the minority. Such a
-   * way comes last.
+   * Returns whether a way stands for samples whose address no Java object has, and these are the
+   * minority. Such a way comes last.
    */
   private static boolean isRestWithoutHolder(Way way) {
     return way.holding() == Holding.NOBODY && way.share() < 0.5;
@@ -204,10 +205,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent holding of the samples, or the firmest of equally frequent ones. The
-   * holding of a sample is the firmest that was found for its holders. Unreachable counts only if a
-   * path was searched for all holders of the sample: addresses are reused, and garbage may contain
-   * stale ones.
+   * Returns the most frequent holding of the samples; of equally frequent ones, the first in the
+   * order of {@link Holding}. The holding of a sample is the first in this order that was found for
+   * its holders. Unreachable counts only if a path was searched for all holders of the sample:
+   * addresses are reused, and garbage may contain stale addresses.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -233,7 +234,7 @@ public final class OwnerFinder {
     return most;
   }
 
-  /** Returns what keeps each holder whose referrers were searched. */
+  /** Returns what keeps each holder (object with an address) whose referrers were searched. */
   private static Map<Integer, RetentionPathFinder.Found> found(
       HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();
@@ -255,7 +256,7 @@ public final class OwnerFinder {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Returns the paths, those with the given holding first. */
+  /** Returns the paths to the objects that keep the holders, those with this holding first. */
   private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found

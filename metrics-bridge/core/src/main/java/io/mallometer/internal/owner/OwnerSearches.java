@@ -31,7 +31,7 @@ public final class OwnerSearches {
   /** The most references of a path that are followed. */
   public static final int MOST_LINKS = 8;
 
-  /** The largest share of the memory left below the limit that a walk may use. */
+  /** The largest share of the memory left below the limit that a walk over the heap may take. */
   private static final double SHARE_OF_ROOM = 0.25;
 
   private static final String BUSY = "another search is under way";
@@ -55,7 +55,7 @@ public final class OwnerSearches {
   private final Clock clock;
   private final ReentrantLock running = new ReentrantLock();
 
-  /** The duration of the latest walk as a multiple of its estimate. */
+  /** The duration of the latest walk over the heap as a multiple of its estimate. */
   private volatile double correction = 1;
 
   private volatile Optional<OwnerReport> latest = Optional.empty();
@@ -98,8 +98,8 @@ public final class OwnerSearches {
    * Searches within the budget of the options.
    *
    * @param site the call site's number
-   * @param links how many references to follow from the holders to what keeps them, each of which
-   *     stops the program once; at most {@link #MOST_LINKS}
+   * @param links the number of references to follow, beginning with the referrers of the holders.
+   *     Each takes a walk, which stops the program; at most {@link #MOST_LINKS}
    */
   public OwnerReport search(int site, int links) {
     return search(site, links, budget.get());

@@ -28,7 +28,7 @@ final class PathText {
 
   private PathText() {}
 
-  /** Returns a class and a field of it; for an array only the array. */
+  /** Returns a class and one of its fields; without a field, as for an array, only the class. */
   static String field(String className, @Nullable String field) {
     String name = simple(className);
     return field == null || field.isEmpty() ? name : name + "." + field;

@@ -18,7 +18,7 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
 
   private static final double GIB = 1L << 30;
 
-  /** Rates in seconds of CPU time for each GiB. */
+  /** Rates of walks over the heap, in seconds of CPU time for each GiB. */
   private static final double ONE_CLASS = 1.2;
 
   private static final double ONE_CLASS_MARKING = 2.8;

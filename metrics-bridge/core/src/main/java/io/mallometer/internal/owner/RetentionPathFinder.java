@@ -30,8 +30,8 @@ final class RetentionPathFinder {
     SOFT,
     LOCAL,
     /**
-     * The reference of a cleaner. It keeps the target only to free it when no other object keeps
-     * it.
+     * The reference of a cleaner, which frees the target's memory when nothing else keeps the
+     * target.
      */
     CLEANER,
     WEAK,
@@ -40,8 +40,8 @@ final class RetentionPathFinder {
   }
 
   /**
-   * A search over references of these strengths, and the holding that a path over them means. A
-   * search with {@code wantsAllKnown} is left out if an earlier search met an object with unknown
+   * A search over references of these strengths. {@code meaning} is the result if it finds a path.
+   * A search with {@code wantsAllKnown} is left out if an earlier search met an object with unknown
    * referrers.
    */
   private record Attempt(Set<Strength> strengths, Holding meaning, boolean wantsAllKnown) {}
@@ -105,7 +105,7 @@ final class RetentionPathFinder {
             return new Found(attempt.meaning(), path(object, at, link, seen));
           }
           if (toReference.isEmpty() && (strength == Strength.SOFT || strength == Strength.WEAK)) {
-            // Walks for referrers visit reachable objects only, so something keeps this Reference.
+            // The Reference object itself is kept, because walks visit reachable objects only.
             toReference = Optional.of(path(object, at, link, seen));
           }
           if (link.referrer() != object && !seen.containsKey(link.referrer())) {

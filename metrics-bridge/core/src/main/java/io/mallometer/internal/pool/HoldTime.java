@@ -20,7 +20,7 @@ final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The fewest readings at which buffers that are still live must have arrived. */
+  /** The live buffers must have arrived at this many different readings or more. */
   private static final int FEWEST = 3;
 
   /** The least age of the oldest live buffer whose arrival was seen. */
@@ -29,14 +29,14 @@ final class HoldTime {
   private static final int WINDOW_MINUTES = 60;
 
   /**
-   * The number of buffers that became late must exceed that of the released late ones by this
-   * multiple of the difference's standard error.
+   * The number of buffers that became late (live for a minute) must exceed the number of late
+   * buffers that were released, by this multiple of the difference's standard error.
    */
   private static final double LEAST_ERRORS = 2;
 
   /**
-   * Arrivals have ended if none came for this many mean gaps. Chance alone causes such a pause in 1
-   * of 55 cases.
+   * Buffers arrive no longer if none came for this many mean gaps between arrivals. Chance alone
+   * causes such a pause in 1 of 55 cases.
    */
   private static final double LONGEST_GAP = 4;
 
@@ -79,12 +79,12 @@ final class HoldTime {
     minute = present;
   }
 
-  /** Returns the number of buffers that became late in the last hour. */
+  /** Returns the number of buffers that became late (live for a minute) in the last hour. */
   int late() {
     return sum(late, WINDOW_MINUTES);
   }
 
-  /** Returns the number of late buffers that were released in the last hour. */
+  /** Returns the number of buffers that were released in the last hour after a minute or more. */
   int releasedLate() {
     return sum(released, WINDOW_MINUTES);
   }
@@ -98,8 +98,8 @@ final class HoldTime {
   }
 
   /**
-   * Returns whether more buffers became late than late ones were released, in the later half of the
-   * time since the first became late.
+   * Returns whether more buffers became late (live for a minute) than late buffers were released,
+   * in the later half of the time since the first buffer became late.
    */
   private boolean rises() {
     if (firstLate > minute) {
@@ -140,8 +140,8 @@ final class HoldTime {
   }
 
   /**
-   * Returns whether no buffer of the line became late, and no late one was released, in the last
-   * hour.
+   * Returns whether, in the last hour, no buffer of the line became late (live for a minute), and
+   * no late buffer was released.
    */
   boolean isEmpty() {
     return late() == 0 && releasedLate() == 0;

@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  */
 record Look(long began, long longest, LongSupplier cpuTime) {
 
-  /** Returns a test whether the CPU time is used up. The time begins with this call. */
+  /** Returns a function that tests whether the CPU time, which begins now, is used up. */
   BooleanSupplier time() {
     long end = cpuTime.getAsLong() + longest;
     return () -> cpuTime.getAsLong() - end >= 0;

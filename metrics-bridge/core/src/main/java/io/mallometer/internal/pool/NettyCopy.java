@@ -84,10 +84,10 @@ final class NettyCopy {
   /** The most records of a buffer that are read to find the record of its allocation. */
   private static final int MOST_RECORDS = 1_000;
 
-  /** The most buffers that are known. */
+  /** The most tracked buffers that are stored. */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The number of trackers after which the CPU time is checked, if none of them is read. */
+  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -108,7 +108,7 @@ final class NettyCopy {
    */
   private final Function<List<StackTraceElement>, String> lines;
 
-  /** The known buffers by the identity of their trackers. */
+  /** The buffers that were read, by the identity hash code of their trackers. */
   private final Map<Integer, TrackedBuffer> known = new HashMap<>();
 
   /** The lines of known buffers, each stored once. */
@@ -129,7 +129,10 @@ final class NettyCopy {
   /** One in this many trackers is read. It is a power of two. */
   private int oneIn = 1;
 
-  /** Whether the previous reading saw all buffers, so that a new buffer has arrived since. */
+  /**
+   * Whether the previous reading had time to read all tracked buffers. If it had, a new buffer at
+   * the next reading was allocated since.
+   */
   private boolean sawAll;
 
   NettyCopy(Class<?> root, Function<List<StackTraceElement>, String> lines) {
@@ -161,7 +164,7 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // All buffers that were tracked so far have been read with the present interval.
+        // The interval may change, because all buffers tracked at the present interval were read.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -320,7 +323,7 @@ final class NettyCopy {
     return true;
   }
 
-  /** Returns whether a tracker is among those that are read, and its buffer is not known yet. */
+  /** Returns whether {@link #isDrawn} chooses a tracker, and the tracker's buffer is not known. */
   private boolean isNew(Object tracker) {
     int identity = System.identityHashCode(tracker);
     if (!isDrawn(identity)) {

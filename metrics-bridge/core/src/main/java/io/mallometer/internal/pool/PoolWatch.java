@@ -130,8 +130,8 @@ public final class PoolWatch {
   }
 
   /**
-   * Returns the name of the chunks that each call site of a pool allocated, by the number of the
-   * site.
+   * Returns the name of the account's row for the chunks that each call site of a pool allocated,
+   * by the number of the site.
    */
   public Map<Integer, String> chunksBySite() {
     return latest.map(PoolReport::chunksBySite).orElse(Map.of());
@@ -271,7 +271,7 @@ public final class PoolWatch {
     return bufferSites.subList(0, Math.min(MOST_BUFFER_SITES, bufferSites.size()));
   }
 
-  /** Removes the counts of lines that had no late buffer in the last hour. */
+  /** Removes the counts of lines that had no buffer of a minute or more in the last hour. */
   private void forgetLines(long now) {
     holdTimes.values().forEach(time -> time.add(List.of(), List.of(), now));
     holdTimes.values().removeIf(HoldTime::isEmpty);

@@ -39,8 +39,8 @@ final class TrackedBuffer extends WeakReference<Object> {
    * @param part the part of a chunk that the buffer uses
    * @param interval one in this many buffers was tracked when this one was allocated
    * @param firstSeen the moment of the reading that found the buffer, in nanoseconds
-   * @param arrived whether the previous reading saw all buffers, so that this one was allocated
-   *     since
+   * @param arrived whether the buffer was certainly allocated since the previous reading, because
+   *     that reading had time to read all buffers
    */
   TrackedBuffer(
       Object tracker, String line, Part part, int interval, long firstSeen, boolean arrived) {
@@ -84,8 +84,8 @@ final class TrackedBuffer extends WeakReference<Object> {
   }
 
   /**
-   * Returns whether the buffer was allocated after a reading that saw all buffers, and found by the
-   * next reading.
+   * Returns whether the buffer was allocated between the reading that found it and the reading
+   * before. This is known only if the reading before had enough CPU time to read all buffers.
    */
   boolean arrived() {
     return arrived;
@@ -103,7 +103,7 @@ final class TrackedBuffer extends WeakReference<Object> {
     return lastLook - firstSeen;
   }
 
-  /** Marks the buffer as counted among the late ones. Returns whether it was not marked before. */
+  /** Marks the buffer as counted as late. Returns whether it was not marked before. */
   boolean countLate() {
     boolean first = !countedLate;
     countedLate = true;

@@ -69,7 +69,7 @@ final class DiagnosticCommands {
       Object commands = null;
       Method execute = null;
       try {
-        // This call also loads the native methods of the class.
+        // This call also loads the library with the native methods of the class looked up below.
         ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
         Class<?> type = Class.forName(BEHIND);
         Method instance = type.getDeclaredMethod("getDiagnosticCommandMBean");
@@ -121,7 +121,7 @@ final class DiagnosticCommands {
     try {
       return String.valueOf(execute.invoke(Direct.COMMANDS, command.text));
     } catch (InvocationTargetException e) {
-      // A command that fails for another reason would fail on the server, too.
+      // A command that fails for another reason would fail on the MBean server, too.
       return e.getCause() instanceof LinkageError ? served(command) : "";
     } catch (ReflectiveOperationException | RuntimeException e) {
       return served(command);

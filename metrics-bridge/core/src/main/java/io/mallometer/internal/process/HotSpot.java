@@ -32,7 +32,7 @@ final class HotSpot {
 
   private HotSpot() {}
 
-  /** Returns the facts that dividing the resident set needs. */
+  /** Returns the facts about the JVM by which the resident set is divided into its parts. */
   static JvmFacts facts() {
     return new JvmFacts(
         JvmRanges.parse(

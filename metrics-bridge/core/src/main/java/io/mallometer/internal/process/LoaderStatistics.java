@@ -150,7 +150,8 @@ public final class LoaderStatistics {
                   readSeconds > BUDGET_SECONDS ? " as at the last reading" : "",
                   BUDGET_SECONDS * 1e3));
     }
-    // The first command loads classes, which would count as a pause of the program.
+    // A cheap command runs before the measurement, because the first command loads classes, which
+    // would count as a pause of the program.
     DiagnosticCommands.run(Command.HEAP);
     long start = waitedNanos.getAsLong();
     String text = command.get();

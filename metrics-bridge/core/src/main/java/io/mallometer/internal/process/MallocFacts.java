@@ -17,7 +17,7 @@ import java.util.OptionalLong;
 record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
-  /** Returns the most bytes that the library takes besides its file, its tables and its slots. */
+  /** Returns the most bytes that the library takes besides its file, tables and sampled objects. */
   long counterBytes() {
     return Math.max(0, footprintBytes - tableBytes - slots.excessBytes());
   }

@@ -52,12 +52,12 @@ final class MappingKinds {
   private static final long LARGEST_GUARD = 1L << 20;
   private static final long LARGEST_ZEROED_DATA = 512L << 10;
 
-  /** The largest zeroed data of the native library, which has 1.4 MiB. */
+  /** The most bytes of the native library's zeroed data, which has 1.4 MiB at present. */
   private static final long LARGEST_OWN_ZEROED_DATA = 2L << 20;
 
   private static final String LIBRARY = "libmallometer";
 
-  /** A part of the name of ZGC's heap. */
+  /** A part of the name of the mappings of ZGC's heap. */
   static final String JAVA_HEAP = "java_heap";
 
   /**

@@ -68,7 +68,7 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Returns the nodes outside of the class space.
+   * Returns the nodes (ranges of class metadata) outside of the class space.
    *
    * @param mappings the mappings, without those that are known to be other memory
    */

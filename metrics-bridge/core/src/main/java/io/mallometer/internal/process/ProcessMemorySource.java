@@ -85,7 +85,7 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // A failed split is not repeated at once, because it costs as much as a successful one.
+        // A failed split is not repeated sooner, because it costs as much as a successful one.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -294,7 +294,7 @@ final class ProcessMemorySource implements MemorySource {
     String before = "";
     for (Mapping mapping : mappings) {
       String name = mapping.name();
-      // A file has several mappings next to each other.
+      // A file has several mappings next to each other, so a repeated name was tested already.
       if (!name.equals(before) && isOtherAllocator(name)) {
         return true;
       }

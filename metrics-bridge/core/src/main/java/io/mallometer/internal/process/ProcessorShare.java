@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * kernel divides processors between groups of threads, not between threads. So a thread spins for
  * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
  * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter measurement would
- * end within the thread's first turn, which a thread that has slept gets at once.
+ * end within the thread's first turn, for which a thread that has slept does not wait.
  */
 public final class ProcessorShare {
 

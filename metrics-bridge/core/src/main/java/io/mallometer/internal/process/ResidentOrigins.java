@@ -27,7 +27,7 @@ import java.util.Map;
  */
 final class ResidentOrigins {
 
-  /** The frame of mappings of unknown kind that have a call site. */
+  /** The name of the frame for mappings of unknown kind that have a call site. */
   private static final String MAPPED = "mapped";
 
   private static final String WITHOUT_SITE = "without a call site";

@@ -205,7 +205,7 @@ final class Smaps {
     return lastName;
   }
 
-  /** Moves behind a number of fields. */
+  /** Moves past a number of fields. */
   private void skipFields(int fields) {
     int i = at;
     for (int field = 0; field < fields; field++) {
@@ -232,7 +232,7 @@ final class Smaps {
     return number * 1024;
   }
 
-  /** Reads a number of up to 64 bits that ends with a delimiter, and moves behind the delimiter. */
+  /** Reads a number of up to 64 bits that ends with a delimiter, and moves past the delimiter. */
   private long hexadecimal(char delimiter) {
     long number = 0;
     int i = at;

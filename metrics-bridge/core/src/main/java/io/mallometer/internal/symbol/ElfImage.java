@@ -315,7 +315,7 @@ final class ElfImage {
     return defined && SymbolTable.Builder.isFunction(symbols[at + 4]);
   }
 
-  /** Returns the page on which a symbol begins, below 4 GiB. */
+  /** Returns the number of the page on which a symbol begins, for an address below 4 GiB. */
   private static int page(byte[] symbols, int at) {
     return (symbols[at + 9] & 0xff) >>> 4
         | (symbols[at + 10] & 0xff) << 4

@@ -602,7 +602,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads a type, which becomes a substitution unless it is built in.
    *
-   * @param takesArguments whether template arguments after a template parameter belong to it
+   * @param takesArguments whether arguments after a template parameter belong to the parameter
    */
   private Name type(boolean takesArguments) {
     enter();

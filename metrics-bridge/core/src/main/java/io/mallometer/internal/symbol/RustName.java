@@ -138,7 +138,8 @@ final class RustName extends MangledName {
     }
     long value = 0;
     while (peek() != '_') {
-      // Numbers may overflow, because those that distinguish crates are hashes.
+      // An overflow is harmless: only the hashes that distinguish crates are so large, and their
+      // values are not used.
       value = value * 62 + digit(next());
     }
     at++;

@@ -113,7 +113,7 @@ public final class Symbolizer {
     return true;
   }
 
-  /** Looks up the functions of all new native frames at once, module by module. */
+  /** Looks up the functions of all new native frames, those of each module together. */
   private void lookUp(List<long[]> stacks) {
     long[] addresses = new long[LOOKED_UP_AT_LEAST];
     int count = 0;

@@ -28,7 +28,7 @@ public record Cleaning(
     String reason,
     Map<Integer, Cleaned> sites) {
 
-  /** Freed samples are counted for this many old collections, the latest ones. */
+  /** Freed samples are counted for this many of the latest collections of the old generation. */
   public static final int KNOWN = 2;
 
   /**

@@ -10,8 +10,8 @@ package io.mallometer.internal.leak.evidence;
  * @param placement the probability with which the sample was put into a page slot; among the
  *     samples in slots it stands for 1 / (probability * placement) objects. 0 if it is in no slot
  * @param bornNanos the moment of its allocation
- * @param lastAccessNanos the end of the latest epoch in which the object was accessed, or the
- *     moment of its allocation if there was none; 0 if it is in no slot
+ * @param lastAccessNanos the latest reading of the accessed bits that showed an access, or the
+ *     moment of its allocation if none did; 0 if it is in no slot
  * @param oldCollections the number of collections of the old generation that had begun before its
  *     allocation
  * @param collections the number of garbage collections of any kind that had begun before its

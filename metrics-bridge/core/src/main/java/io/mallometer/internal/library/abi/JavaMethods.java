@@ -100,10 +100,7 @@ final class JavaMethods {
     return true;
   }
 
-  /**
-   * Returns whether this JVM returns no names. A JVM that is newer than the tested ones may be like
-   * that.
-   */
+  /** Returns whether this JVM returns no names, which a JVM newer than the tested ones may do. */
   synchronized boolean noneHasName() {
     return withName == 0 && known.size() >= ENOUGH;
   }

@@ -29,7 +29,7 @@ public final class LibraryHandle {
 
   public static final String LIBRARY_FILE = "libmallometer";
 
-  /** The path of the library that was attached in this JVM. */
+  /** The system property with the path of the library that was attached in this JVM. */
   private static final String PROPERTY = "mallometer.library";
 
   /** The path of the library that this class loader has opened; null if it has opened none. */

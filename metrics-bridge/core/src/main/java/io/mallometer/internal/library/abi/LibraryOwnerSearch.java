@@ -144,7 +144,7 @@ final class LibraryOwnerSearch implements OwnerSearch {
     return byObject;
   }
 
-  /** Copies rows of a kind and returns their number. */
+  /** Copies the result rows of a kind from the library and returns their number. */
   private static int copy(int kind, ByteBuffer rows, int count) {
     return Math.max(0, LibraryFunctions.mallometer_owners_rows(kind, Structs.address(rows), count));
   }

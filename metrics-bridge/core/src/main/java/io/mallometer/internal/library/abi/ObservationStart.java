@@ -12,7 +12,7 @@ final class ObservationStart {
 
   private static final long PAUSE_NANOS = 60_000_000_000L;
 
-  /** The result before a request; no errno. */
+  /** The value of the result before a request. It is no error number. */
   private static final int NOT_ASKED = 1;
 
   private final IntSupplier start;

@@ -41,7 +41,7 @@ final class ObservedUse {
    */
   private static final int READINGS = 3;
 
-  /** The library's default length of an epoch. */
+  /** The library's default time between two readings of the accessed bits (an epoch). */
   private static final long EPOCH_MILLIS = 5_000;
 
   private static final long EPOCH_OVER_COST = 1_000;
@@ -304,7 +304,7 @@ final class ObservedUse {
 
   // ---- Watchpoints
 
-  /** Watches sites. Returns the reason if that is not possible, else an empty text. */
+  /** Watches accesses to objects of sites. Returns the reason of a refusal, else an empty text. */
   synchronized String watch(List<Integer> numbers) {
     int result =
         Structs.with(

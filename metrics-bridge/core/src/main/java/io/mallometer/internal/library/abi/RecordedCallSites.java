@@ -233,7 +233,7 @@ final class RecordedCallSites {
     return buildIds;
   }
 
-  /** The parts of the library's report and counters for a reading. */
+  /** The figures of the library's report and counters that a reading of the call sites needs. */
   record Report(
       NativeCounters counted,
       double intervalBytes,
@@ -301,7 +301,7 @@ final class RecordedCallSites {
     return LibraryFunctions.mallometer_sites(Structs.address(sites), most, first);
   }
 
-  /** Returns the fewest live bytes with which a new site gets a name in this reading. */
+  /** Returns the live bytes that a new site must have to get a name in this reading. */
   private double leastNamed() {
     double[] unnamed = new double[SITES_AT_ONCE];
     int found = 0;

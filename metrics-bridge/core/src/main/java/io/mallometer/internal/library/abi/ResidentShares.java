@@ -10,38 +10,38 @@ import java.util.Arrays;
  *
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p. The bytes of a sample that lie on a page in memory
- * are resident. The samples are visited in the order of their addresses, since neighbours share a
- * read of the page table.
+ * are resident. The samples are looked up in the page table in the order of their addresses, since
+ * neighbours share a read of the table.
  *
  * <p>The library puts some samples into slots, on new pages of their own. The objects for which
  * such a sample stands lie elsewhere: small ones on pages that the allocator has used before. So a
  * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
  *
- * <p>A visit takes some 10 ms of CPU time at most, once the code is compiled, and 2.5 ms for 8,000
- * small samples. Of sites with very many samples only some are visited, and of large objects only
- * some pages.
+ * <p>To look up all samples takes some 10 ms of CPU time at most, once the code is compiled, and
+ * 2.5 ms for 8,000 small samples. Of sites with very many samples only some are looked up, and of
+ * large objects only some pages.
  */
 final class ResidentShares {
 
-  /** The most samples of a visit. Each takes a system call of some microseconds. */
+  /** The most samples that one reading looks up, each by a system call of some microseconds. */
   static final int MOST_SAMPLES = 4_096;
 
   /** The most pages of all samples together: their entries take some milliseconds to read. */
   static final int MOST_PAGES = 262_144;
 
-  /** The size in bytes from which glibc maps an object singly, on new pages. */
+  /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
   static final int SINGLY_MAPPED = 128 << 10;
 
   /**
-   * The number of consecutive pages that are visited at each of several places in a large object.
+   * The number of consecutive pages that are looked up at each of several places in a large object.
    */
   private static final int PIECE = 16;
 
   private static final int FEWEST_PIECES = 2;
 
   /**
-   * The bits of a sample's index, below its address in a long. Addresses of objects have 47 bits,
-   * of which the lowest four are 0.
+   * The number of low bits for a sample's index in a long, above which the sample's address is
+   * stored. Both fit: an address has 47 bits, of which the lowest four are 0 and are not stored.
    */
   private static final int INDEX_BITS = 17;
 
@@ -64,8 +64,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of a site, 0 to 1; {@code NaN} if unknown. A site without a visited sample
-   * has the share of all sites together: its samples are newer than the visit.
+   * Returns the share of a site, 0 to 1; {@code NaN} if unknown. A site none of whose samples was
+   * looked up has the share of all sites together: its samples are newer than the latest reading.
    */
   double share(int number) {
     double share = shares[SampledObject.arrayIndex(number)];
@@ -73,7 +73,7 @@ final class ResidentShares {
   }
 
   /**
-   * Visits the samples.
+   * Looks up the samples in the page table, and stores the shares of their sites.
    *
    * @param objects an array of {@code struct mallometer_object}, in any order
    * @param count its elements
@@ -88,7 +88,7 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the samples to visit, ascending by address. Each element has the address of a sample in
+   * Returns the samples to look up, by ascending address. Each element has a sample's address in
    * its upper bits and the index of the sample in its lower bits. The samples in slots come first
    * in the array, so the array is read in bit-reversed order, which mixes them with the others.
    */
@@ -113,9 +113,7 @@ final class ResidentShares {
     return chosen;
   }
 
-  /**
-   * Returns how many samples of each site may be visited, so that all sites have visited samples.
-   */
+  /** Returns the most samples of a site that may be looked up, so that each site gets a share. */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
     for (int i = 0; i < count; i++) {
@@ -180,7 +178,7 @@ final class ResidentShares {
   }
 
   /**
-   * Returns the share of present pages between two pages. Reads only runs of {@link #PIECE} pages,
+   * Returns the share of resident pages between two pages. Reads only runs of {@link #PIECE} pages,
    * which are evenly spaced.
    */
   private static double shareOfPieces(long first, long behind, PageTable pages, long mostPages)
