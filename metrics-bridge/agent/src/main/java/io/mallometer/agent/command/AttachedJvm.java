@@ -363,7 +363,7 @@ final class AttachedJvm implements Source {
     }
     if (e instanceof AttachNotSupportedException) {
       return new Failure(
-          ExitCode.NO_ANSWER,
+          ExitCode.NOT_THERE,
           name() + " cannot be attached to: " + message + "; use the http address of its agent");
     }
     return new Failure(ExitCode.FAILED, name() + ": " + (e.getMessage() == null ? e : message));

@@ -56,6 +56,9 @@ public final class Commands implements Runnable {
   /** The kernel's message for a full disk. */
   private static final String FULL = "No space left on device";
 
+  /** The JDK's message for an answer that is shorter than announced. */
+  private static final String CUT_OFF = "Premature EOF";
+
   private static volatile String version = "unknown";
 
   @Spec private CommandSpec specification = CommandSpec.create();
@@ -116,8 +119,9 @@ public final class Commands implements Runnable {
   }
 
   private static int misunderstood(ParameterException e, String[] words) {
-    System.err.println("mallometer: " + oneLine(String.valueOf(e.getMessage())));
+    // The message stands last, because the usage is longer than a terminal is high.
     e.getCommandLine().usage(System.err);
+    System.err.println("mallometer: " + oneLine(String.valueOf(e.getMessage())));
     return List.of(words).contains("--bisect") ? ExitCode.BISECT_USAGE : ExitCode.USAGE;
   }
 
@@ -131,6 +135,8 @@ public final class Commands implements Runnable {
           "the output cannot be written: "
               + FULL
               + "; write it to another place with --output FILE";
+    } else if (message.equals(CUT_OFF)) {
+      message = "the answer is cut off; if the process was killed, read its recording";
     }
     System.err.println("mallometer: " + oneLine(message));
     if (e instanceof Failure failure) {

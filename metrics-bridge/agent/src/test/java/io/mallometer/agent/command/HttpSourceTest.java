@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Checks the addresses at which the command finds a process. */
 class HttpSourceTest {
@@ -73,5 +78,32 @@ class HttpSourceTest {
     assertThatExceptionOfType(Failure.class)
         .isThrownBy(() -> source.get("breakdown"))
         .withMessageContaining("/nativememory answered with status 404");
+  }
+
+  @Test
+  void anAnswerThatIsCutOffSaysWhatToDo(@TempDir Path directory) {
+    answer("/nativememory", 200, "application/json", "{}");
+    server.createContext(
+        "/nativememory/evidence",
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          exchange.getResponseBody().write(1);
+          exchange.getResponseBody().flush();
+          throw new IOException("killed"); // the server closes the connection
+        });
+    String address = "http://127.0.0.1:" + server.getAddress().getPort();
+    PrintStream before = System.err;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      String file = directory.resolve("evidence.zip").toString();
+      assertThat(Commands.run(List.of("bundle", address, "-o", file), "1"))
+          .isEqualTo(ExitCode.FAILED);
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(printed.toString(StandardCharsets.UTF_8))
+        .contains("mallometer: the answer is cut off; if the process was killed, read its recording");
+    assertThat(directory).isEmptyDirectory();
   }
 }

@@ -274,7 +274,8 @@ public final class Recorder {
     recording = RecordingStatus.failed(path.toString(), NO_LIBRARY);
     if (!readWithoutLibrary) {
       readWithoutLibrary = true;
-      tellHowThePreviousRunEnded(path);
+      tellHowThePreviousRunEnded(
+          path, "%s.previous (%s until this run records)".formatted(path, path));
     }
   }
 
@@ -291,7 +292,7 @@ public final class Recorder {
       sayGoodbye();
     }
     if (first) {
-      tellHowThePreviousRunEnded(Path.of(path + ".previous"));
+      tellHowThePreviousRunEnded(Path.of(path + ".previous"), path + ".previous");
     }
     // If another class loader began the file, the file itself contains the leaks of earlier runs.
     knownLeaks.set(knownLeaks(path, first ? List.of(".previous", ".kept") : List.of("")));
@@ -310,7 +311,8 @@ public final class Recorder {
     return own;
   }
 
-  private void tellHowThePreviousRunEnded(Path previous) {
+  /** Reads the previous run from its file, and logs its end and where the file is to be found. */
+  private void tellHowThePreviousRunEnded(Path previous, String whereItIs) {
     try {
       // Without the library nothing has checked the file. It may be a pipe, and reading would
       // block.
@@ -340,7 +342,7 @@ public final class Recorder {
         Log.MALLOMETER.log(
             ending.alarming() ? Level.WARNING : Level.INFO,
             "The previous run (process %d, until %s) %s. Full report: bin/mallometer report %s"
-                .formatted(life.header().pid(), HumanText.date(end), ending.sentence(), previous),
+                .formatted(life.header().pid(), HumanText.date(end), ending.sentence(), whereItIs),
             null);
       }
     } catch (IOException | RuntimeException e) {

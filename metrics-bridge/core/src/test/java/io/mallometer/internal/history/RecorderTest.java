@@ -152,8 +152,11 @@ class RecorderTest {
         .singleElement()
         .asString()
         .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
-        .endsWith("bin/mallometer report " + path);
-    assertThat(recorder.previousRun()).isPresent();
+        .endsWith(
+            "bin/mallometer report %s.previous (%s until this run records)".formatted(path, path));
+    assertThat(recorder.previousRun())
+        .get()
+        .satisfies(life -> assertThat(life.file()).isEqualTo(path.toString()));
     assertThat(recorder.recording().state()).isEqualTo(RecordingStatus.State.FAILED);
   }
 
