@@ -108,8 +108,8 @@ def micrometer_name(series):
     return re.sub(r"_(bytes|seconds|ratio)$", "", series.removesuffix("_total")).replace("_", ".")
 
 
-# What holds for brackets and threads only, which have no series.
-OF_PARTS = re.compile(r"[;,] (?:also |in |within |and |unknown )?(?:within |for |in )?a (?:bracket|thread)\b[^.;]*|; always 1, with the tags [\w, ]*|; 1 for this one, 0 for the others")
+# What holds for scopes and threads only, which have no series.
+OF_PARTS = re.compile(r"[;,] (?:also |in |within |and |unknown )?(?:within |for |in )?a (?:scope|thread)\b[^.;]*|(?<=; always 1), with the tags [\w, ]*")
 
 
 def metrics():
@@ -212,8 +212,8 @@ def stated_figures():
 REST = re.compile(r"(?:; |\. |, (?:unknown|absent|empty|null)\b).*")
 
 
-# A meaning of so few words says no more than the field's name.
-SAYS_NO_MORE = 4
+# A meaning of at most so many words says no more than the field's name.
+SAYS_NO_MORE = 5
 
 # Objects that no view answers with, and that docs/reference/scopes.md describes.
 ELSEWHERE = {"ScopeCounts"}

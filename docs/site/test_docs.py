@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
+import urllib.request
 import xml.dom.minidom
 
 import reference
@@ -117,7 +119,12 @@ class Agreement(unittest.TestCase):
                 self.assertIn(row, measured)
         known = {each["text"] for each in figures}
         for page, text in texts.items():
-            for kind in (r"\d[\d.]* to [\d.]+ % more CPU time", r"\d+ to \d+ instructions more"):
+            for kind in (
+                r"\d[\d.]* to [\d.]+ % more CPU time",
+                r"\d+ to \d+ instructions more",
+                r"\d\.\d+ times the time",
+                r"[Hh]ealthy\*[^.]*? (\d+ to \d+ minutes)",
+            ):
                 for found in re.findall(kind, text):
                     with self.subTest(page.name, found=found):
                         self.assertTrue(any(text in found or found in text + " more CPU time" for text in known), f"{found} is not in benchmarks/figures.json")
@@ -165,6 +172,14 @@ class Agreement(unittest.TestCase):
         listed = "|".join(f'"{reason}"' for reason in reference.exit_reasons())
         text = (REPOSITORY / "docs/explanation/diagnosis.md").read_text(encoding="utf-8")
         self.assertIn(f"{{reason={listed}}}", text.replace("\\|", "|"))
+        meaning = next(meaning for record, name, _, meaning, _ in reference.figures() if (record, name) == ("PreviousRun", "reason"))
+        self.assertEqual(reference.exit_reasons(), re.findall(r"\w+", meaning.split(": ")[1].replace(" or ", ", ")))
+
+    def test_a_finding_has_one_of_the_topics_that_are_listed(self):
+        rules = (reference.CORE / "internal/diagnosis/DiagnosisRules.java").read_text(encoding="utf-8")
+        topics = set(re.findall(r'add(?:Finding|TooEarly|JudgedFrom)\(\s*"(\w+)"', rules)) | {re.search(r'HEAP = "(\w+)"', rules)[1]}
+        meaning = next(meaning for record, name, _, meaning, _ in reference.figures() if (record, name) == ("Finding", "topic"))
+        self.assertEqual(topics, set(re.findall(r"\w+", meaning.split(": ")[1].replace(" or ", ", "))))
 
 
 class Length(unittest.TestCase):
@@ -217,6 +232,19 @@ class Commands(unittest.TestCase):
         # `head` ends before a program that goes on to write, so pipefail would report the program.
         run = ["bash", "-eu", "-c", text]
         return subprocess.run(run, cwd=self.scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+
+    def test_the_agent_allows_a_change_by_the_option_that_the_page_names(self):
+        text = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `POST`?[^|]*?/nativememory/(\S+)` \|.*\| `(allow-\S+)` \|$", text, re.M)
+        self.assertEqual({"trim", "owners/NUMBER", "leaks/NAME"}, {path for path, _ in rows})
+        for path, option in rows:
+            with self.subTest(path):
+                asked = urllib.request.Request(f"http://127.0.0.1:{self.agent}/nativememory/{path}", method="POST", headers={"X-Mallometer": "1"})
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(asked, timeout=60)
+                self.assertEqual(403, refused.exception.code)
+                self.assertIn(option, refused.exception.read().decode())
+                refused.exception.close()
 
     def test_commands_of_the_pages_do_what_the_pages_say(self):
         for page, expected, body in commands():

@@ -301,10 +301,10 @@ public final class Meter {
               SNAPSHOT.cell("applicationVersion"),
               new Label("version", SNAPSHOT.cell("applicationVersion"))),
           of("mallometer.snapshot.age", SNAPSHOT.cell("time"), computed(Snapshot::ageSeconds))
-              .noting("; the time since then, which grows if the poller is stuck")
+              .noting("; as a number the seconds since then, which grow if the poller is stuck")
               .attribute("SnapshotAge"),
           of("", STATISTICS.cell("time"), computed(Meter::statisticsAge))
-              .noting("; the time since then")
+              .noting("; as a number the seconds since then")
               .attribute("StatisticsAge"),
           of("mallometer.diagnosis", DIAGNOSIS.cell("state"), states())
               .noting("; 1 for this one, 0 for the others")
@@ -328,8 +328,8 @@ public final class Meter {
                   SAMPLING.cell("notFollowed").tagged("reason", "not_followed"),
                   SAMPLING.cell("bySizeOnly").tagged("reason", "no_path"))
               .noting(
-                  "; those that call sites lack because a table was full: samples (no_site), their"
-                      + " end (not_followed), and the call paths of allocations (no_path)")
+                  "; this counts what full tables lack: call sites of samples (no_site), their"
+                      + " ends (not_followed), and paths of allocations (no_path)")
               .table(CALL_SITES, "DroppedSamples"));
 
   /** All meters and attributes. Their records are read at the first request. */

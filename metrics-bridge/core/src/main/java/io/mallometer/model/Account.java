@@ -24,7 +24,7 @@ public record Account(
     @Figure("The total") Row total,
     @Figure("Disjoint parts of the total, those that grew most first; falling ones are last")
         List<Row> rows,
-    @Figure("Figures that explain a row and are no bytes") List<Count> counts,
+    @Figure("Numbers that explain a row, such as threads or classes") List<Count> counts,
     @Figure(
             "The files with pages that the kernel can drop, cached or mapped, those that grew "
                 + "most first; they are no part of the total")
@@ -184,9 +184,10 @@ public record Account(
 
   /** Cached or mapped pages of a file. */
   public record FilePages(
-      @Figure("The file's name, or what many files are, such as deleted files") String name,
+      @Figure("The file's name, or the kind of many files, such as deleted files") String name,
       @Figure(value = "The bytes at the end of the window", unit = BYTES) double bytes,
-      @Figure(value = "Those less the bytes at the start", unit = BYTES) double growthBytes) {}
+      @Figure(value = "The bytes at the end less those at the start", unit = BYTES)
+          double growthBytes) {}
 
   public Account {
     rows = List.copyOf(rows);

@@ -74,7 +74,7 @@ public record AllocatorStatistics(
             meter = "native.allocator.trims",
             attribute = "Trims")
         long trims,
-    @Figure("The arenas, at most the first 256, where the allocator tells") List<Arena> byArena,
+    @Figure("The arenas, at most the first 256, if the allocator reports them") List<Arena> byArena,
     @Figure("What could be done about memory that the allocator keeps; empty if all is " + "well")
         List<Advice> advice,
     @Figure(
@@ -93,7 +93,9 @@ public record AllocatorStatistics(
       @Figure(value = "Free", unit = BYTES) long retainedBytes,
       @Figure(value = "Whole pages that a trim would give back, resident or not", unit = BYTES)
           long releasableBytes,
-      @Figure(value = "Free at the end; only the main arena gives that back", unit = BYTES)
+      @Figure(
+              value = "Free bytes at the end of the arena; only the main arena gives these back",
+              unit = BYTES)
           long topBytes) {}
 
   public AllocatorStatistics {

@@ -40,7 +40,7 @@ public record CallSite(
             unit = BYTES_PER_SECOND)
         double bytesPerSecond,
     @Figure(
-            value = "How long ago that time began; unknown where the rate is unknown",
+            value = "The length of the time that bytesPerSecond covers; unknown where the rate is unknown",
             unit = SECONDS)
         double rateSeconds,
     @Figure("How old the live objects are") Ages ages)
@@ -52,8 +52,9 @@ public record CallSite(
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,
-      @Figure(value = "The age that a tenth of them exceeds", unit = SECONDS) double ninetyPercent,
-      @Figure(value = "The age of the oldest that was seen", unit = SECONDS) double oldest) {
+      @Figure(value = "The age that a tenth of the live bytes exceeds", unit = SECONDS)
+          double ninetyPercent,
+      @Figure(value = "The age of the oldest live sample", unit = SECONDS) double oldest) {
 
     /** The ages of a site without live samples. */
     public static final Ages UNKNOWN = new Ages(Double.NaN, Double.NaN, Double.NaN);

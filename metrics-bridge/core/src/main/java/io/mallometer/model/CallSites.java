@@ -21,7 +21,7 @@ import java.util.function.Function;
  *     entry
  */
 public record CallSites(
-    @Figure("When they were read") Instant time,
+    @Figure("When the call sites were read") Instant time,
     List<CallSite> sites,
     @Figure(value = "Allocations that were looked at since counting began", unit = COUNT)
         long samples,

@@ -55,8 +55,10 @@ public record CgroupMemory(
 
   /** The time for which tasks of the cgroup waited for memory. */
   public record Pressure(
-      @Figure(value = "At least one task waited; only grows", unit = SECONDS) double someSeconds,
-      @Figure(value = "All tasks waited; only grows", unit = SECONDS) double fullSeconds,
+      @Figure(value = "The time in which at least one task waited; only grows", unit = SECONDS)
+          double someSeconds,
+      @Figure(value = "The time in which all tasks waited; only grows", unit = SECONDS)
+          double fullSeconds,
       @Figure(
               value = "Share of the last ten seconds in which at least one waited, 0 to 1",
               unit = RATIO)

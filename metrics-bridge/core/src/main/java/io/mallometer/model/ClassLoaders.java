@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * classes.
  */
 public record ClassLoaders(
-    @Figure("When it was read or refused") Instant time,
+    @Figure("When the loaders were read, or the reading was refused") Instant time,
     @Figure(
             value = "How long the reader waited for the safepoint; unknown if nothing was read",
             unit = SECONDS)

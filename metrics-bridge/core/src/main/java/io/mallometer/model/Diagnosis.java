@@ -72,7 +72,7 @@ public record Diagnosis(
               "The origin of the limit: cgroup, machine, stated by an option, or empty "
                   + "without a limit")
           String source,
-      @Figure(value = "The lower end of the 95 % interval of that time", unit = SECONDS)
+      @Figure(value = "The lower end of the 95 % interval of seconds", unit = SECONDS)
           double lowerSeconds,
       @Figure(
               value =
@@ -114,8 +114,8 @@ public record Diagnosis(
   /** A finding: a topic that was examined, and its result. */
   public record Finding(
       @Figure(
-              "What it is about: limit, previous, leaks, growth, pools, garbage, compilation, "
-                  + "classes, retained, budget, unexplained or counting")
+              "What it is about: limit, heap, previous, leaks, growth, pools, garbage, counting, "
+                  + "missed, compilation, classes, retained, budget, unexplained or account")
           String topic,
       @Figure("The state that it asks for") State state,
       @Figure("What was found, in words and numbers") String text) {}

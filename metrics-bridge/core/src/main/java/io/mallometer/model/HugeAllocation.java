@@ -6,7 +6,7 @@ import java.time.Instant;
 
 /** A successful request for more than {@link SelfReport#hugeThresholdBytes()}. */
 public record HugeAllocation(
-    @Figure("1 for the process's first; a gap in the numbers is what was missed") long number,
+    @Figure("1 for the process's first; numbers that are left out were missed") long number,
     @Figure("When it was made") Instant time,
     @Figure(value = "What was asked for", unit = BYTES) long bytes,
     @Figure("The kernel's number of the thread") int threadId,

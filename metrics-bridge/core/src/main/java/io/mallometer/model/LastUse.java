@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** The latest access that a watchpoint saw to an object of a site. */
 public record LastUse(
-    @Figure("When; empty if unavailable") Optional<Instant> time,
+    @Figure("When the object was used; empty if unavailable") Optional<Instant> time,
     @Figure("The thread's name") String thread,
     @Figure("The stack, innermost first") List<StackFrame> frames,
     @Figure("Why nothing is known; empty if something is") String unavailable) {

@@ -17,7 +17,7 @@ public record MemoryBudget(
 
   /** An item of the budget. */
   public record Line(
-      @Figure("What claims it, such as java_heap") String item,
+      @Figure("The item, such as java_heap") String item,
       @Figure(value = "How much it may take", unit = BYTES) long bytes,
       @Figure(
               "Where the figure comes from: configured, or measured for what has no bound "
@@ -37,7 +37,7 @@ public record MemoryBudget(
    * Returns the limit minus the total: negative if the limit is too small; {@code NaN} without a
    * limit.
    */
-  @Figure(value = "The limit without the total; negative if it is too small", unit = BYTES)
+  @Figure(value = "The limit less the total of the lines; negative if the limit is too small", unit = BYTES)
   public double headroomBytes() {
     return limitBytes - totalBytes;
   }

@@ -58,7 +58,7 @@ public record NativeCounters(
         long freedBytes,
     @Figure(
             value =
-                "Peak of live native memory since counting began, also within a bracket; unknown for a thread, and while live memory is",
+                "Peak of live native memory since counting began, also within a scope; unknown for a thread, and while live memory is",
             unit = BYTES,
             meter = "native.malloc.peak",
             attribute = "PeakBytes")
@@ -91,7 +91,7 @@ public record NativeCounters(
         int threads,
     @Figure(
             value =
-                "Live native memory: allocated and not freed, before an attach too; in a bracket or for a thread the net change, which may be negative. Unknown when counting was off for some time, or the baseline is unknown",
+                "Live native memory: allocated and not freed, before an attach too; in a scope or for a thread the net change, which may be negative. Unknown when counting was off for some time, or the baseline is unknown",
             unit = BYTES,
             meter = "native.malloc.live",
             attribute = "LiveBytes")

@@ -47,17 +47,18 @@ public record Observation(
    *     clock; 0 before
    */
   public record Period(
-      @Figure("By what accessed bits are cleared: cold, clear_refs; empty while off") String method,
+      @Figure("How accessed bits are cleared: cold or clear_refs; empty while off") String method,
       long startedNanos,
       long epochEndNanos,
-      @Figure(value = "How long the present epoch is to be", unit = SECONDS) double epochSeconds,
+      @Figure(value = "The planned length of the present epoch", unit = SECONDS)
+          double epochSeconds,
       @Figure(value = "Epochs that ended", unit = COUNT) long epochs,
       @Figure(
-              value =
-                  "Those of them in which the kernel itself cleared accessed bits: they say nothing",
+              value = "Epochs in which the kernel itself cleared accessed bits: they say nothing",
               unit = COUNT)
           long voidEpochs,
-      @Figure(value = "Processor time that it took", unit = SECONDS) double cpuSeconds) {
+      @Figure(value = "Processor time that the observation took", unit = SECONDS)
+          double cpuSeconds) {
 
     /** The period of a process in which nothing is observed. */
     public static final Period NONE = new Period("", 0, 0, Double.NaN, 0, 0, 0);
@@ -70,21 +71,25 @@ public record Observation(
    */
   public record Space(
       long arenaBytes,
-      @Figure(value = "What of it slots take in whole pages", unit = BYTES) long residentBytes,
-      @Figure(value = "What they may take beyond the bytes of their objects", unit = BYTES)
+      @Figure(value = "Resident memory of slots in whole pages", unit = BYTES) long residentBytes,
+      @Figure(
+              value = "The most that slots may take beyond the bytes of their objects",
+              unit = BYTES)
           long limitBytes) {}
 
   /** The numbers of sampled objects with and without a slot. */
   public record Placement(
       @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
-      @Figure(value = "Those for which no slot or memory was left", unit = COUNT) long notPlaced,
-      @Figure(value = "Those that are larger than the largest slot", unit = COUNT) long tooLarge) {}
+      @Figure(value = "Sampled objects for which no slot or memory was left", unit = COUNT)
+          long notPlaced,
+      @Figure(value = "Sampled objects that are larger than the largest slot", unit = COUNT)
+          long tooLarge) {}
 
   /** Slots of one size. */
   public record Slots(
       @Figure(value = "Their size", unit = BYTES) long bytes,
       @Figure(value = "How many there are", unit = COUNT) int count,
-      @Figure(value = "How many of them hold an object", unit = COUNT) int inUse) {}
+      @Figure(value = "Slots that hold an object", unit = COUNT) int inUse) {}
 
   public Observation {
     slots = List.copyOf(slots);

@@ -13,20 +13,20 @@ import java.util.Locale;
  * no search.
  */
 public record OwnerReport(
-    @Figure("Whether it was looked at") Outcome outcome,
+    @Figure("Whether the heap was searched") Outcome outcome,
     @Figure("One sentence: the answer, or why there is none and what to do") String explanation,
     @Figure("When the search ended") Instant time,
     @Figure("The call site's number") int site,
     @Figure(
-            value = "How many live samples of it were looked for and are still live; 0 if none",
+            value =
+                "How many live samples of the call site were searched for and are still live; 0 if none",
             unit = COUNT)
         int samples,
     @Figure(value = "How long the program stood still for each walk, in seconds", unit = SECONDS)
         List<Double> pauses,
     @Figure(
             value =
-                "How long the first pause was estimated to be, or for a refusal the one that "
-                    + "was refused; unknown if it was not estimated",
+                "The estimate of the first pause, or of the pause that was refused; unknown if it was not estimated",
             unit = SECONDS)
         double estimatedPauseSeconds,
     @Figure(
@@ -51,10 +51,10 @@ public record OwnerReport(
   /** The forecast of a search. */
   public record Outlook(
       @Figure(
-              value = "For how long its first walk would stop the program, estimated",
+              value = "How long the first walk of a search would stop the program, estimated",
               unit = SECONDS)
           double pauseSeconds,
-      @Figure("Why it would be refused; empty if it would not") String refusal) {}
+      @Figure("Why a search would be refused; empty if it would not") String refusal) {}
 
   /**
    * The ways in which Java objects hold native memory, strongest first, as far as the search
@@ -113,15 +113,15 @@ public record OwnerReport(
   public record Way(
       @Figure("The firmest way in which the holders looked at are held") Holding holding,
       @Figure("Class and field, such as DirectByteBuffer.address; empty for nobody") String holder,
-      @Figure(value = "How many samples are held so", unit = COUNT) int samples,
-      @Figure(value = "That as a share of all samples, 0 to 1", unit = RATIO) double share,
-      @Figure(value = "The lower end of its 95 % interval", unit = RATIO) double shareLow,
+      @Figure(value = "How many samples are held in this way", unit = COUNT) int samples,
+      @Figure(value = "These samples as a share of all, 0 to 1", unit = RATIO) double share,
+      @Figure(value = "The lower end of the 95 % interval of share", unit = RATIO) double shareLow,
       @Figure(value = "Its upper end", unit = RATIO) double shareHigh,
       @Figure(
               "Whether the address leads to the samples through native memory: a hint, as "
                   + "the memory was read while the program ran")
           boolean throughNative,
-      @Figure("What keeps the holders, as far as it was looked at; most frequent first")
+      @Figure("What keeps the holders, as far as links were followed; most frequent first")
           List<Path> paths) {
 
     public Way {
@@ -141,10 +141,12 @@ public record OwnerReport(
   public record Path(
       @Figure("How firm it is") Holding holding,
       @Figure(
-              "Such as Deflater.zsRef <- ArrayList <- static ReportCache.open; as far as it "
-                  + "is known if something deeper keeps the holder")
+              "The path, such as Deflater.zsRef <- ArrayList <- static ReportCache.open; as far as it is known if something deeper keeps the holder")
           String text,
-      @Figure(value = "Of so many of the holders that were looked at", unit = COUNT) int holders) {
+      @Figure(
+              value = "How many of the holders this path keeps, of those that were looked at",
+              unit = COUNT)
+          int holders) {
 
     @Figure("How firm it is, in words")
     public String words() {

@@ -19,7 +19,7 @@ public record PageCache(
     List<CachedFile> allFiles,
     @Figure(value = "The cached pages of all files that were read", unit = BYTES)
         long allCachedBytes,
-    @Figure(value = "The same by what the files are, by their names", unit = BYTES)
+    @Figure(value = "Cached pages by the kind of file, which its name tells", unit = BYTES)
         Map<String, Long> cachedByKind,
     @Figure(
             value = "Processor time of the latest reading, which ends after 20 ms a minute",
@@ -38,7 +38,8 @@ public record PageCache(
   /** A file with cached pages. */
   public record CachedFile(
       @Figure("The path") String path,
-      @Figure("What it is by its name: library, archive, sst, index, log or other") String sort,
+      @Figure("The kind of file, by its name: library, archive, sst, index, log or other")
+          String sort,
       @Figure(
               value = "Its cached pages; of a file above 256 MiB an estimate from 128 pieces",
               unit = BYTES)

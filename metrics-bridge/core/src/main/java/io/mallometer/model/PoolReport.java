@@ -15,7 +15,7 @@ import java.util.Map;
  */
 public record PoolReport(
     @Figure("When the pools were looked at") Instant time,
-    @Figure(value = "The CPU time of that", unit = SECONDS) double lookSeconds,
+    @Figure(value = "The CPU time of the look at the pools", unit = SECONDS) double lookSeconds,
     @Figure(
             value = "Native bytes of all pools together",
             unit = BYTES,
@@ -45,7 +45,7 @@ public record PoolReport(
           double siteBytes,
       @Figure("The numbers of these call sites, most live bytes first, at most 99")
           List<Integer> sites,
-      @Figure(value = "The library tracks one buffer in so many; 0 if it tracks none", unit = COUNT)
+      @Figure(value = "N, if the library tracks one buffer in N; 0 if it tracks none", unit = COUNT)
           int samplingInterval,
       @Figure("Why buffers or figures are missing; empty if nothing is missing") String reason,
       @Figure("All of this in one sentence") String sentence,
@@ -105,7 +105,8 @@ public record PoolReport(
                   "The buffers that a garbage collection found without a release, since the start",
               unit = COUNT)
           Estimate forgotten,
-      @Figure("That in one sentence; empty if none was found") String forgottenSentence) {
+      @Figure("The forgotten buffers in one sentence; empty if none was found")
+          String forgottenSentence) {
 
     /** Returns whether a buffer of the line has been watched for a minute or more. */
     public boolean isHeld() {
@@ -115,8 +116,8 @@ public record PoolReport(
 
   /** The tracked buffers of a line. */
   public record Tracks(
-      @Figure(value = "How many of them are tracked", unit = COUNT) int tracked,
-      @Figure(value = "In how many chunks tracked buffers are: a lower bound", unit = COUNT)
+      @Figure(value = "How many of the live buffers are tracked", unit = COUNT) int tracked,
+      @Figure(value = "The number of chunks with tracked buffers: a lower bound", unit = COUNT)
           int chunks,
       @Figure(value = "How long the oldest tracked buffer has been watched", unit = SECONDS)
           double oldestSeconds,

@@ -8,10 +8,10 @@ public record PreviousRun(
     @Figure("Its process id") long pid,
     @Figure("When it started") Instant started,
     @Figure("When the previous run last wrote into its recording") Instant ended,
-    @Figure("Why it ended: OOM, killed, exit or unknown") String reason,
+    @Figure("Why it ended: oom, killed, exit or unknown") String reason,
     @Figure("Whether it ended otherwise than by an exit") boolean alarming,
     @Figure("How it ended and what had grown, without a final full stop") String sentence,
-    @Figure("The way there, as lines of text") String report) {
+    @Figure("How memory grew before the end, as lines of text") String report) {
 
   /**
    * The reason of a run that the kernel killed, or most likely killed, because of the memory limit.

@@ -7,7 +7,7 @@ package io.mallometer.model;
  *     the library records
  */
 public record RecordingStatus(
-    @Figure("Whether it is") State state,
+    @Figure("Whether the last hour is recorded") State state,
     @Figure("The file; empty if no recording was requested") String path,
     long life,
     @Figure("Why it is off although it was asked for; empty otherwise") String reason) {

@@ -31,15 +31,12 @@ public record ResidentMemory(
         Map<ResidentPart, Long> parts,
     @Figure(
             value =
-                "What of gc_and_jvm nothing identifies: anonymous memory that counts as the "
-                    + "JVM's because its tables may be as large",
+                "The part of gc_and_jvm that nothing identifies: anonymous memory that counts as the JVM's because its tables may be as large",
             unit = BYTES)
         long presumedBytes,
     @Figure(
             value =
-                "What of mapped_files the process has written, such as relocated data of "
-                    + "libraries and class data archives: its own pages, which the kernel cannot "
-                    + "read from the file again",
+                "The part of mapped_files that the process has written, such as relocated data of libraries and class data archives: its own pages, which the kernel cannot read from the file again",
             unit = BYTES)
         long copiedFileBytes,
     @Figure("Whether the JVM's own figures were there to help") boolean nativeMemoryTracking,
@@ -47,11 +44,13 @@ public record ResidentMemory(
     @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
     long mallocBytes,
     Map<String, Long> mappedFiles,
-    @Figure("What of it is in transparent huge pages; empty where the kernel does not tell")
+    @Figure(
+            "The part of the resident set in transparent huge pages; empty where the kernel does not tell")
         Optional<HugePages> hugePages,
     @Figure("What stands behind the stacks of threads") ThreadStacks threadStacks,
     @Figure("The page cache by file; read at most once a minute") PageCache pageCache,
-    @Figure("What of unexplained the program or its libraries mapped, most first; empty at first")
+    @Figure(
+            "The part of unexplained that the program or its libraries mapped, most first; empty at first")
         Optional<List<Mapped>> mapped) {
 
   /** Resident memory that one call site mapped. */
@@ -147,8 +146,7 @@ public record ResidentMemory(
               attribute = "ThpBytes")
           long bytes,
       @Figure(
-              "The same for each part of the resident set, most first; memory of malloc is "
-                  + "malloc, in use or not")
+              "Huge pages of each part of the resident set, most first; memory of malloc is malloc, in use or not")
           List<Part> parts,
       @Figure("The result in one sentence") String sentence) {
 

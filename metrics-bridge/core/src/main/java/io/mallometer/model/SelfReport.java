@@ -32,7 +32,7 @@ public record SelfReport(
         double footprintBytes,
     @Figure(
             value =
-                "Time of samples, estimated from their work, of reading and decoding the counters in polls, and CPU time of the library's threads, since the process started. It does not include brackets of a thread, nor the counting itself, some nanoseconds in each malloc",
+                "Time of samples, estimated from their work, of reading and decoding the counters in polls, and CPU time of the library's threads, since the process started. It includes neither scopes of a thread nor the counting itself, some nanoseconds in each malloc",
             unit = SECONDS,
             grows = true,
             meter = "mallometer.overhead",
@@ -109,7 +109,7 @@ public record SelfReport(
    */
   public record Missed(
       @Figure(
-              value = "Samples of call sites for which there was no room",
+              value = "Samples whose call site had no room in the table",
               unit = COUNT,
               grows = true)
           double withoutSite,
@@ -134,7 +134,7 @@ public record SelfReport(
   public record Ranges(
       @Figure(value = "Ranges that are mapped", unit = COUNT) double known,
       @Figure(
-              value = "Ranges that were forgotten, the smallest, because 65,536 are known",
+              value = "The smallest ranges, which were forgotten because 65,536 are known",
               unit = COUNT,
               grows = true)
           double forgotten,

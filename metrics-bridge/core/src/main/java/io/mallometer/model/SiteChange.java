@@ -38,10 +38,11 @@ public record SiteChange(
   public record Live(
       @Figure(value = "Bytes in use at the first moment, estimated", unit = BYTES)
           double liveBytesBefore,
-      @Figure(value = "Bytes in use at the second", unit = BYTES) double liveBytesAfter,
+      @Figure(value = "Bytes in use at the second moment", unit = BYTES) double liveBytesAfter,
       @Figure(value = "Objects in use at the first moment, estimated", unit = COUNT)
           double liveObjectsBefore,
-      @Figure(value = "Objects in use at the second", unit = COUNT) double liveObjectsAfter) {}
+      @Figure(value = "Objects in use at the second moment", unit = COUNT)
+          double liveObjectsAfter) {}
 
   public SiteChange {
     frames = List.copyOf(frames);

@@ -6,7 +6,7 @@ import static io.mallometer.model.Figure.Unit.COUNT;
 
 /** The sum of the call sites that a {@link Grouping} puts into one group. */
 public record SiteGroup(
-    @Figure("What they have in common, by a Grouping") String key,
+    @Figure("What the sites of the group have in common") String key,
     @Figure(value = "How many they are", unit = COUNT) int sites,
     @Figure(value = "How many allocations were looked at", unit = COUNT) long samples,
     @Figure(value = "Objects allocated since counting began", unit = COUNT)

@@ -17,14 +17,13 @@ public record SiteTrends(List<Instant> times, List<Group> groups, String reason)
 
   /** A group of call sites, with its live memory over time. */
   public record Group(
-      @Figure("What they hold now") SiteGroup figures,
+      @Figure("What the sites hold now") SiteGroup figures,
       @Figure(
               value =
-                  "What they held at each of the times; of more than 4,096 sites the small ones "
-                      + "count as nothing",
+                  "The live bytes at each of the times; of more than 4,096 sites the small ones count as nothing",
               unit = BYTES)
           List<Double> history,
-      @Figure("Those of the sites that hold most, most first") List<CallSite> largest) {
+      @Figure("The sites that hold most, most first") List<CallSite> largest) {
 
     public Group {
       history = List.copyOf(history);

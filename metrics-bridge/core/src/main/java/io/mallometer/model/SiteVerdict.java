@@ -154,7 +154,7 @@ public record SiteVerdict(
               unit = RATIO)
           double confidence,
       @Figure("Where an object of the site was last used") LastUse lastAccess,
-      @Figure("Where one was last written") LastUse lastWrite,
+      @Figure("Where an object of the site was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
     /** Creates grounds with unknown garbage. */
@@ -172,7 +172,8 @@ public record SiteVerdict(
               unit = BYTES)
           Estimate bytes,
       @Figure(
-              value = "The bytes that become such garbage each second; 0 unless it is old",
+              value =
+                  "The bytes that become garbage for an old collection each second; 0 unless the answer is old",
               unit = BYTES_PER_SECOND)
           double bytesPerSecond,
       @Figure(value = "The old collections that were observed", unit = COUNT) int oldCollections,

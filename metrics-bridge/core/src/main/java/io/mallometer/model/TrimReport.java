@@ -8,14 +8,15 @@ import java.util.Optional;
 
 /** The result of a request to trim the allocator. */
 public record TrimReport(
-    @Figure("Whether it was done") Outcome outcome,
+    @Figure("Whether the allocator was trimmed") Outcome outcome,
     @Figure("One sentence; for a refusal why, and when it is possible again") String explanation,
-    @Figure("When it ended") Instant time,
+    @Figure("When the trim ended") Instant time,
     @Figure(
             value = "The resident set of the process before; absent if unknown or not " + "done",
             unit = BYTES)
         double residentBeforeBytes,
-    @Figure(value = "The same after", unit = BYTES) double residentAfterBytes,
+    @Figure(value = "The resident set after; absent if unknown or not done", unit = BYTES)
+        double residentAfterBytes,
     @Figure(value = "How long it took", unit = SECONDS) double seconds,
     @Figure("From when on a trim is not refused as too early; empty where it never is " + "done")
         Optional<Instant> nextPossible) {

@@ -66,7 +66,7 @@ public record HistoryView(
 
   /** A part of the memory, with a value for each time. */
   public record Column(
-      @Figure("As in the tag part") String name,
+      @Figure("The part, as in the tag part") String name,
       @Figure(value = "At each time", unit = BYTES) List<@Nullable Long> bytes) {}
 
   /**

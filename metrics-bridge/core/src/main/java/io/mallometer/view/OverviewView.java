@@ -24,14 +24,13 @@ public record OverviewView(
         Optional<Instant> started,
     @Figure(
             value =
-                "How long who watches should wait before asking again: 10, or up to 60 where "
-                    + "there are so many that they would ask more than twice a second together",
+                "How long a page should wait before it asks again: 10, or up to 60 if all open pages together would ask more than twice a second",
             unit = SECONDS)
         int askAgainSeconds,
     @Figure("Whether a POST to trim is answered at all") boolean trimAllowed,
     @Figure("The judgement on the process") Diagnosis diagnosis,
     @Figure("The latest snapshot") NativeMemoryView snapshot,
-    @Figure("What else can be asked for, by name") List<String> views,
+    @Figure("The names of the other views") List<String> views,
     @Figure("Files for people and other tools, by name") List<Export> exports)
     implements View {
 

@@ -13,7 +13,7 @@ public record TrendsView(
     @Figure("Milliseconds since 1970, the last being the latest reading") List<Long> times,
     @Figure("By the library that asked for the memory, most live bytes first")
         List<SiteTrends.Group> libraries,
-    @Figure("By the code that asked for it, likewise") List<SiteTrends.Group> sites,
+    @Figure("By the call site's name, most live bytes first") List<SiteTrends.Group> sites,
     @Figure("Why there are none, or no Java frames in them; empty if nothing is missing")
         String reason)
     implements View {
