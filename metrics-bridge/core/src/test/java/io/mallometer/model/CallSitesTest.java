@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import io.mallometer.FaceContract;
 import io.mallometer.SitesByHand;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the grouping, the selection and the order of call sites. */
+@Tag("any-jdk")
 class CallSitesTest {
 
   private final CallSites three = SitesByHand.three();

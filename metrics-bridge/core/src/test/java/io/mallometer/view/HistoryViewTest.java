@@ -8,8 +8,10 @@ import io.mallometer.model.ResidentPart;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class HistoryViewTest {
 
   /** The view contains the sums that the page shows, so that the page need not compute them. */
