@@ -104,6 +104,14 @@ class CallSitesTest {
   }
 
   @Test
+  void theSitesOfTheApplicationAreWithoutMallometers() {
+    CallSite shop = SitesByHand.site(1, "com.shop.Cart.zip", "libzip.so", 900);
+    CallSite own = SitesByHand.site(2, "io.mallometer.internal.engine.Poller.run", "libjvm.so", 9);
+
+    assertThat(SitesByHand.reading(shop, own).ofApplication().sites()).containsExactly(shop);
+  }
+
+  @Test
   void sitesAreSortedByAnyFigureAndTheUnknownComesLast() {
     CallSite slow = SitesByHand.site(1, "a.B.c", "x", 900).withRate(1, 60);
     CallSite fast = SitesByHand.site(2, "a.B.d", "x", 100).withRate(9, 60);
