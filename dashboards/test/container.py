@@ -89,7 +89,7 @@ class Container:
     def counts(self):
         """A JVM that waits: what it has mapped, and what it serves."""
         process = subprocess.Popen(
-            [JAVA, str(HERE / "Hold.java")], env=self.variables(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [JAVA, "-XX:TieredStopAtLevel=1", str(HERE / "Hold.java")], env=self.variables(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         try:
             scrape = self._scraped(process)

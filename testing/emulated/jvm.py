@@ -77,7 +77,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mallometer-emulated-") as classes, tempfile.TemporaryFile("w+") as output:
         compiler = shutil.which("javac") or os.environ["JAVA_HOME"] + "/bin/javac"
         subprocess.run([compiler, "--release", "17", "-d", classes, HERE / "Keeper.java"], check=True)
-        program = subprocess.Popen([java, f"-javaagent:{agent}=port={port}", "-Xmx64m", "-cp", classes, "Keeper", str(KEPT)],
+        program = subprocess.Popen([java, "-XX:TieredStopAtLevel=1", f"-javaagent:{agent}=port={port}", "-Xmx64m", "-cp", classes, "Keeper",
+                                    str(KEPT)],
                                    env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output, text=True)
         try:
             scrape_until(lambda series: "mallometer_build_info" in series, port)

@@ -27,6 +27,7 @@ import unittest
 
 from processes import (
     JAVA,
+    QUIET_COMPILER,
     REPOSITORY,
     Agent,
     Alertmanager,
@@ -398,7 +399,7 @@ class DemoUnderPrometheus(unittest.TestCase):
 
     def read_mbean(self):
         output = subprocess.run(
-            [JAVA, str(REPOSITORY / "samples/leaky-service/e2e/ReadNativeMemory.java"), f"127.0.0.1:{self.demo.jmx_port}"],
+            [JAVA, QUIET_COMPILER, REPOSITORY / "samples/leaky-service/e2e/ReadNativeMemory.java", f"127.0.0.1:{self.demo.jmx_port}"],
             check=True,
             stdout=subprocess.PIPE,
             text=True,

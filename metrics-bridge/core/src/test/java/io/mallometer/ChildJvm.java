@@ -30,7 +30,11 @@ public final class ChildJvm {
   private static final int FIRST_ATTACHED = 25;
 
   private final List<String> prefix = new ArrayList<>();
-  private final List<String> options = new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto"));
+
+  /** Most programs end within seconds, so thorough compilation would cost more than it gives. */
+  private final List<String> options =
+      new ArrayList<>(List.of("-Xmx128m", "-Xshare:auto", "-XX:TieredStopAtLevel=1"));
+
   private final ProcessBuilder process = new ProcessBuilder();
   private Duration timeout = Duration.ofSeconds(60);
   private String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -65,6 +69,11 @@ public final class ChildJvm {
   public ChildJvm options(String... more) {
     options.addAll(Arrays.asList(more));
     return this;
+  }
+
+  /** Compiles frequent methods thoroughly, as a JVM does by default. */
+  public ChildJvm compilingFully() {
+    return options("-XX:TieredStopAtLevel=4");
   }
 
   /** Removes all options that were set before. */

@@ -55,6 +55,7 @@ class NeighboursTest {
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx128m",
+            "-XX:TieredStopAtLevel=1",
             "-javaagent:" + System.getProperty("agent.jar") + "=port=" + ours,
             "-javaagent:%s/other-jars/jmx_prometheus_javaagent.jar=127.0.0.1:%d:%s"
                 .formatted(TARGET, theirs, RULES),

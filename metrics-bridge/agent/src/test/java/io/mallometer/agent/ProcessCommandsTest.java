@@ -84,7 +84,9 @@ class ProcessCommandsTest {
       throws IOException {
     String java = jdk.resolve("bin/java").toString();
     List<String> command =
-        with(List.of(java, "-Xmx64m", "-XX:+EnableDynamicAgentLoading"), options);
+        with(
+            List.of(java, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading"),
+            options);
     String classes = Path.of("target/test-classes").toAbsolutePath().toString();
     ProcessBuilder builder = new ProcessBuilder(with(command, "-cp", classes, main.getName()));
     builder.environment().putAll(variables);
@@ -223,8 +225,8 @@ class ProcessCommandsTest {
             new ProcessBuilder(
                 "bash",
                 "-c",
-                "'%s' -jar '%s' report %s --format collapsed | true; exit ${PIPESTATUS[0]}"
-                    .formatted(JAVA, JAR, pid())));
+                "'%s' %s -jar '%s' report %s --format collapsed | true; exit ${PIPESTATUS[0]}"
+                    .formatted(JAVA, String.join(" ", CommandLineTest.QUICK), JAR, pid())));
     assertThat(closed).extracting(Result::exitCode, Result::err).containsExactly(141, "");
   }
 
@@ -267,7 +269,9 @@ class ProcessCommandsTest {
     // The jar may be in a directory that only root can read.
     Path jar = Files.copy(Path.of(JAR), Path.of("/tmp", "mallometer-test-" + pid() + ".jar"));
     try {
-      command.addAll(List.of(JAVA, "-jar", jar.toString(), "report", pid()));
+      command.add(JAVA);
+      command.addAll(CommandLineTest.QUICK);
+      command.addAll(List.of("-jar", jar.toString(), "report", pid()));
       Result refused = finish(new ProcessBuilder(command));
 
       assertThat(refused.exitCode()).isEqualTo(5);
@@ -414,8 +418,8 @@ class ProcessCommandsTest {
   }
 
   private static String inShell(String words, Path ended) {
-    return "'%s' -Djava.io.tmpdir='%s' -jar '%s' %s; echo $? > %s; sleep 100"
-        .formatted(JAVA, temporary, JAR, words, ended);
+    return "'%s' %s -Djava.io.tmpdir='%s' -jar '%s' %s; echo $? > %s; sleep 100"
+        .formatted(JAVA, String.join(" ", CommandLineTest.QUICK), temporary, JAR, words, ended);
   }
 
   /** Interrupts the command by Ctrl-C. Checks that it exits with 130 and leaves no files. */
@@ -577,6 +581,7 @@ class ProcessCommandsTest {
         List.of(
             JAVA,
             "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
             "-XX:+EnableDynamicAgentLoading",
             "-cp",
             System.getProperty("java.class.path"),
@@ -606,6 +611,7 @@ class ProcessCommandsTest {
         new ProcessBuilder(
             JAVA,
             "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
             "-XX:+EnableDynamicAgentLoading",
             "-cp",
             System.getProperty("java.class.path"),
@@ -639,6 +645,7 @@ class ProcessCommandsTest {
         new ProcessBuilder(
             JAVA,
             "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
             "-XX:+EnableDynamicAgentLoading",
             "-cp",
             System.getProperty("java.class.path"),
@@ -773,7 +780,7 @@ class ProcessCommandsTest {
         "cp -r '%1$s'/. '%2$s' && mount -t tmpfs tmpfs /tmp"
                 .formatted(Path.of("target/test-classes").toAbsolutePath(), here)
             + " && export MALLOMETER_ATTACH=on XDG_CACHE_HOME=/tmp/cache-inside"
-            + " && exec '%s' -Xmx64m -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+            + " && exec '%s' -Xmx64m -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading -cp '%s' %s"
                 .formatted(JAVA, here, DeflaterLeak.class.getName());
     Process outer = new ProcessBuilder(with(unshare, "sh", "-c", shell)).start();
     try {
@@ -811,7 +818,7 @@ class ProcessCommandsTest {
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
-          "mount -t tmpfs tmpfs /tmp && cd %s && exec '%s' -Xmx64m -XX:+EnableDynamicAgentLoading -cp '%s' %s"
+          "mount -t tmpfs tmpfs /tmp && cd %s && exec '%s' -Xmx64m -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading -cp '%s' %s"
               .formatted(
                   place,
                   JAVA,
@@ -866,7 +873,7 @@ class ProcessCommandsTest {
         }
       }
       withCommand(
-          with(unshare, JAVA, "-Xmx64m", "-cp", here.toString(), name),
+          with(unshare, JAVA, "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", here.toString(), name),
           log,
           stranger ->
               refuses(
@@ -896,6 +903,7 @@ class ProcessCommandsTest {
         List.of(
             JAVA,
             "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
             "-XX:+DisableAttachMechanism",
             "-XX:-UsePerfData",
             "-cp",
@@ -924,6 +932,7 @@ class ProcessCommandsTest {
         List.of(
             JAVA,
             "-Xmx64m",
+            "-XX:TieredStopAtLevel=1",
             "-XX:-EnableDynamicAgentLoading",
             "-javaagent:" + JAR,
             "-cp",

@@ -21,7 +21,8 @@ final class UnderAgent {
         new ProcessBuilder(
                 Stream.of(
                         Stream.of(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString()),
+                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            "-XX:TieredStopAtLevel=1"),
                         Stream.of(more),
                         Stream.of(
                             "-javaagent:" + System.getProperty("agent.jar") + "=" + options,

@@ -26,9 +26,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests properties that all meters share: names, units, and the number of series. */
+@Tag("any-jdk")
 class MeterTest {
 
   /** The number of series of a histogram: buckets, sum and count. */

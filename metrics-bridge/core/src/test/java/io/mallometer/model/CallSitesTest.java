@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import io.mallometer.FaceContract;
 import io.mallometer.SitesByHand;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the grouping, the selection and the order of call sites. */
+@Tag("any-jdk")
 class CallSitesTest {
 
   private final CallSites three = SitesByHand.three();
@@ -99,6 +101,14 @@ class CallSitesTest {
     assertThat(three.mentioning("rocks").sites()).hasSize(1);
     assertThat(three.mentioning("some.java:12").sites()).hasSize(3);
     assertThat(three.mentioning("nowhere").sites()).isEmpty();
+  }
+
+  @Test
+  void theSitesOfTheApplicationAreWithoutMallometers() {
+    CallSite shop = SitesByHand.site(1, "com.shop.Cart.zip", "libzip.so", 900);
+    CallSite own = SitesByHand.site(2, "io.mallometer.internal.engine.Poller.run", "libjvm.so", 9);
+
+    assertThat(SitesByHand.reading(shop, own).ofApplication().sites()).containsExactly(shop);
   }
 
   @Test

@@ -130,6 +130,7 @@ class AttachedUnderLoadTest {
   private ChildJvm program(Path jdk) {
     return new ChildJvm()
         .java(jdk)
+        .compilingFully()
         .environment("MALLOMETER_ATTACH", "auto")
         .options("-Xmx256m", "-XX:-CreateCoredumpOnCrash", "-XX:MaxMetaspaceSize=128m")
         .options("-XX:ErrorFile=" + directory.resolve("hs_err.log"));

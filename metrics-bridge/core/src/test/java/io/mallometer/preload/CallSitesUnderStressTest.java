@@ -94,6 +94,7 @@ class CallSitesUnderStressTest {
     Result result =
         new ChildJvm()
             .java(run.jdk())
+            .compilingFully()
             .preload(BundledLibrary.extract(directory))
             .environment("MALLOMETER_SAMPLE_INTERVAL", run.interval())
             .environment("MALLOMETER_OVERHEAD_TARGET", "off")

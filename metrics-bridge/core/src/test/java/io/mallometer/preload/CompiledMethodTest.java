@@ -56,6 +56,7 @@ class CompiledMethodTest {
       String output =
           new ChildJvm()
               .java(home)
+              .compilingFully()
               .timeout(Duration.ofMinutes(3))
               .preloadUnless(attached, BundledLibrary.extract(directory))
               .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")

@@ -34,6 +34,7 @@ class DamagedDescriptionTest {
       ChildJvm.Result result =
           new ChildJvm()
               .java(home)
+              .compilingFully()
               .timeout(Duration.ofMinutes(5))
               .environment("MALLOMETER_OVERHEAD_TARGET", "off")
               .options("-Xbatch", "-XX:+UseSerialGC")

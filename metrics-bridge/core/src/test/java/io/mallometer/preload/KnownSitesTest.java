@@ -196,7 +196,10 @@ class KnownSitesTest {
   }
 
   private ChildJvm child() throws IOException {
-    return new ChildJvm().preload(BundledLibrary.extract(directory)).options("-Xmx256m");
+    return new ChildJvm()
+        .compilingFully()
+        .preload(BundledLibrary.extract(directory))
+        .options("-Xmx256m");
   }
 
   private static List<Known> run(ChildJvm child, String... arguments) {

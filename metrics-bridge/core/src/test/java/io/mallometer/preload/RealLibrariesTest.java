@@ -106,6 +106,7 @@ class RealLibrariesTest {
    */
   private String run(String option) throws IOException {
     return new ChildJvm()
+        .compilingFully()
         .preload(BundledLibrary.extract(directory))
         .environment("MALLOMETER_OVERHEAD_TARGET", "50%")
         .options("-Xmx256m", option, "-XX:+PrintCompilation")

@@ -26,6 +26,7 @@ class SampledStacksTest {
   void aSampleWithNativeAndJavaFramesTakesLessThanTenMicroseconds() throws Exception {
     ChildJvm child =
         new ChildJvm()
+            .compilingFully()
             .preload(BundledLibrary.extract(directory))
             .environment("MALLOMETER_SAMPLE_INTERVAL", "64k")
             .environment("MALLOMETER_OVERHEAD_TARGET", "off");

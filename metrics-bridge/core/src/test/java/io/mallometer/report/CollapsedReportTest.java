@@ -8,8 +8,10 @@ import io.mallometer.model.Estimate;
 import io.mallometer.model.StackFrame;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class CollapsedReportTest {
 
   @Test

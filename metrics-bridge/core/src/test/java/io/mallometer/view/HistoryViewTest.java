@@ -3,13 +3,16 @@ package io.mallometer.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.ChargedPart;
+import io.mallometer.model.HistoryPoint;
 import io.mallometer.model.MemoryMoment;
 import io.mallometer.model.ResidentPart;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class HistoryViewTest {
 
   /** The view contains the sums that the page shows, so that the page need not compute them. */
@@ -27,5 +30,20 @@ class HistoryViewTest {
 
     assertThat(memory.residentBytes()).containsExactly(Double.NaN, 16.0);
     assertThat(memory.chargedBytes()).containsExactly(Double.NaN, 6.0);
+  }
+
+  /** The counters begin anew after the third point, and the last two points have one time. */
+  @Test
+  void aRateIsUnknownWhereCountersBeginAnewAndWhereNoTimeHasPassed() {
+    List<HistoryPoint> points =
+        List.of(point(0, 0), point(10, 50), point(20, 74), point(30, 4), point(30, 4));
+
+    assertThat(HistoryView.of(List.of(), points).malloc().allocationsPerSecond())
+        .containsExactly(Double.NaN, 5.0, 2.0, Double.NaN, Double.NaN);
+  }
+
+  private static HistoryPoint point(long second, double allocations) {
+    return new HistoryPoint(
+        Instant.ofEpochSecond(second), 0, 0, 0, allocations, 0, 0, 0, 0, 0, 0, 0);
   }
 }

@@ -14,9 +14,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that the sites of HotSpot and mallometer are shown on request only. */
+@Tag("any-jdk")
 class OwnerParameterTest {
 
   private static final String OWN = "io.mallometer.internal.x.Y.read";

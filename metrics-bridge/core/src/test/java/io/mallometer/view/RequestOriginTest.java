@@ -6,11 +6,13 @@ import io.mallometer.view.Answer.Outcome;
 import io.mallometer.view.Answer.Told;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests which origins may send requests that change something. */
+@Tag("any-jdk")
 class RequestOriginTest {
 
   private static final String HOST = "shop.example:8080";

@@ -90,6 +90,7 @@ class AgentNamesTest {
 
   private static ProcessBuilder java(String... arguments) {
     List<String> command = new ArrayList<>(List.of(arguments));
+    command.add(0, "-XX:TieredStopAtLevel=1");
     command.add(0, Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("LD_PRELOAD", LIBRARY.toString());

@@ -10,8 +10,10 @@ import io.mallometer.model.Snapshot;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class AccountReadingsTest {
 
   private static final long SECOND = 1_000_000_000L;

@@ -32,9 +32,11 @@ import java.util.function.IntFunction;
 import java.util.function.LongToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the diagnoses of programs with known causes of growth, mostly after ten minutes. */
+@Tag("any-jdk")
 class AccountTest {
 
   private static final Duration TEN_MINUTES = Duration.ofMinutes(10);

@@ -29,12 +29,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongToDoubleFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests the state and the sentence of the diagnosis in many situations, as worked examples in MiB.
  * The process was started at noon in a cgroup of 1,000 MiB, and its start-up ended at 12:02.
  */
+@Tag("any-jdk")
 class DiagnosisTest {
 
   private static final double MIB = 1 << 20;

@@ -8,9 +8,11 @@ import io.mallometer.model.State;
 import io.mallometer.model.Status;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests two hours of polls. Points are identified by their times. */
+@Tag("any-jdk")
 class HistoryTest {
 
   private static final long SECOND = 1_000_000_000L;

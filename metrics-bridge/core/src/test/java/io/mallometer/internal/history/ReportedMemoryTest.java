@@ -8,10 +8,12 @@ import io.mallometer.VerdictsByHand;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that a report shows the latest memory that was recorded. */
+@Tag("any-jdk")
 class ReportedMemoryTest {
 
   private static final long MIB = 1 << 20;

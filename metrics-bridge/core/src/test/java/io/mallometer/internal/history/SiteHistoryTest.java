@@ -17,8 +17,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class SiteHistoryTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");

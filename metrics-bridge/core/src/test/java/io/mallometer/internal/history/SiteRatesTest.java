@@ -11,11 +11,13 @@ import java.time.Instant;
 import java.util.List;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests rates of sites that are read every 15 s. Each sample stands for the same number of bytes.
  */
+@Tag("any-jdk")
 class SiteRatesTest {
 
   private static final int STEP = 15;

@@ -10,6 +10,7 @@ import io.mallometer.model.Verdict;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests that the verdicts on a recorded trace are the same as the verdicts on the process at the
  * time of the recording.
  */
+@Tag("any-jdk")
 class EvidenceTraceTest {
 
   private static final double TWENTY_MINUTES = 1_200;

@@ -9,6 +9,7 @@ import io.mallometer.model.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Tests each rule of the leak test with a site that would have another verdict without the rule.
  */
+@Tag("any-jdk")
 class LeakTestTest {
 
   private static final long START = 77_000_000_000L;

@@ -36,10 +36,12 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests when sites are judged, and how verdicts are published. */
+@Tag("any-jdk")
 class LeakWatchTest {
 
   private static final long SECOND = 1_000_000_000L;

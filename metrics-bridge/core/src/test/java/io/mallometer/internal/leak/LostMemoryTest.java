@@ -20,9 +20,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests when memory is searched, and which results of two searches show that memory is lost. */
+@Tag("any-jdk")
 class LostMemoryTest {
 
   private static final int SITE = 388;

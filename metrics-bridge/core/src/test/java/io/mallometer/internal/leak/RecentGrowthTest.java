@@ -8,9 +8,11 @@ import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests which sites have more live memory than some minutes ago. */
+@Tag("any-jdk")
 class RecentGrowthTest {
 
   private static final int SITE = 3;

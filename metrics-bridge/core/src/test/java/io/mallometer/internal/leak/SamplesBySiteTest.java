@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.internal.leak.evidence.SampledObject;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests which samples belong to a site. */
+@Tag("any-jdk")
 class SamplesBySiteTest {
 
   @Test

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mallometer.model.StackFrame;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the numbers and names in verdicts. */
+@Tag("any-jdk")
 class SentenceTest {
 
   /**

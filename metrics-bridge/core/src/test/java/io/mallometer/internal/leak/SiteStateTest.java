@@ -6,9 +6,11 @@ import io.mallometer.internal.history.KnownLeak;
 import io.mallometer.model.LeakEvidence;
 import io.mallometer.model.Verdict;
 import java.time.Instant;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the effect of lost memory on a verdict while searches find the loss, and afterwards. */
+@Tag("any-jdk")
 class SiteStateTest {
 
   private static final Assessment GROWS =

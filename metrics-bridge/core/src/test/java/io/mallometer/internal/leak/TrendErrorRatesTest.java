@@ -2,12 +2,14 @@ package io.mallometer.internal.leak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Measures the share of series without growth that are called growing. {@code
  * docs/explanation/leaks.md} states these shares.
  */
+@Tag("any-jdk")
 class TrendErrorRatesTest {
 
   /**

@@ -10,9 +10,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the time without evidence. Epochs last 5 s. */
+@Tag("any-jdk")
 class VoidTimeTest {
 
   private static final long SECOND = 1_000_000_000L;

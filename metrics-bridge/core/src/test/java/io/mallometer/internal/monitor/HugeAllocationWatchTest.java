@@ -20,12 +20,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests that each huge request is reported once and in order, that gaps are counted, and that
  * reports are limited.
  */
+@Tag("any-jdk")
 class HugeAllocationWatchTest {
 
   private final List<String> told = new ArrayList<>();

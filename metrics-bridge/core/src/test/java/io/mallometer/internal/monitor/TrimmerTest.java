@@ -20,9 +20,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a trim reports the returned bytes, and that there is at most one trim a minute. */
+@Tag("any-jdk")
 class TrimmerTest {
 
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");

@@ -12,9 +12,11 @@ import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Way;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the words for holders and references. No word may claim more than is known. */
+@Tag("any-jdk")
 class OwnerFinderTest {
 
   private static final int SAMPLES = 10;

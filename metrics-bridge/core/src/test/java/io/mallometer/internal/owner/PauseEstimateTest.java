@@ -3,8 +3,10 @@ package io.mallometer.internal.owner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class PauseEstimateTest {
 
   private static final double GIB = 1L << 30;

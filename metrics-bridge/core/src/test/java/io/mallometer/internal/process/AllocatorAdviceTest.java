@@ -8,9 +8,11 @@ import io.mallometer.model.AllocatorStatistics;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests advice in worked examples, in MiB. No advice is given if it would gain nothing. */
+@Tag("any-jdk")
 class AllocatorAdviceTest {
 
   private static final double UNKNOWN = Double.NaN;

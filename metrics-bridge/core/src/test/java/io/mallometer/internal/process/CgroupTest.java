@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
  * Linux 6.1 and 6.12, from a cgroup in which a shell and a JVM had exceeded the limit. Other texts
  * of version 2 follow the kernel's documentation, with figures that can be added up by hand.
  */
+@Tag("any-jdk")
 class CgroupTest {
 
   private static final long MIB = 1 << 20;

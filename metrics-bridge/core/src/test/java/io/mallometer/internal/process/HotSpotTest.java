@@ -72,6 +72,7 @@ class HotSpotTest {
   void whatNobodyLimitedMayStillBeBounded() {
     String output =
         new ChildJvm()
+            .compilingFully()
             .options("-XX:+UseG1GC", "-XX:+TieredCompilation")
             .run(Configuration.class)
             .output();

@@ -13,8 +13,10 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class ResidentOriginsTest {
 
   private static final long KIB = 1024;

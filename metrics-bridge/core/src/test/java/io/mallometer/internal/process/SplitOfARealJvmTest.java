@@ -113,7 +113,11 @@ class SplitOfARealJvmTest {
 
   private String run(Jvm jvm, String mode) throws IOException {
     ChildJvm child =
-        new ChildJvm().java(jvm.jdk()).options("-Xmx256m", mode).options(jvm.options());
+        new ChildJvm()
+            .java(jvm.jdk())
+            .compilingFully()
+            .options("-Xmx256m", mode)
+            .options(jvm.options());
     if (jvm.preload()) {
       child.preload(BundledLibrary.extract(directory.resolve("library")));
     }

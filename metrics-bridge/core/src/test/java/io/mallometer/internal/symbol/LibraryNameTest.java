@@ -3,10 +3,12 @@ package io.mallometer.internal.symbol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("any-jdk")
 class LibraryNameTest {
 
   @ParameterizedTest

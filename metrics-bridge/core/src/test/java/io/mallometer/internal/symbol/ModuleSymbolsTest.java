@@ -9,12 +9,14 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** Reads the symbols of one real library under many paths. */
 @EnabledOnOs(OS.LINUX)
+@Tag("any-jdk")
 class ModuleSymbolsTest {
 
   private final AtomicInteger opened = new AtomicInteger();

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mallometer.model.StackFrame;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("any-jdk")
 class SiteNamingTest {
 
   private final SiteNaming naming = new SiteNaming(List.of());

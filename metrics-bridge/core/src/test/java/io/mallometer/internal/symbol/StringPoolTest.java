@@ -2,8 +2,10 @@ package io.mallometer.internal.symbol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class StringPoolTest {
 
   private final StringPool pool = new StringPool();

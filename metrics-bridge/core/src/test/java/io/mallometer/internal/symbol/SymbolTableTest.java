@@ -3,8 +3,10 @@ package io.mallometer.internal.symbol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class SymbolTableTest {
 
   private static final int LOCAL = 0x02;

@@ -74,7 +74,13 @@ final class PreloadedService implements AutoCloseable {
   private static PreloadedService start(List<String> options, String... arguments)
       throws IOException, InterruptedException {
     List<String> command =
-        new ArrayList<>(List.of(required("service.java"), "-Xmx96m", QUIET_COMPILER));
+        new ArrayList<>(
+            List.of(
+                required("service.java"),
+                "-Xmx96m",
+                QUIET_COMPILER,
+                "-XX:+UnlockDiagnosticVMOptions",
+                "-XX:-BytecodeVerificationRemote"));
     command.addAll(options);
     command.add("-jar");
     command.addAll(List.of(required("service.jar"), "--server.port=0"));

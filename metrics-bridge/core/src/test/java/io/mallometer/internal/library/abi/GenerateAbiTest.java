@@ -67,6 +67,8 @@ class GenerateAbiTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 PROGRAM.toString(),
                 "java",
                 changed.toString(),

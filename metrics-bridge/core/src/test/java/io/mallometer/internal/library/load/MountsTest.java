@@ -3,8 +3,10 @@ package io.mallometer.internal.library.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("any-jdk")
 class MountsTest {
 
   private static final String MOUNTINFO =
