@@ -44,8 +44,8 @@ public record ResidentMemory(
         long copiedFileBytes,
     @Figure("Whether the JVM's own figures were there to help") boolean nativeMemoryTracking,
     @Figure(
-            "What decides on anonymous memory that no report names: frames, the stack of the call "
-                + "that reserved it, or rules, its shape and its neighbours")
+            "What tells memory without a report apart: frames of the call that reserved it, or "
+                + "rules")
         String by,
     @Figure(value = "How many mappings were read", unit = COUNT) int mappings,
     @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
