@@ -164,7 +164,7 @@ def tracked(home, pid):
     report = subprocess.run([f"{home}/bin/jcmd", str(pid), "VM.native_memory", "detail", "scale=1"], capture_output=True, text=True, check=True).stdout
     pages = collections.defaultdict(set)
     for line in report.splitlines():
-        found = re.match(r"\[0x([0-9a-f]+) - 0x([0-9a-f]+)\] reserved .*for (.+) from", line)
+        found = re.match(r"\[0x([0-9a-f]+) - 0x([0-9a-f]+)\] reserved .*for (.+?)(?: from|$)", line)
         if found:
             pages[CATEGORIES.get(found[3], JVM_ITSELF)] |= frames_of(pid, int(found[1], 16), int(found[2], 16))
     zeros = {frame_of_zeros()}
