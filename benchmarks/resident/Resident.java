@@ -16,11 +16,17 @@ import org.apache.arrow.memory.RootAllocator;
 /**
  * Programs whose resident set is to be divided into parts. "jna" and "ffm" call a library of their own, which maps and touches 120 MiB;
  * "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers.
+ * "cost" prints the time that mapping and unmapping take below Java frames, with the library and without.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
+  private static final int CALLS = 20;
+  // Together less than the stacks that are walked at once.
+  private static final int WARM_SLICES = 20;
+  private static final int SLICES = 50;
+  private static final int PAIRS = 50;
   private static final List<ArrowBuf> ARROW = new ArrayList<>();
 
   private Resident() {}
@@ -32,6 +38,7 @@ public final class Resident {
       case "jna" -> mapByJna(arguments[1]);
       case "ffm" -> mapByForeignFunction(function(arguments[1]));
       case "arrow" -> useArrow();
+      case "cost" -> measureCost(NativeLibrary.getInstance(arguments[1]));
       default -> useNetty();
     }
     Thread.sleep(Long.MAX_VALUE);
@@ -64,6 +71,38 @@ public final class Resident {
         linker
             .getMethod("downcallHandle", Class.forName("java.lang.foreign.MemorySegment"), descriptor, options.getClass())
             .invoke(linker.getMethod("nativeLinker").invoke(null), found.get(), type, options);
+  }
+
+  /** Prints the time of a pair of mmap and munmap in nanoseconds, without and with the library, in turns. */
+  private static void measureCost(NativeLibrary own) throws InterruptedException {
+    NativeLibrary mallometer = NativeLibrary.getProcess();
+    // Until then as many stacks may be walked at once as ever.
+    Thread.sleep(80_000);
+    StringBuilder line = new StringBuilder("pairs");
+    for (int i = 0; i < WARM_SLICES + SLICES; i++) {
+      mallometer.getFunction("mallometer_disable").invokeInt(new Object[0]);
+      long without = nanosOfPairs(CALLS, own);
+      mallometer.getFunction("mallometer_enable").invokeInt(new Object[0]);
+      long with = nanosOfPairs(CALLS, own);
+      if (i >= WARM_SLICES) {
+        line.append(' ').append(without / PAIRS).append(' ').append(with / PAIRS);
+      }
+    }
+    mapBelow(CALLS, own);
+    System.out.println(line);
+  }
+
+  private static long nanosOfPairs(int calls, NativeLibrary own) {
+    return calls == 0 ? own.getFunction("own_pairs").invokeLong(new Object[] {(long) PAIRS}) : nanosOfPairs(calls - 1, own);
+  }
+
+  /** Maps memory below the same frames, by which their number is seen. */
+  private static void mapBelow(int calls, NativeLibrary own) {
+    if (calls > 0) {
+      mapBelow(calls - 1, own);
+    } else {
+      own.getFunction("own_map").invoke(new Object[] {BYTES});
+    }
   }
 
   private static void useArrow() {

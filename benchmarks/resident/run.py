@@ -12,6 +12,9 @@ line that has a library map 120 MiB has another amount, or if memory that jemall
 
 Then runs the demo under each collector with native memory tracking, and compares the rows with the resident pages of the addresses
 that NMT reports, by category. The rows do not use what NMT reports. The exit status is 1 if a category is more than 2 MiB away.
+
+Last measures by how much the library prolongs mmap and munmap that a library calls below Java frames: the thread's processor time of 50
+pairs in turns with and without the library, median and quartiles of 50 turns. The exit status is 1 if it is more than 10 us.
 """
 import collections
 import ctypes
@@ -38,9 +41,17 @@ JEMALLOC = "libjemalloc.so.2"
 LIBRARIES = ("net.java.dev.jna:jna:${jna.version}", "org.apache.arrow:arrow-memory-unsafe:19.0.0")
 NETTY = {"netty-4.1": "4.1.140.Final", "netty-4.2": "4.2.20.Final"}
 # The programs of Resident.java, and the library that two of them call.
-OWN = ("jna", "ffm", "arrow", *NETTY)
+OWN = ("jna", "ffm", "arrow", "cost", *NETTY)
 OWN_LIBRARY = """#include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+long own_pairs(long pairs) {
+  struct timespec begin, end;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  for (long i = 0; i < pairs; i++) munmap(mmap(NULL, 256 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 256 << 10);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  return (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
+}
 void own_map(long bytes) { memset(mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, (size_t)bytes); }
 """
 OWN_LINES = {"jna": "Resident.mapByJna", "ffm": "Resident.mapByForeignFunction"}
@@ -54,6 +65,9 @@ ATTEMPTS = 100
 # The highest percentage of `unexplained`, and by how many percent the rows may differ from the kernel's sum.
 LIMITS = {"preloaded": (0.5, 1), "attached": (1, 1), "jemalloc": (5, 5)}
 NMT = "with NMT"
+COST = "cost"
+# The Java frames of that program's stacks, and by how many microseconds a stack may prolong a pair of mmap and munmap.
+COST_FRAME, COST_FRAMES, MOST_MICROSECONDS = "Resident.mapBelow", 20, 10
 BEFORE = "mapped before counting began"
 MOST_BEFORE = 5
 # The columns: the outermost frames of the stacks.
@@ -62,7 +76,7 @@ ROWS = ("java_heap", "metaspace", "class_space", "code_cache", "gc_and_jvm", "th
 COLLECTORS = ("G1", "Z", "Serial", "Parallel")
 CASES = [("demo", collector, "preloaded") for collector in COLLECTORS]
 CASES += [("demo", "G1", "attached"), ("demo", "Serial", "attached"), ("demo", "G1", "jemalloc")]
-CASES += [(name, "G1", "preloaded") for name in ("rocksdb", "lmdb", "duckdb", *OWN)]
+CASES += [(name, "G1", "preloaded") for name in ("rocksdb", "lmdb", "duckdb", *OWN) if name != COST]
 CASES += [("netty-4.1", "G1", "jemalloc"), ("rocksdb", "G1", "jemalloc")]
 CASES += [("demo", collector, NMT) for collector in COLLECTORS]
 # NMT's names of the memory of a row; all other names belong to JVM_ITSELF.
@@ -150,7 +164,7 @@ def tracked(home, pid):
     report = subprocess.run([f"{home}/bin/jcmd", str(pid), "VM.native_memory", "detail", "scale=1"], capture_output=True, text=True, check=True).stdout
     pages = collections.defaultdict(set)
     for line in report.splitlines():
-        found = re.match(r"\[0x([0-9a-f]+) - 0x([0-9a-f]+)\] reserved .*for (.+) from", line)
+        found = re.match(r"\[0x([0-9a-f]+) - 0x([0-9a-f]+)\] reserved .*for (.+?)(?: from|$)", line)
         if found:
             pages[CATEGORIES.get(found[3], JVM_ITSELF)] |= frames_of(pid, int(found[1], 16), int(found[2], 16))
     zeros = {frame_of_zeros()}
@@ -162,9 +176,7 @@ def comparable(stacks):
     rows = collections.Counter()
     for stack, figure in stacks:
         kind, of_jvm = kind_of(stack), stack.rsplit(";", 1)[-1].startswith("libjvm.so!")
-        if "CodeHeap::reserve" in stack:
-            kind = "code_cache"
-        elif kind == "mapped_files" and "Metaspace" in stack:
+        if kind == "mapped_files" and "Metaspace" in stack:
             kind = "class data archives"
         elif kind not in COMPARED and of_jvm and kind != "malloc":
             kind = JVM_ITSELF
@@ -253,6 +265,28 @@ def compare(name, stacks, sums):
     return columns, wrong
 
 
+def cost(home):
+    """Returns the columns of a row with the cost of the hooks below Java frames, and the list of what is wrong."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as made:
+        started = command(home, COST, "G1", "preloaded", port, pathlib.Path(made))
+        environment = dict(os.environ, MALLOMETER_STACKS="java", LD_PRELOAD=str(measure.LIBRARY))
+        with subprocess.Popen(started, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                line = next((line for line in process.stdout if line.startswith("pairs ")), "pairs")
+                stacks = quiet_answer(port, lambda: kernels_sum(process.pid))[0] or []
+            finally:
+                process.kill()
+    times = [int(word) / 1000 for word in line.split()[1:]]
+    pairs = list(zip(times[::2], times[1::2]))
+    frames = max((stack.count(COST_FRAME) for stack, _ in stacks), default=0)
+    if not pairs or frames < COST_FRAMES:
+        return [], [f"the cost was not measured below Java frames: {len(pairs)} pairs, {frames} frames"]
+    more = measure.spread([after - before for before, after in pairs])
+    columns = [measure.spread([before for before, _ in pairs]), more, measure.spread([after / before for before, after in pairs])]
+    return [str(column) for column in columns], [f"a stack takes {more.median:.2f} us"] * (more.median > MOST_MICROSECONDS)
+
+
 def print_row(*columns):
     print("| " + " | ".join(columns) + " |", flush=True)
 
@@ -288,6 +322,13 @@ def main(arguments):
                     columns, complaints = judge(f"{name} on {version}", program, stacks, sums, how)
                 print_row(name, str(version), *columns)
                 wrong += complaints
+    print("", flush=True)
+    print_row("JDK", "mmap and munmap, us", "more with Java frames, us", "ratio")
+    print_row(*["---"] * 4)
+    for home in homes if only in COST else []:
+        columns, complaints = cost(home)
+        print_row(str(measure.java_version(pathlib.Path(home))), *columns)
+        wrong += complaints
     print("\n".join(["", *wrong]))
     return bool(wrong)
 

@@ -615,6 +615,7 @@ public abstract class FaceContract {
                 2_000,
                 0,
                 true,
+                ResidentMemory.BY_FRAMES,
                 321,
                 0.005,
                 99_000,

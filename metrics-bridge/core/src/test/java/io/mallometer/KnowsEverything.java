@@ -123,6 +123,7 @@ public final class KnowsEverything implements AutoCloseable {
                 2,
                 0,
                 true,
+                ResidentMemory.BY_FRAMES,
                 321,
                 0.005,
                 4,

@@ -40,6 +40,10 @@ public record ResidentMemory(
             unit = BYTES)
         long copiedFileBytes,
     @Figure("Whether the JVM's own figures were there to help") boolean nativeMemoryTracking,
+    @Figure(
+            "What tells memory without a report apart: frames of the call that reserved it, or "
+                + "rules")
+        String by,
     @Figure(value = "How many mappings were read", unit = COUNT) int mappings,
     @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
     long mallocBytes,
@@ -58,6 +62,11 @@ public record ResidentMemory(
       @Figure("The call site: Class.method, or library!symbol") String name,
       @Figure("Its source line, such as Mapper.java:12; empty if unknown") String place,
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
+
+  /** The value of {@code by} if the start of the JVM was recorded with the symbols of its code. */
+  public static final String BY_FRAMES = "frames";
+
+  public static final String BY_RULES = "rules";
 
   /** The largest number of files that are listed. */
   public static final int MOST_FILES = 10;
@@ -86,6 +95,7 @@ public record ResidentMemory(
         presumedBytes,
         copiedFileBytes,
         nativeMemoryTracking,
+        BY_RULES,
         mappings,
         costSeconds,
         parts.entrySet().stream()

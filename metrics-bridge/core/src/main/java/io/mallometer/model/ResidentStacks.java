@@ -11,8 +11,8 @@ import java.util.List;
  * @param time the time of the reading
  * @param residentBytes the resident set size
  * @param stacks the stacks, most bytes first
- * @param reason the reason why mappings have no call sites, or why there is no newer reading; empty
- *     if neither applies
+ * @param reason the reason why mappings or the JVM's kinds of memory have no call sites, or why
+ *     there is no newer reading; empty if none applies
  */
 public record ResidentStacks(
     Instant time, long residentBytes, List<ResidentStack> stacks, String reason) {

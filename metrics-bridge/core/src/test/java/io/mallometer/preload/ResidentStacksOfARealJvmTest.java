@@ -5,11 +5,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mallometer.ChildJvm;
 import io.mallometer.internal.library.load.BundledLibrary;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +29,12 @@ class ResidentStacksOfARealJvmTest {
 
   private static final String CLASS = "io.mallometer.preload.MapsMemory.";
   private static final int FIRST_WITH_LINKER = 22;
+  private static final String BY_RULES = "rules tell the JVM's kinds of memory";
+
+  /** The place in an ELF file of the offset of its section headers, and that of their number. */
+  private static final int SECTIONS_OFFSET = 40;
+
+  private static final int SECTIONS_COUNT = 60;
 
   /**
    * The tolerance in bytes, for pages that are touched between the readings of smaps and of the
@@ -46,6 +57,81 @@ class ResidentStacksOfARealJvmTest {
     assertThat(bytes(moment("mapped", output), line -> line.startsWith("[unexplained]")))
         .as(output)
         .isLessThan(number("apart mapped", output) / 50);
+    assertThat(moment("mapped", output))
+        .as("the map of the code heap's segments")
+        .anyMatch(line -> line.startsWith("[code_cache]") && line.contains("!CodeHeap::reserve"));
+    assertThat(output).doesNotContain(BY_RULES);
+  }
+
+  /**
+   * A library without section headers has no .symtab, like a stripped one, so only its exported
+   * functions have names.
+   */
+  @Test
+  void withoutSymbolsOfTheJvmRulesTellItsKinds() throws Exception {
+    Path jdk = withoutSymbols(Path.of(System.getProperty("java.home")));
+
+    String output =
+        child()
+            .java(jdk)
+            .preload(BundledLibrary.extract(directory))
+            .environment("MALLOMETER_STACKS", "java")
+            .run(MapsMemory.class)
+            .output();
+
+    removeLinks(jdk);
+    List<String> mapped = moment("mapped", output);
+    assertThat(output).contains(BY_RULES);
+    assertThat(mapped).noneMatch(line -> line.contains("!CodeHeap") || line.contains("!os::"));
+    for (String kind : List.of("java_heap", "metaspace", "code_cache", "gc_and_jvm")) {
+      assertThat(bytes(mapped, line -> line.startsWith("[" + kind + "]"))).as(kind).isPositive();
+    }
+    assertThat(bytes(mapped, line -> line.startsWith("[unexplained]")))
+        .as(output)
+        .isLessThan(number("apart mapped", output) / 50);
+  }
+
+  /**
+   * Returns a JDK of links to another one, with a copy of libjvm.so that has no section headers.
+   */
+  private Path withoutSymbols(Path jdk) throws IOException {
+    Path copy = directory.resolve("jdk");
+    linkAll(jdk, copy, "lib", "bin");
+    linkAll(jdk.resolve("bin"), copy.resolve("bin"), "java");
+    linkAll(jdk.resolve("lib"), copy.resolve("lib"), "server", "libjli.so");
+    linkAll(jdk.resolve("lib/server"), copy.resolve("lib/server"), "libjvm.so");
+    for (String file : List.of("bin/java", "lib/libjli.so", "lib/server/libjvm.so")) {
+      Files.copy(jdk.resolve(file), copy.resolve(file));
+    }
+    try (RandomAccessFile file =
+        new RandomAccessFile(copy.resolve("lib/server/libjvm.so").toFile(), "rw")) {
+      file.seek(SECTIONS_OFFSET);
+      file.writeLong(0);
+      file.seek(SECTIONS_COUNT);
+      file.writeShort(0);
+    }
+    return copy;
+  }
+
+  /** Removes the links, about which JUnit would warn. */
+  private static void removeLinks(Path jdk) throws IOException {
+    try (Stream<Path> files = Files.walk(jdk)) {
+      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+        Files.delete(link);
+      }
+    }
+  }
+
+  /** Links all files of a directory but some. */
+  private static void linkAll(Path from, Path to, String... others) throws IOException {
+    Files.createDirectories(to);
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
+      for (Path file : files) {
+        if (!List.of(others).contains(file.getFileName().toString())) {
+          Files.createSymbolicLink(to.resolve(file.getFileName()), file);
+        }
+      }
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.ResidentMemory.Mapped;
 import io.mallometer.model.StackFrame;
 import java.util.ArrayList;
@@ -18,44 +19,23 @@ final class ApplicationMappings {
 
   private ApplicationMappings() {}
 
-  /**
-   * Returns the resident bytes of each call site, most first.
-   *
-   * @param unknown the mappings of unknown kind, ascending by address
-   * @param ranges the ranges that the process mapped, ascending by address
-   */
-  static List<Mapped> in(List<Mapping> unknown, List<MappedRange> ranges, AddressSpace memory) {
-    List<MappedRange> known = new ArrayList<>();
-    List<Range> bounds = new ArrayList<>();
-    for (MappedRange range : ranges) {
-      if (range.isOfApplication()) {
-        known.add(range);
-        bounds.add(new Range(range.start(), range.end()));
-      }
-    }
+  /** Returns the resident bytes of each call site, most first. */
+  static List<Mapped> in(List<Piece> pieces) {
     ApplicationMappings mappings = new ApplicationMappings();
-    if (!known.isEmpty()) {
-      Pieces pieces = new Pieces(memory, unknown);
-      pieces.cut(bounds);
-      mappings.add(pieces.all(), known);
+    for (Piece piece : pieces) {
+      if (piece.kind() == Kind.UNKNOWN && piece.mapping().residentBytes() > 0) {
+        piece
+            .range()
+            .filter(MappedRange::isOfApplication)
+            .ifPresent(range -> mappings.add(range, piece.mapping().residentBytes()));
+      }
     }
     return mappings.mostFirst();
   }
 
-  private void add(List<Mapping> pieces, List<MappedRange> known) {
-    int next = 0;
-    for (Mapping piece : pieces) {
-      while (next < known.size() && known.get(next).end() <= piece.start()) {
-        next++;
-      }
-      if (next < known.size()
-          && known.get(next).start() <= piece.start()
-          && piece.residentBytes() > 0) {
-        MappedRange range = known.get(next);
-        String place = StackFrame.place(range.frames(), range.name());
-        bytes.merge(new Site(range.name(), place), piece.residentBytes(), Long::sum);
-      }
-    }
+  private void add(MappedRange range, long resident) {
+    String place = StackFrame.place(range.frames(), range.name());
+    bytes.merge(new Site(range.name(), place), resident, Long::sum);
   }
 
   private List<Mapped> mostFirst() {

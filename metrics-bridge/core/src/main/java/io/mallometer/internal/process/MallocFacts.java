@@ -1,6 +1,8 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.model.SelfReport.SlotPages;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -17,8 +19,12 @@ import java.util.OptionalLong;
 record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
-  /** Returns the most bytes that the library takes besides its file, tables and sampled objects. */
-  long counterBytes() {
-    return Math.max(0, footprintBytes - tableBytes - slots.excessBytes());
+  /**
+   * Returns the most bytes that the library takes besides its file, its tables, its slots and its
+   * ranges. It reports either all of its ranges or none.
+   */
+  long unlistedBytes(List<MappedRange> ranges) {
+    boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);
+    return listed ? 0 : Math.max(0, footprintBytes - tableBytes - slots.excessBytes());
   }
 }

@@ -51,6 +51,10 @@ final class ProcessMemorySource implements MemorySource {
   private static final List<String> OTHER_ALLOCATORS =
       List.of("libjemalloc", "libtcmalloc", "libmimalloc", "ld-musl");
 
+  private static final String WITHOUT_FRAMES =
+      "rules tell the JVM's kinds of memory, because libjvm has no symbols or its start was not"
+          + " recorded";
+
   private final FileCache fileCache;
   private final MappedChunks.Searched searched = new MappedChunks.Searched();
   private ProcessMemory latest = ProcessMemory.unknown();
@@ -204,6 +208,7 @@ final class ProcessMemorySource implements MemorySource {
             split.presumedBytes(),
             split.copiedFileBytes(),
             jvm.tracking().isPresent(),
+            Piece.byFrames(named) ? ResidentMemory.BY_FRAMES : ResidentMemory.BY_RULES,
             mappings.get().size(),
             (processorNanos.getAsLong() - start) / 1e9,
             split.mallocBytes(),
@@ -255,16 +260,22 @@ final class ProcessMemorySource implements MemorySource {
             counted.time(),
             residentBytes(mappings.get()),
             origins(mappings.get(), counted, ranges, sites),
-            reason(counted.self().remark(), sites)));
+            reason(counted.self().remark(), sites, ranges)));
   }
 
-  /** Returns the library's reason why mappings have no call sites; empty if they have. */
-  private static String reason(String remark, CallSites sites) {
+  /**
+   * Returns the library's reason why mappings have no call sites, or that the frames of the JVM's
+   * calls are unknown; empty if both are known.
+   */
+  private static String reason(String remark, CallSites sites, List<MappedRange> ranges) {
     int begin = remark.indexOf("mappings are not recorded");
     if (begin >= 0) {
       return remark.substring(begin);
     }
-    return sites.sites().isEmpty() ? sites.reason() : "";
+    if (sites.sites().isEmpty() && !sites.reason().isEmpty()) {
+      return sites.reason();
+    }
+    return Piece.byFrames(ranges) ? "" : WITHOUT_FRAMES;
   }
 
   private static List<ResidentStack> origins(

@@ -1,7 +1,6 @@
 package io.mallometer.internal.process;
 
 import io.mallometer.internal.library.MappedRange;
-import io.mallometer.internal.library.MappedRange.Owner;
 import io.mallometer.internal.process.MappingKinds.Kind;
 import io.mallometer.model.CallSite;
 import io.mallometer.model.ResidentPart;
@@ -12,14 +11,14 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Attributes the resident bytes to the code that requested them.
  *
- * <p>The pieces of a {@link ResidentSplit} are cut at the bounds of the ranges that the process
- * mapped. A piece in a range with a call site gets the stack of that call, under a frame with the
- * kind that the split found; memory of unknown kind that the JVM mapped counts as structures of the
- * JVM. A mapped file gets a frame with its name. Any other piece gets only the frame with its kind.
+ * <p>A {@link Piece} in a range with a call site gets the stack of that call, under a frame with
+ * its kind. A mapped file gets a frame with its name. Any other piece gets only the frame with its
+ * kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
@@ -50,31 +49,21 @@ final class ResidentOrigins {
   /**
    * Returns the stacks, most bytes first.
    *
-   * @param pieces the mappings, cut at the bounds of the ranges
-   * @param kinds the kinds of the pieces
-   * @param ranges the ranges that the process mapped, ascending by address
+   * @param unlistedBytes the most bytes that the library takes in memory of unknown kind
    * @param sites malloc's call sites
    * @param facts the facts about malloc that the split used
    * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> of(
-      List<Mapping> pieces,
-      List<Kind> kinds,
-      List<MappedRange> ranges,
+      List<Piece> pieces,
+      long unlistedBytes,
       List<CallSite> sites,
       MallocFacts facts,
       boolean attached) {
-    boolean told = ranges.stream().anyMatch(range -> range.owner() == Owner.LIBRARY);
-    ResidentOrigins origins = new ResidentOrigins(told ? 0 : facts.counterBytes(), attached);
-    int next = 0;
-    for (int i = 0; i < pieces.size(); i++) {
-      Mapping piece = pieces.get(i);
-      while (next < ranges.size() && ranges.get(next).end() <= piece.start()) {
-        next++;
-      }
-      boolean known = next < ranges.size() && ranges.get(next).start() <= piece.start();
-      if (piece.residentBytes() > 0) {
-        origins.add(piece, kinds.get(i), known ? List.of(ranges.get(next)) : List.of(), facts);
+    ResidentOrigins origins = new ResidentOrigins(unlistedBytes, attached);
+    for (Piece piece : pieces) {
+      if (piece.mapping().residentBytes() > 0) {
+        origins.add(piece.mapping(), piece.kind(), piece.range(), facts.glibc());
       }
     }
     origins.divideSlots(facts.slots().excessBytes());
@@ -83,22 +72,17 @@ final class ResidentOrigins {
     return origins.stacks();
   }
 
-  private void add(Mapping piece, Kind kind, List<MappedRange> range, MallocFacts facts) {
+  private void add(Mapping piece, Kind kind, Optional<MappedRange> range, boolean glibc) {
     long resident = piece.residentBytes();
-    Owner owner = range.isEmpty() ? Owner.PROGRAM : range.get(0).owner();
-    if (kind == Kind.MALLOMETER || owner == Owner.LIBRARY) {
+    if (kind == Kind.MALLOMETER) {
       add(resident, ResidentPart.MALLOMETER.tag(), List.of());
     } else if (kind == Kind.SLOTS) {
       slots += resident;
-    } else if (kind == Kind.MALLOC || owner == Owner.ALLOCATOR) {
+    } else if (kind == Kind.MALLOC) {
       malloc += resident;
-    } else if (!range.isEmpty()) {
-      List<StackFrame> frames = range.get(0).frames();
-      boolean structure = kind == Kind.UNKNOWN && range.get(0).isOfJvm();
-      add(
-          resident,
-          nameOf(structure ? Kind.STRUCTURE : kind),
-          frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
+    } else if (range.isPresent()) {
+      List<StackFrame> frames = range.get().frames();
+      add(resident, nameOf(kind), frames.isEmpty() ? List.of(frame(WITHOUT_SITE)) : frames);
     } else if (kind == Kind.FILE || kind == Kind.SHARED_MEMORY) {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
@@ -106,7 +90,7 @@ final class ResidentOrigins {
       // The C library maps stacks without calling a hook, even if the library was preloaded.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
-    } else if (facts.glibc()) {
+    } else if (glibc) {
       unknown += resident;
     } else {
       malloc += resident;

@@ -91,17 +91,12 @@ final class ResidentSplit {
       MappedChunks.Searched searched,
       List<MappedRange> ranges) {
     ResidentSplit split = new ResidentSplit(jvm, malloc);
-    List<Mapping> pieces =
-        split.separate(
-            new Pieces(memory, withReservations(mappings)),
-            new MappedChunks(memory, MOST_PLACES, searched),
-            memory);
-    MappingKinds kinds = split.kinds(pieces);
-    split.assign(kinds, pieces);
-    split.mapped = ApplicationMappings.in(unknown(kinds, pieces), ranges, memory);
-    split.divideUnknown();
+    List<Piece> pieces = split.pieces(mappings, memory, searched, ranges);
+    split.assign(pieces);
+    split.mapped = ApplicationMappings.in(pieces);
+    split.divideUnknown(malloc.unlistedBytes(ranges));
     split.divideMalloc();
-    split.divideHugePages(mappings, kinds, pieces);
+    split.divideHugePages(mappings, pieces);
     return split;
   }
 
@@ -121,35 +116,31 @@ final class ResidentSplit {
       List<MappedRange> ranges,
       List<CallSite> sites,
       boolean attached) {
-    ResidentSplit split = new ResidentSplit(jvm, malloc);
+    List<Piece> pieces =
+        new ResidentSplit(jvm, malloc)
+            .pieces(mappings, memory, new MappedChunks.Searched(), ranges);
+    return ResidentOrigins.of(pieces, malloc.unlistedBytes(ranges), sites, malloc, attached);
+  }
+
+  /** Returns the pieces of the mappings by kind, cut also at the bounds of the ranges. */
+  private List<Piece> pieces(
+      List<Mapping> mappings,
+      AddressSpace memory,
+      MappedChunks.Searched searched,
+      List<MappedRange> ranges) {
     Pieces pieces = new Pieces(memory, withReservations(mappings));
-    MappedChunks chunks = new MappedChunks(memory, MOST_PLACES, new MappedChunks.Searched());
-    List<Mapping> rough = split.separate(pieces, chunks, memory);
+    List<Mapping> rough = separate(pieces, new MappedChunks(memory, MOST_PLACES, searched), memory);
+    MappingKinds kinds = kinds(rough);
+    Map<Long, Kind> kindsByStart = new HashMap<>();
+    for (int i = 0; i < rough.size(); i++) {
+      kindsByStart.put(rough.get(i).start(), kinds.of(i));
+    }
     List<Range> bounds = new ArrayList<>(ranges.size());
     for (MappedRange range : ranges) {
       bounds.add(new Range(range.start(), range.end()));
     }
-    Map<Long, Kind> kindsByStart = new HashMap<>();
-    MappingKinds kinds = split.kinds(rough);
-    for (int i = 0; i < rough.size(); i++) {
-      kindsByStart.put(rough.get(i).start(), kinds.of(i));
-    }
     pieces.cut(bounds);
-    return ResidentOrigins.of(
-        pieces.all(), kindsOfParts(pieces.all(), kindsByStart), ranges, sites, malloc, attached);
-  }
-
-  /**
-   * Returns the kind of each piece, which is the kind of the larger piece from which it was cut.
-   */
-  private static List<Kind> kindsOfParts(List<Mapping> parts, Map<Long, Kind> kindsByStart) {
-    List<Kind> kinds = new ArrayList<>(parts.size());
-    Kind latest = Kind.UNKNOWN;
-    for (Mapping part : parts) {
-      latest = kindsByStart.getOrDefault(part.start(), latest);
-      kinds.add(latest);
-    }
-    return kinds;
+    return Piece.of(pieces.all(), kindsByStart, ranges);
   }
 
   /**
@@ -208,31 +199,21 @@ final class ResidentSplit {
     return mapped;
   }
 
-  private static List<Mapping> unknown(MappingKinds kinds, List<Mapping> pieces) {
-    List<Mapping> unknown = new ArrayList<>();
-    for (int i = 0; i < pieces.size(); i++) {
-      if (kinds.of(i) == Kind.UNKNOWN) {
-        unknown.add(pieces.get(i));
-      }
-    }
-    return unknown;
-  }
-
   /**
    * Divides the huge pages of a mapping among its pieces, in proportion to their resident bytes.
    */
-  private void divideHugePages(List<Mapping> mappings, MappingKinds kinds, List<Mapping> pieces) {
+  private void divideHugePages(List<Mapping> mappings, List<Piece> pieces) {
     Map<ResidentPart, Long> huge = new EnumMap<>(ResidentPart.class);
     int next = 0;
-    for (int i = 0; i < pieces.size(); i++) {
-      Mapping piece = pieces.get(i);
+    for (Piece part : pieces) {
+      Mapping piece = part.mapping();
       while (mappings.get(next).end() <= piece.start()) {
         next++;
       }
       Mapping whole = mappings.get(next);
       if (whole.hugeBytes() > 0 && piece.residentBytes() > 0) {
         double share = (double) piece.residentBytes() / whole.residentBytes();
-        huge.merge(partOf(kinds.of(i)), Math.round(share * whole.hugeBytes()), Long::sum);
+        huge.merge(partOf(part.kind()), Math.round(share * whole.hugeBytes()), Long::sum);
       }
     }
     List<HugePages.Part> divided = new ArrayList<>();
@@ -331,15 +312,14 @@ final class ResidentSplit {
     return piece.residentBytes() > 0 && piece.name().isEmpty() && piece.committed();
   }
 
-  private void assign(MappingKinds kinds, List<Mapping> pieces) {
+  private void assign(List<Piece> pieces) {
     long[] resident = new long[Kind.values().length];
     boolean[] present = new boolean[resident.length];
-    for (int i = 0; i < pieces.size(); i++) {
-      Kind kind = kinds.of(i);
-      Mapping piece = pieces.get(i);
-      resident[kind.ordinal()] += piece.residentBytes();
+    for (Piece piece : pieces) {
+      Kind kind = piece.kind();
+      resident[kind.ordinal()] += piece.mapping().residentBytes();
       present[kind.ordinal()] = true;
-      countBeside(kind, piece);
+      countBeside(kind, piece.mapping());
     }
     for (Kind kind : Kind.values()) {
       if (present[kind.ordinal()]) {
@@ -352,7 +332,7 @@ final class ResidentSplit {
     if (kind == Kind.FILE) {
       copiedFiles += piece.copiedBytes();
       files.merge(piece.name(), piece.residentBytes() - piece.copiedBytes(), Long::sum);
-    } else if (kind == Kind.STRUCTURE) {
+    } else if (kind == Kind.STRUCTURE && piece.committed()) {
       recognisedStructures += piece.bytes();
     } else if (kind == Kind.MALLOC && piece.name().equals(MappingKinds.MAPPED_CHUNKS)) {
       untouched += piece.bytes() - piece.residentBytes();
@@ -380,10 +360,10 @@ final class ResidentSplit {
     untouched += Math.max(0, objects - (resident - excess));
   }
 
-  private void divideUnknown() {
+  private void divideUnknown(long unlistedBytes) {
     long apart = mapped.stream().mapToLong(Mapped::bytes).sum();
     unknownResident -= apart;
-    long library = Math.min(unknownResident, malloc.counterBytes());
+    long library = Math.min(unknownResident, unlistedBytes);
     if (library > 0) {
       add(ResidentPart.MALLOMETER, library);
     }

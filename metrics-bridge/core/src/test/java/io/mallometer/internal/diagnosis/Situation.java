@@ -298,6 +298,7 @@ class Situation {
         split.presumedBytes(),
         split.copiedFileBytes(),
         split.nativeMemoryTracking(),
+        split.by(),
         split.mappings(),
         split.costSeconds(),
         split.mallocBytes(),

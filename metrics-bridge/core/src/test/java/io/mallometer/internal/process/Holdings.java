@@ -1,5 +1,6 @@
 package io.mallometer.internal.process;
 
+import io.mallometer.internal.library.MappedRange;
 import io.mallometer.internal.library.NativeLibrary;
 import io.mallometer.internal.library.load.ProcessLibrary;
 import io.mallometer.model.ResidentMemory;
@@ -87,7 +88,7 @@ final class Holdings {
     print("all", last.parts());
     System.out.println("total=" + last.totalBytes());
     printPools("code", pool -> pool.startsWith("Code"));
-    System.out.println("tracking=" + last.nativeMemoryTracking());
+    System.out.println("tracking=" + last.nativeMemoryTracking() + " by=" + last.by());
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
   }
 
@@ -124,9 +125,14 @@ final class Holdings {
 
   private ResidentMemory split() {
     return source
-        .read(() -> interposer.read(Instant.EPOCH), OptionalLong.empty(), List::of)
+        .read(() -> interposer.read(Instant.EPOCH), OptionalLong.empty(), this::ranges)
         .resident()
         .orElseThrow();
+  }
+
+  private List<MappedRange> ranges() {
+    boolean counts = interposer.read(Instant.EPOCH).status().active();
+    return counts ? interposer.mappedRanges() : List.of();
   }
 
   private static void print(String kind, Map<ResidentPart, Long> bytes) {

@@ -132,9 +132,8 @@ class ResidentOriginsTest {
 
     assertThat(
             ResidentOrigins.of(
-                    Captured.mappings(smaps),
-                    List.of(Kind.SLOTS, Kind.SLOTS, Kind.SLOTS),
-                    List.of(),
+                    pieces(smaps, Kind.SLOTS),
+                    0,
                     List.of(),
                     new MallocFacts(OptionalLong.empty(), 5000, 0, slots, true),
                     false)
@@ -186,16 +185,15 @@ class ResidentOriginsTest {
     MallocFacts facts = new MallocFacts(OptionalLong.empty(), 0, 0, SlotPages.NONE, true);
 
     assertThat(
-            ResidentOrigins.of(
-                    Captured.mappings(smaps),
-                    List.of(Kind.THREAD_STACK),
-                    List.of(),
-                    List.of(),
-                    facts,
-                    true)
-                .stream()
+            ResidentOrigins.of(pieces(smaps, Kind.THREAD_STACK), 0, List.of(), facts, true).stream()
                 .map(ResidentOriginsTest::line))
         .containsExactly("[thread_stacks] 4096");
+  }
+
+  private static List<Piece> pieces(String smaps, Kind kind) {
+    return Captured.mappings(smaps).stream()
+        .map(mapping -> new Piece(mapping, kind, Optional.empty()))
+        .toList();
   }
 
   private static List<String> lines(

@@ -293,8 +293,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The program itself has mapped some ranges of the unknown memory, so these ranges are not
-   * presumed to be the JVM's tables.
+   * The program and its allocator mapped parts of this memory, so these parts are not presumed to
+   * be the JVM's tables. What the JVM mapped is not presumed either.
    */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
@@ -320,9 +320,10 @@ class ResidentSplitTest {
         .containsExactly(
             new Mapped("com.shop.Mapper.map", "Mapper.java:12", 12 * MIB),
             new Mapped("com.shop.Pool.map", "Mapper.java:12", MIB));
+    assertThat(split.presumedBytes()).isEqualTo(4 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
-        .containsEntry(ResidentPart.UNEXPLAINED, 50 * MIB);
+        .containsEntry(ResidentPart.UNEXPLAINED, 40 * MIB);
     assertThat(total(divide(unknown, ranges, false).parts())).isEqualTo(64 * MIB);
     assertThat(divide(unknown, ranges, false).parts())
         .containsEntry(ResidentPart.UNEXPLAINED, 13 * MIB);

@@ -108,7 +108,8 @@ class SplitOfARealJvmTest {
       assertCounted(growth, output);
     }
     assertAddsUp(growth.get("all"), output);
-    assertThat(output).contains("tracking=" + jvm.tracking());
+    assertThat(output)
+        .contains("tracking=" + jvm.tracking() + " by=" + (jvm.preload() ? "frames" : "rules"));
   }
 
   private String run(Jvm jvm, String mode) throws IOException {

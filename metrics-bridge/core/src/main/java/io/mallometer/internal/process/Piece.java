@@ -1,0 +1,113 @@
+package io.mallometer.internal.process;
+
+import io.mallometer.internal.library.MappedRange;
+import io.mallometer.internal.library.MappedRange.Owner;
+import io.mallometer.internal.process.MappingKinds.Kind;
+import io.mallometer.model.StackFrame;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A piece of a mapping, the kind of its memory, and the range of a call in which it lies.
+ *
+ * @param range the range; empty if the library recorded no call that mapped this memory
+ */
+record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
+
+  /** The kinds that rules derive only from the shape and the neighbours of anonymous memory. */
+  private static final Set<Kind> BY_SHAPE =
+      EnumSet.of(Kind.UNKNOWN, Kind.STRUCTURE, Kind.FILE, Kind.METASPACE, Kind.CLASS_SPACE);
+
+  /**
+   * The kinds of what HotSpot's functions reserve, by the beginning of their names. Most of these
+   * functions are in {@code .symtab} only, so a JVM without that section has no such frames.
+   */
+  private static final Map<String, Kind> RESERVING = new LinkedHashMap<>();
+
+  static {
+    RESERVING.put("CodeHeap::", Kind.CODE_CACHE);
+    RESERVING.put("CodeCache::", Kind.CODE_CACHE);
+    RESERVING.put("metaspace::", Kind.METASPACE);
+    RESERVING.put("Metaspace::", Kind.CLASS_SPACE);
+    RESERVING.put("Universe::reserve_heap", Kind.JAVA_HEAP);
+  }
+
+  private static final String START_OF_JVM = "JNI_CreateJavaVM";
+
+  /**
+   * Returns the pieces with their kinds.
+   *
+   * @param pieces the mappings, cut at the bounds of the ranges
+   * @param rules the kinds by the rules, by the first address; a piece without an entry has the
+   *     kind of the piece before it
+   * @param ranges the ranges, ascending by address
+   */
+  static List<Piece> of(List<Mapping> pieces, Map<Long, Kind> rules, List<MappedRange> ranges) {
+    List<Piece> all = new ArrayList<>(pieces.size());
+    Kind latest = Kind.UNKNOWN;
+    int next = 0;
+    for (Mapping mapping : pieces) {
+      latest = rules.getOrDefault(mapping.start(), latest);
+      while (next < ranges.size() && ranges.get(next).end() <= mapping.start()) {
+        next++;
+      }
+      boolean inRange = next < ranges.size() && ranges.get(next).start() <= mapping.start();
+      all.add(
+          inRange
+              ? new Piece(
+                  mapping, kind(mapping, latest, ranges.get(next)), Optional.of(ranges.get(next)))
+              : new Piece(mapping, latest, Optional.empty()));
+    }
+    return all;
+  }
+
+  /** Returns whether frames decide: whether the JVM's start was recorded, with its symbols. */
+  static boolean byFrames(List<MappedRange> ranges) {
+    return ranges.stream()
+        .anyMatch(
+            range ->
+                range.isOfJvm()
+                    && !range.frames().get(0).name().isEmpty()
+                    && range.frames().stream()
+                        .anyMatch(frame -> frame.name().equals(START_OF_JVM)));
+  }
+
+  /**
+   * Returns the kind of memory in a range. The stack of the call that reserved the range decides
+   * where the rules have only the shape of anonymous memory. If the JVM made the call and no frame
+   * tells for what, the rules decide whether the memory is class metadata.
+   */
+  private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
+    if (range.owner() == Owner.LIBRARY) {
+      return Kind.MALLOMETER;
+    }
+    if (range.owner() == Owner.ALLOCATOR) {
+      return byRules == Kind.SLOTS ? byRules : Kind.MALLOC;
+    }
+    if (!mapping.anonymous() || !BY_SHAPE.contains(byRules)) {
+      return byRules;
+    }
+    if (!range.isOfJvm()) {
+      return range.isOfApplication() ? Kind.UNKNOWN : byRules;
+    }
+    boolean metadata = byRules == Kind.METASPACE || byRules == Kind.CLASS_SPACE;
+    return reserved(range).orElse(metadata ? byRules : Kind.STRUCTURE);
+  }
+
+  /** Returns the kind of what the innermost known function of HotSpot reserves. */
+  private static Optional<Kind> reserved(MappedRange range) {
+    for (StackFrame frame : range.frames()) {
+      for (Map.Entry<String, Kind> function : RESERVING.entrySet()) {
+        if (frame.name().startsWith(function.getKey())) {
+          return Optional.of(function.getValue());
+        }
+      }
+    }
+    return Optional.empty();
+  }
+}
