@@ -309,7 +309,7 @@ class CommandLineTest {
 
       assertThat(result.exitCode()).as(words.toString()).isEqualTo(64);
       assertThat(result.out()).isEmpty();
-      assertThat(result.err()).contains("Exit codes");
+      assertThat(result.err()).contains("Exit codes").containsPattern("\nmallometer: .+\\s*$");
     }
   }
 

@@ -923,6 +923,23 @@ class ProcessCommandsTest {
     assertThat(Files.readString(log).split("Full thread dump", -1)).hasSize(2);
   }
 
+  @Test
+  @Order(17)
+  void aJvmWithoutTheAttachMechanismIsRefused() throws Exception {
+    List<String> closed =
+        List.of(
+            JAVA,
+            "-Xmx64m",
+            "-XX:+DisableAttachMechanism",
+            "-cp",
+            Path.of("target/test-classes").toAbsolutePath().toString(),
+            DeflaterLeak.class.getName());
+    withCommand(
+        closed,
+        directory.resolve("log"),
+        process -> refuses(7, "cannot be attached to", "attach", "" + process.pid()));
+  }
+
   /** JDK 21 and newer print a warning for each agent that is loaded. */
   @Test
   @Order(17)

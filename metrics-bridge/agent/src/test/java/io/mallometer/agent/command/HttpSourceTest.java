@@ -103,7 +103,8 @@ class HttpSourceTest {
       System.setErr(before);
     }
     assertThat(printed.toString(StandardCharsets.UTF_8))
-        .contains("mallometer: the answer is cut off; if the process was killed, read its recording");
+        .contains(
+            "mallometer: the answer is cut off; if the process was killed, read its recording");
     assertThat(directory).isEmptyDirectory();
   }
 }
