@@ -351,7 +351,7 @@ class ResidentSet(unittest.TestCase):
         self.assertRegex(self.wrong(pool, "netty-4.1", "jemalloc")[0], "bytes of jemalloc are mapped")
 
     def test_categories_are_compared_with_nmt(self):
-        stacks = [("[code_cache];libjvm.so!reserve", 10 * MIB), ("[gc_and_jvm];libjvm.so!CodeHeap::reserve;libjvm.so!reserve", MIB),
+        stacks = [("[code_cache];libjvm.so!reserve", 10 * MIB), ("[code_cache];libjvm.so!CodeHeap::reserve;libjvm.so!reserve", MIB),
                   ("[gc_and_jvm];libjvm.so!G1;libjvm.so!reserve", 3 * MIB), ("[mapped];Cart.open;liblmdb.so!map", 9 * MIB),
                   ("[mapped_files];libjvm.so!Metaspace::map;libjvm.so!reserve", 12 * MIB), ("[mapped_files];[libc.so.6]", MIB)]
         sums = {"code_cache": [11 * MIB] * 2, "class data archives": [12 * MIB] * 2, resident.JVM_ITSELF: [2 * MIB, 5 * MIB]}
