@@ -40,7 +40,8 @@ public record CallSite(
             unit = BYTES_PER_SECOND)
         double bytesPerSecond,
     @Figure(
-            value = "The length of the time that bytesPerSecond covers; unknown where the rate is unknown",
+            value =
+                "The length of the time that bytesPerSecond covers; unknown where the rate is unknown",
             unit = SECONDS)
         double rateSeconds,
     @Figure("How old the live objects are") Ages ages)

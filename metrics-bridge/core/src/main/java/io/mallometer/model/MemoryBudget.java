@@ -37,7 +37,9 @@ public record MemoryBudget(
    * Returns the limit minus the total: negative if the limit is too small; {@code NaN} without a
    * limit.
    */
-  @Figure(value = "The limit less the total of the lines; negative if the limit is too small", unit = BYTES)
+  @Figure(
+      value = "The limit less the total of the lines; negative if the limit is too small",
+      unit = BYTES)
   public double headroomBytes() {
     return limitBytes - totalBytes;
   }
