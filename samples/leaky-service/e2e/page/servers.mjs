@@ -11,7 +11,7 @@ const repository = join(here, '../../../..');
 const library = join(repository, 'interposer/target/native/linux-x86-64/libmallometer.so');
 const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin/java') : 'java';
 // These processes live for a minute: thorough compilation would cost more than it gives.
-const QUICK = ['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+const QUICK = ['-Xmx128m', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-XX:+UnlockDiagnosticVMOptions', '-XX:-BytecodeVerificationRemote'];
 const START_LIMIT = 120_000;
 
 function serviceJar() {
