@@ -693,10 +693,20 @@ public final class DiagnosisRules {
         || found.watched().toSeconds() >= limit.seconds() / WARM_UP_FACTOR;
   }
 
+  /**
+   * Returns whether growth is divided into rows. Until the parts of memory were read often enough,
+   * growth toward the maximum of the Java heap cannot be told from other growth. Where the parts
+   * cannot be read at all, the total alone counts.
+   */
+  private boolean mayBeExtrapolated() {
+    return account.isPresent() || input.readings().isEmpty();
+  }
+
   /** Returns whether growth was watched long enough to be extrapolated over a number of seconds. */
   private boolean isForeseeable(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
     return isWatchedEnough(found)
+        && mayBeExtrapolated()
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
@@ -725,6 +735,7 @@ public final class DiagnosisRules {
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
     return isWatchedEnough(found)
+        && mayBeExtrapolated()
         && found.isSteady()
         && found.isRecent()
         && limit.upperSeconds() < timeToAct().toSeconds();

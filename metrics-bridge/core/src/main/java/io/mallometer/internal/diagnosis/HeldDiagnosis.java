@@ -186,14 +186,19 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Puts the reasons of a new diagnosis that is too early into the diagnosis in force. The state in
-   * force stays.
+   * Puts the reasons of a new diagnosis that is too early into the diagnosis in force. The state
+   * act becomes watch, and any other state stays.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
+    boolean wasAct = latest.state() == State.ACT;
     latest =
         early.held(
-            latest.state(), latest.since(), DiagnosisRules.reasons(early), List.of(), List.of());
+            wasAct ? State.WATCH : latest.state(),
+            wasAct ? early.since() : latest.since(),
+            DiagnosisRules.reasons(early),
+            List.of(),
+            List.of());
     return latest;
   }
 

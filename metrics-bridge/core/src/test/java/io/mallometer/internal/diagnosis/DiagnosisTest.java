@@ -222,6 +222,27 @@ class DiagnosisTest {
         .isEqualTo(State.TOO_EARLY);
   }
 
+  /**
+   * The heap grows toward its maximum, which the limit has room for, and a busy machine reads the
+   * parts seldom.
+   */
+  @Test
+  void growthThatIsNotDividedYetIsTooEarly() {
+    for (int seconds : new int[] {15, 120}) {
+      Situation warms = new Situation(Duration.ofMinutes(4), second -> 200 + 2 * second);
+      warms.readingSeconds = seconds;
+      warms.limit = 1_200;
+      warms.heap = second -> 50 + 2 * second;
+      warms.mostHeap = 700;
+      warms.live = second -> 0;
+
+      Diagnosis diagnosis = warms.diagnosis();
+
+      assertThat(diagnosis.state()).as("%d s", seconds).isEqualTo(State.TOO_EARLY);
+      assertThat(diagnosis.limit().seconds()).isNaN();
+    }
+  }
+
   @Test
   void growthThatReachesTheLimitWithinADayIsToWatch() {
     Diagnosis slow = new Situation(HALF_AN_HOUR, second -> 400 + 2 * second / 60.0).diagnosis();
@@ -925,12 +946,13 @@ class DiagnosisTest {
     assertThat(stands.update(early, 400 * SECOND).state()).isEqualTo(State.HEALTHY);
     assertThat(stands.update(act, 401 * SECOND).state()).isEqualTo(State.ACT);
     assertThat(stands.update(early, 700 * SECOND).state()).isEqualTo(State.ACT);
-    assertThat(stands.update(early, 701 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(early, 701 * SECOND).state()).isEqualTo(State.WATCH);
     Diagnosis waiting = stands.update(early, 2_000 * SECOND);
-    assertThat(waiting.state()).isEqualTo(State.ACT);
+    assertThat(waiting.state()).isEqualTo(State.WATCH);
+    assertThat(waiting.since()).isEqualTo(early.since());
     assertThat("Too early to tell: " + waiting.sentence()).isEqualToIgnoringCase(early.sentence());
     assertThat(waiting.account()).isEqualTo(early.account());
-    assertThat(stands.update(fine, 2_299 * SECOND).state()).isEqualTo(State.ACT);
+    assertThat(stands.update(fine, 2_299 * SECOND).state()).isEqualTo(State.WATCH);
     assertThat(stands.update(fine, 2_300 * SECOND).state()).isEqualTo(State.HEALTHY);
   }
 

@@ -87,6 +87,9 @@ class Situation {
   /** Whether the diagnosis has readings of the parts of memory. */
   boolean divided = true;
 
+  /** The seconds between two readings of the parts of memory. */
+  int readingSeconds = 15;
+
   /** The share of the live bytes of call sites that is on pages in memory; NaN if unknown. */
   double residentShare = Double.NaN;
 
@@ -185,7 +188,7 @@ class Situation {
 
   List<AccountReading> readings() {
     List<AccountReading> readings = new ArrayList<>();
-    for (long second = 0; second <= age.toSeconds(); second += 15) {
+    for (long second = 0; second <= age.toSeconds(); second += readingSeconds) {
       double bytes = used.applyAsDouble(second) * MIB;
       ResidentMemory split = resident(second);
       Map<String, Long> pages = new HashMap<>(mappedFiles.apply(second));
