@@ -107,7 +107,8 @@ public final class HeldDiagnosis {
    * Adds a new diagnosis and returns the diagnosis in force. A graver state replaces it directly. A
    * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
    * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
-   * early. A new diagnosis that is too early never replaces another state.
+   * early. A new diagnosis that is too early replaces no other state, but after five minutes act
+   * becomes watch.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
