@@ -123,7 +123,7 @@ public final class Run {
     }
   }
 
-  /** Returns the site with most live bytes whose stack leads through the kernel. */
+  /** Returns the site with the most live bytes that has a frame of a class. */
   static Optional<CallSite> site(Mallometer mallometer, String className) {
     return sites(mallometer).stream()
         .filter(

@@ -117,7 +117,7 @@ static void one_round(struct worker *w, int round) {
 
 static void *work(void *argument) {
   struct worker *w = argument;
-  /* This is the thread's first event, so that its block exists before the count begins. */
+  /* The first event of a thread creates its block of counters. This one does so before the counting begins. */
   free(malloc(1));
   pthread_barrier_wait(&start_line); /* the threads have begun */
   pthread_barrier_wait(&start_line); /* the snapshot is taken */

@@ -30,7 +30,7 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   CHECK(use_all_keys);
-  run(keys_then_hook); /* allocates the C library's stacks and tables */
+  run(keys_then_hook); /* so that the C library's stacks exist before the count */
   struct mallometer_counters start = snapshot();
   int before = destructor_events;
   uint64_t footprint = self().footprint_bytes;

@@ -298,7 +298,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* runs in three rounds, so also after the library's destructor */
+  pthread_setspecific(late, (void *)3); /* the destructor runs three times, so also after the library's */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];

@@ -121,8 +121,8 @@ struct thread_scoping {
    * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* The net bytes above which the thread reports to the peak. This limit replaces the headroom, which is withdrawn in a
-   * scope. */
+  /* The net bytes above which the thread adds its net bytes to the process's sum, so that the peak is noticed. Outside
+   * of scopes the headroom serves for this. */
   int64_t report_peak_at;
   struct scope *innermost;
   /* Whether the thread is following or changing the chain, so that its signal handlers must not change it. */

@@ -285,7 +285,7 @@ INLINE void *count_in_scope(struct thread_block *block, void *object, size_t dou
   return scope_allocation(block, object, doubled);
 }
 
-/* Counts an allocation while scopes are open and at least one of them is matched. */
+/* Counts an allocation while scopes are open and at least one of them matches frees with its allocations. */
 static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));

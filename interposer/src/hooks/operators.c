@@ -66,8 +66,8 @@ static operator_function *other_definition(enum operator_form form, const struct
 }
 
 /*
- * The C++ library's nothrow forms. A nothrow form calls a form that may throw, and must catch the exception, which
- * takes C++. Without a C++ library the exception reaches the caller.
+ * The C++ library's nothrow forms. A nothrow form calls a form that may throw, and must catch the exception. Only C++
+ * can catch it, and this library is C. Without a C++ library the exception reaches the caller.
  */
 static operator_function *of_cxx_library[OPERATOR_FORMS];
 

@@ -76,7 +76,7 @@ static void set_cpu(uint64_t now) {
   set(&overhead_ns, overhead_before_ns + now);
 }
 
-/* ---- Pieces -------------------------------------------------------------------------------------------- */
+/* ---- Pauses -------------------------------------------------------------------------------------------- */
 
 /* Sleeps if this thread has used 2 ms of CPU time since its last sleep. More frequent pauses would empty the
  * processor's caches more often. */

@@ -66,8 +66,8 @@ struct sample {
 };
 
 /*
- * Writes the stack of the calling thread from given registers on, with native and Java frames as in call sites. Returns
- * the number of frames. May be called in signal handlers, too. Preserves errno.
+ * Writes the stack of the calling thread from given registers on, as native and Java frames in the encoding of call
+ * sites. Returns the number of frames. May be called in signal handlers, too. Preserves errno.
  */
 uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t capacity);
 
@@ -118,7 +118,8 @@ uint32_t call_sites_live_samples(uint32_t site);
 /* Counts all live samples as freed, because later frees are not reported. */
 void call_sites_forget(void);
 
-/* Prepares the forgetting of sites in a forked child, which lacks the parent's threads that were taking samples. */
+/* Makes it possible to forget sites in a forked child. Forgetting waits for threads that are taking a sample, and those
+ * of the parent do not exist in the child. */
 void call_sites_forked(void);
 
 /* Returns the modules; NULL if call sites are not recorded. */

@@ -98,8 +98,8 @@ extern bool given_threads_refused;
  */
 void thread_goes_on(void);
 
-/* A thread other than the calling one. The thread counts as having stored its registers if the topmost word of its
- * stack is the address at which it waits. */
+/* A thread other than the calling one. The thread counts as having stored its registers if the word at its stack
+ * pointer is the address of the instruction at which it waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;

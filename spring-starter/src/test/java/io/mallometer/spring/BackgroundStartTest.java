@@ -76,7 +76,7 @@ class BackgroundStartTest {
     }
   }
 
-  /** An application that opens no facade. */
+  /** An application that does not start mallometer. */
   @Configuration(proxyBeanMethods = false)
   static class WithoutAutoConfiguration {
 

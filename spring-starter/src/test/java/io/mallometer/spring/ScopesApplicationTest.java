@@ -30,7 +30,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Tag("application")
 class ScopesApplicationTest {
 
-  /** zlib's deflate state takes 268,200 bytes. */
+  /** A lower bound: zlib's deflate state takes 268,200 bytes. */
   private static final double DEFLATER_BYTES = 268_000;
 
   private static final String KEPT = "{method=\"GET\",scope=\"\",uri=\"/kept/{id}\"}";

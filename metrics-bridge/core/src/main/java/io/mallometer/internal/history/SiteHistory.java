@@ -119,7 +119,7 @@ public final class SiteHistory {
    * Returns the changes up to {@code now} since the kept moment that is nearest to the time {@code
    * now} minus {@code over}. Moments after {@code now} minus half of {@code over} are used only if
    * there is no earlier one. If {@code now} minus {@code over} is before the first reading, returns
-   * what {@link #changes(Instant, Instant, CallSites)} returns.
+   * the changes since the first reading, with a reason.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

@@ -325,8 +325,8 @@ final class LostMemory {
   // ---- The result in words
 
   /**
-   * Describes the result in words. They state that nothing is lost only after a collection of the
-   * whole heap, because an address that a search found before may lie in garbage.
+   * Describes the result in words. Only if the whole heap was collected before the search do they
+   * state that nothing is lost, because an address that the search found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param copiedBytes {@code Anonymous} of a mapped file: the pages that this process copied by
  *     writing
  * @param hugeBytes {@code AnonHugePages}: the bytes in transparent huge pages; -1 if the kernel
- *     does not report them. A piece of a mapping has the number of the whole mapping
+ *     does not report them. If a mapping is divided, each part has the bytes of the whole mapping
  */
 record Mapping(
     long start,

@@ -120,7 +120,8 @@ class BudgetTableTest {
   }
 
   /**
-   * Native code has allocated 40 of the 822 MiB. The other 782 MiB exceed 760 MiB, but not 800 MiB.
+   * The configuration needs 822 MiB, 40 MiB of them for what native code has allocated. Without
+   * these a limit of 760 MiB is too small, and a limit of 800 MiB is not.
    */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {

@@ -40,8 +40,8 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
   }
 
   /**
-   * Returns a number of JVMs for each collector, alternately with and without tracking and
-   * preloading.
+   * Returns a number of JVMs for each collector. Native Memory Tracking and preloading are switched
+   * on and off by turns.
    */
   static Stream<Jvm> rounds(Path jdk, int rounds) {
     return COLLECTORS.stream().flatMap(collector -> turns(jdk, collector, "", rounds).stream());

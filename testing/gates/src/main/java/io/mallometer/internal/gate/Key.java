@@ -5,8 +5,8 @@ import java.util.Comparator;
 /**
  * The identity of a measurement.
  *
- * @param name the name of the test, of the benchmark with its parameters, or {@code process} for a
- *     report
+ * @param name the name of the test, of the benchmark with its parameters, or {@code process} for
+ *     the figures of a whole process
  * @param metric the metric, such as {@code native.alloc.bytes}
  */
 public record Key(String name, String metric) implements Comparable<Key> {

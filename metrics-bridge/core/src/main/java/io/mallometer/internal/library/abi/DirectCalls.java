@@ -143,7 +143,10 @@ public final class DirectCalls {
    */
   static native Class<?> @Nullable [] classes(String[] endings);
 
-  /** Returns two addresses for each thread; null if the JVM does not describe its threads. */
+  /**
+   * Returns the bounds of the stack of each thread as two addresses; null if they cannot be read
+   * from the JVM.
+   */
   private static native long @Nullable [] stacks(Thread[] threads);
 
   /** Returns cached bytes; a negative errno value if the kernel does not report them. */
