@@ -695,18 +695,19 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether growth is divided into rows. Until the parts of memory were read often enough,
-   * growth toward the maximum of the Java heap cannot be told from other growth. Where the parts
-   * cannot be read at all, the total alone counts.
+   * growth toward the maximum of the Java heap cannot be told from other growth. If they were not
+   * read at all since the growth began, the total alone counts.
    */
-  private boolean mayBeExtrapolated() {
-    return account.isPresent() || input.readings().isEmpty();
+  private boolean mayBeExtrapolated(ProcessGrowth found) {
+    return account.isPresent()
+        || input.readings().stream().noneMatch(one -> one.time().isAfter(found.since()));
   }
 
   /** Returns whether growth was watched long enough to be extrapolated over a number of seconds. */
   private boolean isForeseeable(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
     return isWatchedEnough(found)
-        && mayBeExtrapolated()
+        && mayBeExtrapolated(found)
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
@@ -735,7 +736,7 @@ public final class DiagnosisRules {
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
     return isWatchedEnough(found)
-        && mayBeExtrapolated()
+        && mayBeExtrapolated(found)
         && found.isSteady()
         && found.isRecent()
         && limit.upperSeconds() < timeToAct().toSeconds();
