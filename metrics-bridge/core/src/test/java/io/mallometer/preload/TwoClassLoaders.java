@@ -68,17 +68,21 @@ public final class TwoClassLoaders {
   }
 
   /**
-   * Returns how often the thread for observation went to sleep. The kernel keeps only 15 characters
-   * of the thread's name.
+   * Returns how often the thread for observation went to sleep; 0 if it has ended. The kernel keeps
+   * only 15 characters of the thread's name.
    */
   private static long sleeps() throws IOException {
     try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
       for (Path thread : threads.toList()) {
-        if (Files.readString(thread.resolve("comm")).equals("mallometer-leak\n")) {
-          return Files.readAllLines(thread.resolve("status")).stream()
-              .filter(line -> line.startsWith("voluntary_ctxt_switches"))
-              .mapToLong(line -> Long.parseLong(line.split("\\s+")[1]))
-              .sum();
+        try {
+          if (Files.readString(thread.resolve("comm")).equals("mallometer-leak\n")) {
+            return Files.readAllLines(thread.resolve("status")).stream()
+                .filter(line -> line.startsWith("voluntary_ctxt_switches"))
+                .mapToLong(line -> Long.parseLong(line.split("\\s+")[1]))
+                .sum();
+          }
+        } catch (IOException e) {
+          continue; // this thread has ended since it was listed
         }
       }
     }

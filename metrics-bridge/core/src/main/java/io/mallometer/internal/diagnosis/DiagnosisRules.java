@@ -695,11 +695,12 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether growth is divided into rows. Until the parts of memory were read often enough,
-   * growth toward the maximum of the Java heap cannot be told from other growth. If they were not
-   * read at all since the growth began, the total alone counts.
+   * growth toward the maximum of the Java heap cannot be told from other growth. After two minutes,
+   * or if the parts were not read at all since the growth began, the total alone counts.
    */
   private boolean mayBeExtrapolated(ProcessGrowth found) {
     return account.isPresent()
+        || found.watched().compareTo(SHORTEST_WATCH) >= 0
         || input.readings().stream().noneMatch(one -> one.time().isAfter(found.since()));
   }
 

@@ -228,8 +228,8 @@ class DiagnosisTest {
    */
   @Test
   void growthThatIsNotDividedYetIsTooEarly() {
-    for (int seconds : new int[] {15, 120}) {
-      Situation warms = new Situation(Duration.ofMinutes(4), second -> 200 + 2 * second);
+    for (int seconds : new int[] {15, 130}) {
+      Situation warms = new Situation(Duration.ofSeconds(210), second -> 200 + 2 * second);
       warms.readingSeconds = seconds;
       warms.limit = 1_200;
       warms.heap = second -> 50 + 2 * second;
