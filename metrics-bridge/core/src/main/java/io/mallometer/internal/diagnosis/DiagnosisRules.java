@@ -643,13 +643,14 @@ public final class DiagnosisRules {
     }
     ProcessGrowth found = growth.get();
     String text = growthText(found);
+    double secondsLeft = total.secondsLeft();
     if (limitWithinHalfAnHour(found)) {
       addFinding("growth", State.ACT, text);
     } else if (!found.isLasting()) {
       addHealthyOrTooEarly(text + "; the growth slows down");
-    } else if (total.secondsLeft() >= TotalGrowth.A_DAY.toSeconds()) {
+    } else if (secondsLeft >= TotalGrowth.A_DAY.toSeconds()) {
       addHealthyOrTooEarly(text);
-    } else if (isForeseeable(found, total.secondsLeft())) {
+    } else if (isForeseeable(found, secondsLeft)) {
       addFinding("growth", State.WATCH, text);
     } else {
       addTooEarly(

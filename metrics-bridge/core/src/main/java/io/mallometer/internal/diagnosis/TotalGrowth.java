@@ -194,8 +194,12 @@ final class TotalGrowth {
    */
   double secondsLeft() {
     ProcessGrowth found = growth.orElseThrow();
-    boolean isYoung = watched().compareTo(YOUNG) < 0;
-    Instant from = isYoung ? input.run().startedUp().orElse(found.since()) : found.since();
+    Instant from =
+        input
+            .run()
+            .startedUp()
+            .filter(end -> snapshot.time().isBefore(end.plus(YOUNG)))
+            .orElse(found.since());
     boolean mayDouble =
         found.watched().compareTo(LONGEST_WARM_UP) >= 0
             && most(judged, judgedFigure, from, A_DAY.toSeconds()) >= latestBytes();
