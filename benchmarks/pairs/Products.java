@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.flink.api.common.JobStatus;
@@ -135,6 +137,9 @@ public final class Products {
     private final KafkaProducer<byte[], byte[]> producer;
     private final byte[] order = new byte[KIB];
     private final Random random = new Random(1);
+    private final LongAdder received = new LongAdder();
+    private Future<?> latest;
+    private long sent;
 
     Broker(Path directory) throws Exception {
       int port = freePort();
@@ -164,15 +169,20 @@ public final class Products {
       beside("broker", () -> kafka.Kafka.main(new String[] {properties.toString()}));
       Map<String, Object> common = Map.of("bootstrap.servers", "127.0.0.1:" + port, "group.id", "readers", "auto.offset.reset", "earliest");
       producer = new KafkaProducer<>(common, new ByteArraySerializer(), new ByteArraySerializer());
-      producer.send(new ProducerRecord<>(TOPIC, order)).get();
       KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(common, new ByteArrayDeserializer(), new ByteArrayDeserializer());
       consumer.subscribe(List.of(TOPIC));
-      beside("consumer", () -> consumer.poll(Duration.ofSeconds(1)));
+      latest = producer.send(new ProducerRecord<>(TOPIC, order));
+      latest.get();
+      beside("consumer", () -> received.add(consumer.poll(Duration.ofSeconds(1)).count()));
     }
 
-    void pass() {
+    void pass() throws Exception {
       random.nextBytes(order);
-      producer.send(new ProducerRecord<>(TOPIC, order.clone()));
+      latest.get();
+      latest = producer.send(new ProducerRecord<>(TOPIC, order.clone()));
+      if (++sent > 10_000 && received.sum() == 0) {
+        throw new IllegalStateException("the consumer received nothing");
+      }
     }
   }
 

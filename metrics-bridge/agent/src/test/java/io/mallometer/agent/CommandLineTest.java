@@ -25,12 +25,7 @@ class CommandLineTest {
 
   /** JVM options that make a command faster. The JVM of a command lives for half a second. */
   static final List<String> QUICK =
-      List.of(
-          "-Xmx64m",
-          "-XX:TieredStopAtLevel=1",
-          "-XX:+UseSerialGC",
-          "-XX:+UnlockDiagnosticVMOptions",
-          "-XX:-BytecodeVerificationRemote");
+      List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
   private static final String JAR = System.getProperty("agent.jar");
   private static final String JAVA =

@@ -43,7 +43,7 @@ public record ResidentMemory(
     @Figure(
             "What tells memory without a report apart: frames of the call that reserved it, or "
                 + "rules")
-        String by,
+        String decidedBy,
     @Figure(value = "How many mappings were read", unit = COUNT) int mappings,
     @Figure(value = "Processor time that this split took", unit = SECONDS) double costSeconds,
     long mallocBytes,
@@ -63,7 +63,10 @@ public record ResidentMemory(
       @Figure("Its source line, such as Mapper.java:12; empty if unknown") String place,
       @Figure(value = "Resident bytes", unit = BYTES) long bytes) {}
 
-  /** The value of {@code by} if the start of the JVM was recorded with the symbols of its code. */
+  /**
+   * The value of {@code decidedBy} if the start of the JVM was recorded with the symbols of its
+   * code.
+   */
   public static final String BY_FRAMES = "frames";
 
   public static final String BY_RULES = "rules";

@@ -28,6 +28,7 @@ class ForeignCallsTest {
     assumeTrue(Runtime.version().feature() >= FIRST_WITH_LINKER, "this JDK has no linker");
     ChildJvm.Result result =
         new ChildJvm()
+            .compilingFully()
             .preload(BundledLibrary.extract(directory))
             .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
             .run(ForeignCalls.class, "8");

@@ -93,14 +93,16 @@ class HttpSourceTest {
         });
     String address = "http://127.0.0.1:" + server.getAddress().getPort();
     PrintStream before = System.err;
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
     try {
       String file = directory.resolve("evidence.zip").toString();
-      assertThat(Commands.run(List.of("bundle", address, "-o", file), "1"))
+      assertThat(Commands.run(List.of("bundle", address, "-o", file), Commands.version()))
           .isEqualTo(ExitCode.FAILED);
     } finally {
       System.setErr(before);
+      Thread.currentThread().setContextClassLoader(loader);
     }
     assertThat(printed.toString(StandardCharsets.UTF_8))
         .contains(

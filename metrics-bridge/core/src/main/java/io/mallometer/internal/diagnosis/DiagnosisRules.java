@@ -585,7 +585,7 @@ public final class DiagnosisRules {
         .filter(row -> row.grows() && row.growthBytes() >= LISTED_BYTES)
         .filter(row -> hasAnswer(row, GarbageAnswer.YOUNG, GarbageAnswer.NOT_YET))
         .filter(row -> listed.stream().noneMatch(one -> one.site().name().equals(row.name())))
-        .limit(MOST_LISTED)
+        .limit(MOST_LISTED - listed.size())
         .forEach(
             row ->
                 addGarbage(

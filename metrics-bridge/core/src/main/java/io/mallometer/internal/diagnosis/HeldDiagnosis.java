@@ -120,12 +120,11 @@ public final class HeldDiagnosis {
     }
     if (isHeld(drawn.state(), nanoTime)) {
       boolean lately = drawnLately(latest.state(), nanoTime);
-      if (!lately && drawn.state() == State.TOO_EARLY) {
-        return stillTooEarly(drawn);
-      }
       if (!lately && latest.state() == State.ACT && drawnLately(State.WATCH, nanoTime)) {
         drawnTime = watch.since();
         latest = watch.since(drawn.since());
+      } else if (!lately && drawn.state() == State.TOO_EARLY) {
+        return stillTooEarly(drawn);
       }
       return held(drawn);
     }

@@ -70,6 +70,9 @@ final class TotalGrowth {
   /** A window with fewer points than this cannot exclude growth. */
   private static final int FEWEST_POINTS = 6;
 
+  /** Thinning keeps about this many points. */
+  private static final int MOST_POINTS = 40;
+
   /**
    * A window can show a warm-up only if the age of the process grows by a certain factor within it.
    * This is the logarithm of the factor. Over a shorter window, a logarithm cannot be distinguished
@@ -275,16 +278,38 @@ final class TotalGrowth {
       Instant from,
       double horizon) {
     List<HistoryPoint> window =
-        points.stream()
-            .filter(point -> !point.time().isBefore(from))
-            .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
-            .toList();
+        evenly(
+            points.stream()
+                .filter(point -> !point.time().isBefore(from))
+                .filter(point -> !Double.isNaN(figure.applyAsDouble(point)))
+                .toList());
     return most(
         window.stream()
             .mapToDouble(point -> AccountTable.seconds(input.run().started(), point.time()))
             .toArray(),
         window.stream().mapToDouble(figure).toArray(),
         horizon);
+  }
+
+  /**
+   * Returns at most about forty of the points, at even distances. The latest minutes have many more
+   * points than earlier ones, and the time to compute an interval grows with the square of their
+   * number.
+   */
+  private static List<HistoryPoint> evenly(List<HistoryPoint> points) {
+    if (points.size() <= MOST_POINTS) {
+      return points;
+    }
+    Duration all = Duration.between(points.get(0).time(), points.get(points.size() - 1).time());
+    List<HistoryPoint> even = new ArrayList<>();
+    Instant next = Instant.MIN;
+    for (HistoryPoint point : points) {
+      if (!point.time().isBefore(next)) {
+        even.add(point);
+        next = point.time().plus(all.dividedBy(MOST_POINTS));
+      }
+    }
+    return even;
   }
 
   /** Returns the bytes that are left of the limit. */

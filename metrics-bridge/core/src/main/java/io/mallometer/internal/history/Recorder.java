@@ -275,7 +275,7 @@ public final class Recorder {
     if (!readWithoutLibrary) {
       readWithoutLibrary = true;
       tellHowThePreviousRunEnded(
-          path, "%s.previous (%s until this run records)".formatted(path, path));
+          path, "%s (once this run records: %s.previous)".formatted(path, path));
     }
   }
 

@@ -21,7 +21,8 @@ record MallocFacts(
 
   /**
    * Returns the most bytes that the library takes besides its file, its tables, its slots and its
-   * ranges. It reports either all of its ranges or none.
+   * ranges. A library that reports ranges of its own reports all of them, but for tables of scopes
+   * beyond its room for some three hundred ranges.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

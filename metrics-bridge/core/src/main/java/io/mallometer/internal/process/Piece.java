@@ -66,7 +66,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
     return all;
   }
 
-  /** Returns whether frames decide: whether the JVM's start was recorded, with its symbols. */
+  /**
+   * Returns whether frames decide on all memory of the JVM: whether its start was recorded, with
+   * its symbols. After an attach frames decide only on what was reserved since.
+   */
   static boolean byFrames(List<MappedRange> ranges) {
     return ranges.stream()
         .anyMatch(

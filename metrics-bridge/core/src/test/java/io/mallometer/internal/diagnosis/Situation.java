@@ -301,7 +301,7 @@ class Situation {
         split.presumedBytes(),
         split.copiedFileBytes(),
         split.nativeMemoryTracking(),
-        split.by(),
+        split.decidedBy(),
         split.mappings(),
         split.costSeconds(),
         split.mallocBytes(),

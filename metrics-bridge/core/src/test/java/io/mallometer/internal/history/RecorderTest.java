@@ -153,7 +153,7 @@ class RecorderTest {
         .asString()
         .startsWith("The previous run (process 4711, until 2026-01-01 12:40:00 UTC)")
         .endsWith(
-            "bin/mallometer report %s.previous (%s until this run records)".formatted(path, path));
+            "bin/mallometer report %s (once this run records: %s.previous)".formatted(path, path));
     assertThat(recorder.previousRun())
         .get()
         .satisfies(life -> assertThat(life.file()).isEqualTo(path.toString()));

@@ -88,7 +88,7 @@ final class Holdings {
     print("all", last.parts());
     System.out.println("total=" + last.totalBytes());
     printPools("code", pool -> pool.startsWith("Code"));
-    System.out.println("tracking=" + last.nativeMemoryTracking() + " by=" + last.by());
+    System.out.println("tracking=" + last.nativeMemoryTracking() + " by=" + last.decidedBy());
     System.out.printf("cost=%.6f s, mappings=%d%n", last.costSeconds(), last.mappings());
   }
 
