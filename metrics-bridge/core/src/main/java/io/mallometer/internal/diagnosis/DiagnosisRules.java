@@ -694,22 +694,10 @@ public final class DiagnosisRules {
         || found.watched().toSeconds() >= limit.seconds() / WARM_UP_FACTOR;
   }
 
-  /**
-   * Returns whether growth is divided into rows. Until the parts of memory were read often enough,
-   * growth toward the maximum of the Java heap cannot be told from other growth. After two minutes,
-   * or if the parts were not read at all since the growth began, the total alone counts.
-   */
-  private boolean mayBeExtrapolated(ProcessGrowth found) {
-    return account.isPresent()
-        || found.watched().compareTo(SHORTEST_WATCH) >= 0
-        || input.readings().stream().noneMatch(one -> one.time().isAfter(found.since()));
-  }
-
   /** Returns whether growth was watched long enough to be extrapolated over a number of seconds. */
   private boolean isForeseeable(ProcessGrowth found, double seconds) {
     boolean far = found.watched().compareTo(TotalGrowth.LONGEST_WARM_UP) >= 0 || !warmsUp();
     return isWatchedEnough(found)
-        && mayBeExtrapolated(found)
         && seconds < (far ? EXTRAPOLATED : WARM_UP_FACTOR) * (double) found.watched().toSeconds();
   }
 
@@ -738,7 +726,6 @@ public final class DiagnosisRules {
 
   private boolean limitWithinHalfAnHour(ProcessGrowth found) {
     return isWatchedEnough(found)
-        && mayBeExtrapolated(found)
         && found.isSteady()
         && found.isRecent()
         && limit.upperSeconds() < timeToAct().toSeconds();

@@ -112,7 +112,7 @@ final class TotalGrowth {
     this.input = input;
     this.snapshot = input.snapshot();
     this.figure = figure(input);
-    this.bounded = tenMinuteAccount().map(this::bounded).orElse(List.of());
+    this.bounded = tenMinuteAccount().map(this::bounded).orElseGet(this::boundedHeap);
     Instant startedUp = input.run().startedUp().orElse(Instant.MAX);
     this.judged = bounded.isEmpty() ? input.history() : totalWithout(bounded);
     this.judgedFigure = bounded.isEmpty() ? figure : HistoryPoint::usedBytes;
@@ -314,7 +314,8 @@ final class TotalGrowth {
 
   /** Returns the bytes that are left of the limit. */
   private double room() {
-    return limit.bytes() - limit.usedBytes();
+    Limit present = snapshot.memory().limit();
+    return present.bytes() - present.usedBytes();
   }
 
   /**
@@ -391,7 +392,7 @@ final class TotalGrowth {
   /** Returns the kinds of growing rows that can reach their maximum without exceeding the limit. */
   private List<Kind> bounded(Account table) {
     List<Kind> kinds = new ArrayList<>();
-    double room = snapshot.memory().limit().bytes() - snapshot.memory().limit().usedBytes();
+    double room = room();
     for (Row row : table.positive()) {
       if (!Double.isNaN(row.maximumBytes()) && !(row.room() > room)) {
         kinds.add(row.kind());
@@ -399,6 +400,22 @@ final class TotalGrowth {
       }
     }
     return kinds;
+  }
+
+  /**
+   * Returns the kind of the Java heap if the heap grew between the latest two readings and can
+   * reach its maximum without exceeding the limit. Used while there are too few readings for an
+   * account.
+   */
+  private List<Kind> boundedHeap() {
+    List<AccountReading> readings = input.readings();
+    double most = maxima().getOrDefault(Kind.HEAP, Double.NaN);
+    if (readings.size() < 2 || Double.isNaN(most)) {
+      return List.of();
+    }
+    double before = AccountTable.bytes(readings.get(readings.size() - 2), Kind.HEAP);
+    double now = AccountTable.bytes(readings.get(readings.size() - 1), Kind.HEAP);
+    return now > before && !(most - now > room()) ? List.of(Kind.HEAP) : List.of();
   }
 
   /** Returns the history of the total without the rows of some kinds, oldest first. */
