@@ -415,7 +415,7 @@ def sums(kind, told, minutes):
     found = sum(one["named"] is not None for one in told)
     right, alarmed = sum(one["right"] for one in told), sum(one["alarm"] for one in told)
     warned = sum(one["warned"] for one in told) + alarmed
-    return [kind, len(told), f"{right} of {warned}", f"{found} of {len(told)}", f"{statistics.median(times):.1f}", f"{percentile(times, 0.95):.1f}",
+    return [kind, len(told), f"{sum(one['right'] and one['warned'] for one in told)} of {warned}", f"{found} of {len(told)}", f"{statistics.median(times):.1f}", f"{percentile(times, 0.95):.1f}",
             sum(time <= 10 for time in times), sum(time <= 3 for time in times), right, f"{sum(one['amounts'] for one in known)} of {len(known)}",
             bound(alarmed, len(told))]
 
