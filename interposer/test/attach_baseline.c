@@ -5,6 +5,7 @@
  *
  *   attach_baseline LIBRARY CASE
  */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,6 +38,33 @@ static void *fill_cache(void *seed) {
   return NULL;
 }
 
+static bool sleeps(const char *id) {
+  char path[64], text[512] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", id);
+  FILE *file = fopen(path, "r");
+  if (!file) return true; /* the thread has ended */
+  size_t length = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[length] = '\0';
+  const char *end_of_name = strrchr(text, ')');
+  return end_of_name && end_of_name[2] == 'S';
+}
+
+/* A thread that still runs could be in the middle of an event, and the baseline would have an error. */
+static void wait_until_others_sleep(void) {
+  for (bool all = false; !all;) {
+    DIR *folder = opendir("/proc/self/task");
+    CHECK(folder);
+    all = true;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+      bool is_other = entry->d_name[0] != '.' && atoi(entry->d_name) != (int)syscall(SYS_gettid);
+      if (is_other && !sleeps(entry->d_name)) all = false;
+    }
+    closedir(folder);
+    if (!all) usleep(1000);
+  }
+}
+
 /* Installs a filter, like a sandbox's, that forbids get_robust_list(). The library then cannot find the caches of other
  * threads. */
 static void filter_lists_of_threads(void) {
@@ -57,6 +85,7 @@ static void caches_are_no_part_of_it(bool are_read) {
     CHECK_EQUAL(pthread_create(&threads[i], NULL, fill_cache, (void *)(i * 77 + 1)), 0);
   }
   pthread_barrier_wait(&barrier);
+  wait_until_others_sleep();
   uint64_t with_caches = in_use();
   attach();
   struct mallometer_counters start = counters();
@@ -143,6 +172,48 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     detach();
   }
   CHECK(small >= ROUNDS / 2); /* readings may fail on a busy machine */
+}
+
+extern void __libc_free(void *object);
+extern void *__libc_malloc(size_t size);
+
+static void *object_in_event;
+static bool allocates;
+
+/* Has called malloc or free before the attach, by words that lead to glibc's function, and does not get a processor at
+ * the first instruction of that function until the library has attached. */
+static void *begin_event_before_attach(void *unused) {
+  free(malloc(100)); /* glibc makes the thread's arena */
+  pthread_barrier_wait(&barrier);
+  while (!stop) continue;
+  if (allocates) {
+    object_in_event = __libc_malloc(1000);
+  } else {
+    __libc_free(object_in_event);
+  }
+  return unused;
+}
+
+/* Attaches while a thread is in the middle of an event that nobody counts. */
+static void event_in_progress_is_within_the_error(bool is_allocation) {
+  enum { CHUNK = 1008 };
+  pthread_t thread;
+  allocates = is_allocation;
+  object_in_event = is_allocation ? NULL : malloc(1000);
+  pthread_barrier_init(&barrier, NULL, 2);
+  CHECK_EQUAL(pthread_create(&thread, NULL, begin_event_before_attach, NULL), 0);
+  pthread_barrier_wait(&barrier);
+  attach();
+  CHECK_EQUAL(counters().flags, 0);
+  int64_t error = (int64_t)counters().baseline_error_bytes, baseline = (int64_t)counters().baseline_bytes;
+  stop = true;
+  pthread_join(thread, NULL);
+  printf("error %" PRId64 " during the event\n", error);
+  CHECK(error >= CHUNK);
+  check_until_exact();
+  CHECK_EQUAL(counters().baseline_error_bytes, 0);
+  CHECK_EQUAL((int64_t)counters().baseline_bytes - baseline, is_allocation ? CHUNK : -CHUNK);
+  detach();
 }
 
 /* ---- Free chunks --------------------------------------------------------------------------------------- */
@@ -310,9 +381,6 @@ static void children_have_no_memory_of_parent(void) {
 
 /* ---- Drift --------------------------------------------------------------------------------------------- */
 
-extern void __libc_free(void *object);
-extern void *__libc_malloc(size_t size);
-
 static void *live_with_cache(void *unused) {
   free(malloc(100));
   pthread_barrier_wait(&barrier);
@@ -424,6 +492,8 @@ int main(int argc, char **argv) {
   CASE("caches_that_threads_tell", caches_are_no_part_of_it(false))
   CASE("busy_threads", busy_threads_are_within_the_error(false))
   CASE("busier_threads", busy_threads_are_within_the_error(true))
+  CASE("allocation_in_progress", event_in_progress_is_within_the_error(true))
+  CASE("free_in_progress", event_in_progress_is_within_the_error(false))
   CASE("unseen_frees", frees_past_the_library_show(true))
   CASE("unseen_frees_and_caches", frees_past_the_library_show(false))
   CASE("gap", gaps_show_above_the_bound_of_threads(0))

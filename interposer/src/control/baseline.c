@@ -121,6 +121,12 @@ static struct reading read_once(void) {
   return reading;
 }
 
+static void pause_between_readings(void) {
+  const uint64_t pause_ns = 1000000;
+  wait_until(monotonic_ns() + pause_ns);
+  paused_ns += pause_ns;
+}
+
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
@@ -131,12 +137,11 @@ static int64_t before_counting(const struct reading *reading) { return (int64_t)
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };
-  const uint64_t enough_ns = 20000000, pause_ns = 1000000, begin = monotonic_ns();
+  const uint64_t enough_ns = 20000000, begin = monotonic_ns();
   struct reading best = read_once();
   int64_t highest = before_counting(&best);
   for (int alike = 1; alike < ENOUGH_ALIKE && monotonic_ns() - begin < enough_ns;) {
-    wait_until(monotonic_ns() + pause_ns);
-    paused_ns += pause_ns;
+    pause_between_readings();
     struct reading next = read_once();
     int64_t change = before_counting(&next) - before_counting(&best);
     alike = next.error == 0 && best.error == 0 && change == 0 ? alike + 1 : 1;
@@ -149,20 +154,46 @@ static struct reading best_of_several(void) {
 }
 
 /*
- * Reads live bytes and counters with an error that includes events in progress: while threads allocate, one may have
- * been in the middle of an event in all readings. The memory that glibc allocates for its report does not matter,
- * because it comes from this thread's cache and returns there.
+ * Returns whether each other thread sleeps, and therefore is not in the middle of an event. A thread that does not get
+ * a processor may be in the middle of one for any time. Its event is not counted at all if it began before the attach.
+ */
+static bool others_sleep(void) {
+  static uint32_t ids[MOST_THREADS];
+  size_t count = thread_ids(ids, MOST_THREADS);
+  bool sleep = count > 0 && count < MOST_THREADS;
+  for (size_t i = 0; i < count && sleep; i++) sleep = ids[i] == thread_id() || thread_sleeps(ids[i]);
+  return sleep;
+}
+
+/* Waits until each other thread sleeps, but not for long. Sets `counted` to what was counted just before. */
+static bool wait_until_others_sleep(struct totals_bytes *counted) {
+  const uint64_t enough_ns = 20000000, begin = monotonic_ns();
+  for (;;) {
+    *counted = totals_bytes();
+    if (others_sleep()) return true;
+    if (monotonic_ns() - begin >= enough_ns) return false;
+    pause_between_readings();
+  }
+}
+
+/*
+ * Reads live bytes and counters with an error that includes events in progress: a thread may have been in the middle of
+ * an event in all readings. That is excluded only if each other thread slept before and after the readings, and nothing
+ * was counted meanwhile. The memory that glibc allocates for its report does not matter, because it comes from this
+ * thread's cache and returns there.
  */
 static struct reading read_in_use(void) {
   enum { USUAL_OBJECTS = 65536 };
   struct thread_block *block = thread_block_leave();
+  struct totals_bytes before;
+  bool slept = wait_until_others_sleep(&before);
   can_read_all_caches = can_read_own_cache && glibc_caches_open();
-  struct totals_bytes before = totals_bytes();
   struct reading best = best_of_several();
+  slept = slept && others_sleep();
   struct totals_bytes after = totals_bytes();
   if (can_read_all_caches) glibc_caches_close();
   thread_block_return(block);
-  if (after.allocated != before.allocated || after.freed != before.freed) best.error += USUAL_OBJECTS;
+  if (!slept || after.allocated != before.allocated || after.freed != before.freed) best.error += USUAL_OBJECTS;
   return best;
 }
 

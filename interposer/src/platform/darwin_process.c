@@ -168,6 +168,11 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
   return false;
 }
 
+bool thread_sleeps(uint32_t id) {
+  (void)id;
+  return false;
+}
+
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count) {
   (void)thread, (void)words, (void)count;
   return false;

@@ -75,6 +75,16 @@ bool thread_waits(uint32_t id, struct waiting_thread *thread) {
              &thread->call, &of[0], &of[1], &of[2], &of[3], &of[4], &of[5], &thread->stack_pointer, &thread->pc) == 9;
 }
 
+/* Reads the letter of the state in a line of /proc (proc(5)). The letter follows the thread's name, which is in
+ * parentheses and may contain parentheses. */
+bool thread_sleeps(uint32_t id) {
+  char path[48], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%" PRIu32 "/stat", id);
+  if (!kernel_text(path, text, sizeof text)) return false;
+  const char *end_of_name = strrchr(text, ')');
+  return end_of_name && end_of_name[1] == ' ' && memchr("SZX", end_of_name[2], 3);
+}
+
 /* The number of words on a waiting thread's stack, from its stack pointer on, that are searched for a return address
  * into the C library's function that waits for a condition. */
 #define MOST_WORDS_BELOW ((size_t)64)

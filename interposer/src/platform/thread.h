@@ -42,6 +42,13 @@ struct waiting_thread {
 bool thread_waits(uint32_t id, struct waiting_thread *thread);
 
 /*
+ * Returns whether another thread of this process sleeps until an event or a signal, or has ended. A thread that waits
+ * for memory or for the lock of the address space, as in the middle of malloc, does not sleep. Returns false if the
+ * kernel does not report the state. Does not allocate. May change errno.
+ */
+bool thread_sleeps(uint32_t id);
+
+/*
  * Returns whether a waiting thread has stored all callee-saved registers on its stack. This is so if the thread waits
  * for a condition (pthread_cond_wait(3), as a parked thread of a JVM does) and the C library's code for that begins by
  * storing these registers. `words` are the words at the top of the thread's stack. The first call enters the loader.
