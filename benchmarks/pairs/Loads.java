@@ -212,10 +212,11 @@ public final class Loads {
     private final RocksDB database;
 
     /** {@code multiGetByteBuffers(keys, values)} creates such options and never closes them, in the fixed version too. */
-    private final ReadOptions options = new ReadOptions();
+    private final ReadOptions options;
 
     Lookups(Path directory) throws RocksDBException {
       RocksDB.loadLibrary();
+      options = new ReadOptions();
       database = RocksDB.open(new Options().setCreateIfMissing(true), directory.toString());
       for (int i = 0; i < ENTRIES; i++) {
         byte[] key = ByteBuffer.allocate(8).putLong(i).array();
