@@ -60,7 +60,7 @@ class LicencesTest {
     List<String> others =
         payload().keySet().stream()
             .filter(name -> !name.startsWith("META-INF/") && !name.startsWith("io/mallometer/"))
-            .filter(name -> !name.contains("/libmallometer.")) // of one platform, or of several
+            .filter(name -> !name.contains("/libmallometer."))
             .toList();
 
     assertThat(others)
