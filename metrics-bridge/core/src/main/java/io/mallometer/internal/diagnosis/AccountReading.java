@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A reading of the figures from which an account explains the growth of memory, all read within
- * milliseconds. Amounts are in bytes; unknown figures are {@code NaN}.
+ * One reading of the figures from which an account is computed, the table of what grew in the
+ * process. All are read within milliseconds. Amounts are in bytes; unknown figures are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files
@@ -85,8 +85,8 @@ public record AccountReading(
    * Cached or mapped pages of files in bytes, without the pages that the process wrote.
    *
    * @param largest the bytes of the largest files, by path
-   * @param together the sum of all deleted files, and for each kind of file, the sum of the other
-   *     mapped files
+   * @param together the bytes of all deleted files together, and for each kind of file, the bytes
+   *     of the mapped files that are not deleted
    * @param deleted the number of deleted files that are mapped or open
    */
   public record PagesOfFiles(Map<String, Long> largest, Map<String, Long> together, int deleted) {
@@ -131,8 +131,8 @@ public record AccountReading(
   }
 
   /**
-   * Returns the bytes of each file. For a mapped file these are the mapped pages, because they can
-   * still grow when all of the file is in the page cache; for any other file, the cached pages.
+   * Returns the bytes of each file: its mapped pages if the file is mapped, otherwise its cached
+   * pages. A process can still map more of a file that is completely in the page cache.
    */
   static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);

@@ -49,8 +49,8 @@ final class AccountTable {
   private static final int FEWEST_READINGS = 3;
 
   /**
-   * The length in seconds of either end of the window. The figure at an end is the mean of the
-   * readings in it.
+   * Growth is the mean of the readings in this many seconds at the end of the window, minus the
+   * mean in as many seconds at its start.
    */
   private static final double END_SECONDS = 50;
 
@@ -62,18 +62,18 @@ final class AccountTable {
 
   /**
    * A count slows down if its rate in the last third of the window is below this share of its rate
-   * in the whole window. During a warm-up a count grows with the logarithm of the program's age,
-   * and the share is 0.69.
+   * in the whole window. During a warm-up a count grows with the logarithm of the program's age. If
+   * the window covers the last two thirds of this age, the share is then 0.69.
    */
   private static final double STEADY = 0.75;
 
   /**
-   * A row of exact counts has stopped growing if no rise came for this many times the time from its
-   * first rise to its last.
+   * A row of exact counts has stopped growing if the time since its last rise is longer than this
+   * many times the time from its first rise to its last.
    */
   private static final double STEPS_ENDED = 3;
 
-  /** The smallest growth of a thread pool's number of threads that is listed. */
+  /** A thread pool is listed if its number of threads grew by at least this number. */
   private static final double LEAST_COUNT = 10;
 
   private static final double LEAST_FILE_BYTES = 1 << 20;
@@ -306,8 +306,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the bytes of the parts that are malloc's memory. The JVM's own malloc memory is not
-   * among them, because it may be in {@code GC_AND_JVM}.
+   * Returns the bytes of the parts of the resident set that contain only malloc's memory. The JVM's
+   * own malloc memory may be in {@code GC_AND_JVM}, which contains other memory too.
    */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
@@ -384,8 +384,8 @@ final class AccountTable {
   }
 
   /**
-   * Adds the resident bytes of a group, because the total of an account contains only resident
-   * bytes. Applies the latest resident share of the group to the whole window.
+   * Adds a group of call sites with only its resident bytes, because the total of an account
+   * contains only resident bytes. Applies the group's latest resident share to the whole window.
    */
   private void addResident(SiteTrends.Group group) {
     SiteGroup all = group.figures();
@@ -451,10 +451,10 @@ final class AccountTable {
   }
 
   /**
-   * Corrects the growth of the call sites so that their sum is the growth of the live bytes, which
-   * is exact while the samples are not. Divides the difference among the call sites in proportion
-   * to their variances. The part of the difference beyond the 95 % interval of the sum has another
-   * cause and is not divided.
+   * Corrects the growth of the call sites, which is estimated from samples: the sum of their growth
+   * shall be the growth of the live bytes, which is counted exactly. Divides the difference among
+   * the call sites in proportion to their variances. The part of the difference beyond the 95 %
+   * interval of the sum has another cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -543,10 +543,10 @@ final class AccountTable {
   }
 
   /**
-   * Returns the growth in bytes per second with the sampling error. The bytes allocated and the
-   * bytes freed in the window are estimated from different samples. The freed bytes are the least
-   * of three estimates: the bytes at the start of the window, all bytes that were ever freed, and
-   * the bytes allocated in the window by the allocation rate, minus the growth.
+   * Returns a group's growth in bytes per second with its sampling error. This is the error of the
+   * bytes allocated in the window and of the bytes freed, because their samples differ. The freed
+   * bytes are the least of three figures: the live bytes at the start of the window, all bytes that
+   * were ever freed, and the allocation rate times the length of the window, minus the growth.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();

@@ -49,8 +49,8 @@ public record DiagnosisInput(
       Optional<ClassLoaders> loaders) {}
 
   /**
-   * Returns the row of the account that the latest sentence of the diagnosis named first; empty if
-   * it named none.
+   * Returns the name of the account's row that the sentence of the latest diagnosis names first;
+   * empty if the sentence names none.
    */
   Optional<String> firstRow() {
     return latest.named().stream().findFirst();

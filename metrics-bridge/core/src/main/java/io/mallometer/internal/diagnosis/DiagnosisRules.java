@@ -54,7 +54,10 @@ import java.util.stream.Stream;
  */
 public final class DiagnosisRules {
 
-  /** If at least this share of the limit is used, the kernel may fail to reclaim memory. */
+  /**
+   * The state can be act if at least this share of the limit is used: the kernel may then fail to
+   * reclaim memory.
+   */
   private static final double AT_THE_LIMIT = 0.95;
 
   private static final double NEAR_THE_LIMIT = 0.9;
@@ -121,8 +124,8 @@ public final class DiagnosisRules {
   private static final double HALF = 0.5;
 
   /**
-   * The least memory of the JVM's compiler, in bytes, at which the diagnosis names the method that
-   * is being compiled.
+   * The diagnosis names the method that the JVM's compiler is compiling if the compiler uses at
+   * least this many bytes.
    */
   private static final double COMPILATION_BYTES = 32 << 20;
 
@@ -550,8 +553,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds findings on the lines of code that hold buffers of a pool longer and longer. These
-   * findings do not change the state.
+   * Adds a finding on each line of code that holds the buffers of a pool for an ever longer time.
+   * These findings do not change the state.
    */
   private void reportHeldBuffers() {
     snapshot.pools().stream()
@@ -597,7 +600,10 @@ public final class DiagnosisRules {
                     Headline.place(row)));
   }
 
-  /** Returns whether a row is a call site on which past collections gave one of these answers. */
+  /**
+   * Returns whether a row is a call site and the result of past garbage collections for this site
+   * is one of {@code answers}.
+   */
   private boolean hasAnswer(Row row, GarbageAnswer... answers) {
     return row.kind() == Kind.SITE
         && List.of(answers).contains(Headline.garbage(input.leaks(), row.name()).answer());
@@ -709,7 +715,10 @@ public final class DiagnosisRules {
         .orElse(snapshot.memory().limit());
   }
 
-  /** Returns whether rows that do not grow in every warm-up have less than 60 % of the growth. */
+  /**
+   * Returns whether the growth may be that of a warm-up: rows that do not grow in every warm-up
+   * have less than 60 % of it.
+   */
   private boolean warmsUp() {
     double all = 0;
     double warming = 0;
@@ -732,8 +741,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the time until the limit below which the state is act: 30 min, or 45 min while act is
-   * in force.
+   * Returns the time until the limit below which the state is act: 30 min, or 45 min if the state
+   * is already act.
    */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
@@ -922,7 +931,10 @@ public final class DiagnosisRules {
     }
   }
 
-  /** Adds the finding that samples have no call site because the table of call sites is full. */
+  /**
+   * Adds a finding if at least a tenth of the samples have no call site, because the table of call
+   * sites is full.
+   */
   private void reportMissedSamples() {
     if (missedShare() >= MISSED_SHARE) {
       addFinding(

@@ -86,8 +86,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than each other urgent suspect: the lower end of the
-   * interval of its rate is above the upper end of the suspect's interval.
+   * The row that certainly grows faster than all urgent suspects, or than all others if it is one
+   * of them: the lower end of its rate's interval is above the upper ends of theirs.
    */
   private final Optional<Row> fastest;
 
@@ -213,8 +213,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with the most growth if the lower end of its interval exceeds the upper ends of
-   * all other urgent suspects; empty without suspects.
+   * Returns the row with the most growth if the lower end of its rate's interval exceeds the upper
+   * ends of all urgent suspects except the row itself; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -301,8 +301,8 @@ final class Headline {
 
   /**
    * Returns the rows without a maximum that can explain the growth. Each has at least a tenth of
-   * the growth, and is a line of the application, a call site that is counted exactly, or a row
-   * whose growth is certain or whose interval excludes zero.
+   * the growth, and is a call site in the application's code, a call site that is counted exactly,
+   * or a row whose growth is certain or whose interval excludes zero.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -361,7 +361,9 @@ final class Headline {
         .findFirst();
   }
 
-  /** Returns the text on a single named row, with the use of its memory if the use is known. */
+  /**
+   * Returns the text on a single named row, and whether its memory is accessed if this is known.
+   */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
       return "Memory grows %s, cause not known yet".formatted(rate(row));
@@ -473,7 +475,10 @@ final class Headline {
     return isOfCode(row) && !row.place().isEmpty() ? name + " (" + row.place() + ")" : name;
   }
 
-  /** Returns what explains a row, such as the number of new threads; empty if nothing is known. */
+  /**
+   * Returns a text that explains the growth of a row, such as the number of new threads; empty if
+   * nothing is known.
+   */
   private String detail(Row row) {
     return switch (row.kind()) {
       case SITE -> garbage(row).isEmpty() ? "" : ", " + garbage(row);
@@ -491,7 +496,10 @@ final class Headline {
     };
   }
 
-  /** Returns the garbage (unreachable, not yet freed) of the sites of a name that are no leaks. */
+  /**
+   * Returns the garbage (unreachable, not yet freed) of the call sites with this name, without
+   * those whose verdict is leak.
+   */
   static Garbage garbage(LeakReport leaks, String name) {
     return leaks.garbage().getOrDefault(name, Garbage.NONE);
   }
@@ -579,8 +587,8 @@ final class Headline {
   }
 
   /**
-   * Returns the rate of a row in words. The rate of a suspect is that of its verdict, with its
-   * resident part if much of the memory was never touched.
+   * Returns the rate of a row in words. For a suspect, this is the rate that its verdict states,
+   * with the resident share if much of the suspect's memory is not resident.
    */
   private String rate(Row row) {
     double perHour = suspect(row).map(site -> site.growth().bytesPerHour()).orElse(Double.NaN);

@@ -221,7 +221,7 @@ public final class HeldDiagnosis {
     return drawn != null && nanoTime - drawn < HELD_NANOS;
   }
 
-  /** Logs act and watch, each at most once an hour. */
+  /** Logs a diagnosis with the state act or watch; each state at most once an hour. */
   private void log(Diagnosis drawn, long nanoTime) {
     Long before = lastLogged.get(drawn.state());
     if (before != null && nanoTime - before < LOG_PAUSE_NANOS) {

@@ -34,7 +34,7 @@ record ProcessGrowth(
     double recent,
     Optional<Instant> lastTrough) {
 
-  /** The shortest time in which growth is looked for. */
+  /** The length of the shortest window in which growth is looked for. */
   static final Duration SHORTEST = Duration.ofSeconds(45);
 
   private static final List<Duration> WINDOWS =
@@ -66,7 +66,10 @@ record ProcessGrowth(
   private static final double LASTING_SHARE = 0.5;
   private static final double RECENT_SHARE = 0.5;
 
-  /** The least rate from the first to the second third of the window, as a share of the slope. */
+  /**
+   * A figure grows throughout the window, and not only in its middle, if its rate from the first to
+   * the second third of the window is at least this share of the slope.
+   */
   private static final double FROM_THE_START = 0.5;
 
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
@@ -142,7 +145,10 @@ record ProcessGrowth(
     return new ProcessGrowth(slope, first, watched, steadiness, recent, Optional.of(last));
   }
 
-  /** Returns whether a shorter window shows faster growth, or growth after a warm-up. */
+  /**
+   * Returns whether this growth in a shorter window is faster than {@code longer}, or is the
+   * lasting growth after a warm-up.
+   */
   private boolean replaces(ProcessGrowth longer) {
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
@@ -162,7 +168,7 @@ record ProcessGrowth(
     return watched.compareTo(LONG_WINDOW) < 0 ? isSteady() : steadiness >= LASTING_SHARE;
   }
 
-  /** Returns the time from the first point (the oldest) to the last, at most a window. */
+  /** Returns the time from the first point (the oldest) to the last, at most {@code window}. */
   static Duration watched(List<HistoryPoint> known, Duration window) {
     if (known.isEmpty()) {
       return Duration.ZERO;

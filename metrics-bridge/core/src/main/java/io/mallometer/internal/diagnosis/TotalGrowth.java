@@ -51,12 +51,12 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * For this long after the start-up, growth that only would double the process is compared with a
-   * warm-up that began at the start-up.
+   * For this long after the start-up, all readings since the start-up are used to tell growth that
+   * would double the memory from a warm-up; later, only the readings in the window of the growth.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
-  /** The lengths of the windows whose readings are tested to exclude growth. */
+  /** The lengths of the windows in which the readings may exclude dangerous growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
@@ -97,7 +97,10 @@ final class TotalGrowth {
   private final ToDoubleFunction<HistoryPoint> figure;
   private final List<Kind> bounded;
 
-  /** The memory whose growth is judged: the figure, without the bounded rows if there are any. */
+  /**
+   * The memory whose growth is judged: the figure that the limit applies to, without the rows that
+   * grow to a maximum.
+   */
   private final List<HistoryPoint> judged;
 
   private final ToDoubleFunction<HistoryPoint> judgedFigure;
@@ -271,7 +274,10 @@ final class TotalGrowth {
     return doubles || reaches ? together / horizon : 0;
   }
 
-  /** Returns the most bytes by which a figure of points may grow within the horizon. */
+  /**
+   * Returns the most bytes by which a figure may grow within the horizon, by the points since
+   * {@code from}.
+   */
   private double most(
       List<HistoryPoint> points,
       ToDoubleFunction<HistoryPoint> figure,
@@ -293,8 +299,8 @@ final class TotalGrowth {
 
   /**
    * Returns at most about forty of the points, at even distances. The latest minutes have many more
-   * points than earlier ones, and the time to compute an interval grows with the square of their
-   * number.
+   * points than earlier ones, and the time to compute an interval grows with the square of the
+   * number of points.
    */
   private static List<HistoryPoint> evenly(List<HistoryPoint> points) {
     if (points.size() <= MOST_POINTS) {
