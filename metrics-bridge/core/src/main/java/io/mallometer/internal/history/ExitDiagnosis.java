@@ -58,7 +58,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   private static final Duration WINDOW = Duration.ofHours(1);
 
-  /** Determines the end from the file and from facts outside of the file. */
+  /** Determines how a run ended, from its recording and from facts outside of the recording. */
   static ExitDiagnosis of(RecordedLife life, PostMortem aftermath) {
     if (life.empty()) {
       return aftermath.inUse()
@@ -206,7 +206,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
         Kind.WITHOUT_GOODBYE, "ended without an exit record" + at(life, LIMIT) + cause + story);
   }
 
-  /** Returns the share of the limit by the last record, which may be that of a fast rise. */
+  /** Returns the used share of the limit in the last record: of a sample or of a fast rise. */
   private static double shareOfLimit(RecordedLife life) {
     double last = life.last().cgroup().shareOfLimit();
     double risen =

@@ -108,7 +108,7 @@ record FastRise(
     return frames;
   }
 
-  /** Reads a record, whose length was checked. */
+  /** Reads a record. The caller has checked the record's length. */
   static FastRise read(ByteBuffer record, Map<Long, StackFrame> names) {
     ByteBuffer burst =
         record
@@ -171,7 +171,7 @@ record FastRise(
   /**
    * Returns the line that allocated most in the rise, such as {@code in the last 0.3 s Buffers.grab
    * (Buffers.java:7) allocated 223 MiB on http-8}; if the rise had ended before the run, with the
-   * time in between. Empty if no line has a notable part of the rise.
+   * time in between. Empty if no line allocated 4 MiB and a quarter of the rise.
    *
    * @param endNanos the time of the run's last record by the monotonic clock
    */

@@ -42,8 +42,8 @@ record GrowthLine(String site, long bytes, Duration time) {
   }
 
   /**
-   * Returns the bytes of a name in a list. If a full list lacks the name, returns the most bytes
-   * that the name can have had.
+   * Returns the bytes of a site in a recorded list of the largest sites. If the list is full and
+   * lacks the site, returns the most bytes that the site can have had.
    */
   static long before(String name, Map<String, Long> list, int most) {
     return list.getOrDefault(name, list.size() < most ? 0 : least(list.values()));

@@ -4,7 +4,7 @@ import io.mallometer.model.LeakEvidence;
 import java.time.Instant;
 
 /**
- * A call site whose memory leaked in an earlier run, so that this run recognizes it sooner.
+ * A call site whose memory leaked in an earlier run. A run that knows the leak finds it sooner.
  *
  * @param stack the fingerprint of its stack
  * @param time the time since which it leaked

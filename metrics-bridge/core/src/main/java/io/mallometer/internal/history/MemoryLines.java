@@ -26,12 +26,12 @@ import java.util.stream.Stream;
 /** The lines of the recording about a snapshot and about the JVM. */
 final class MemoryLines {
 
-  /** The most huge requests that are recorded, in some 60 bytes each. */
+  /** The largest number of huge requests that are recorded, in some 60 bytes each. */
   private static final int MOST_HUGE = 16;
 
   /**
-   * The most libraries, and the most sites, that are recorded, with at most some 220 characters
-   * each.
+   * The largest number of libraries that are recorded. Each library or site takes at most some 220
+   * characters.
    */
   private static final int MOST_LIBRARIES = 10;
 
@@ -126,7 +126,7 @@ final class MemoryLines {
         .figure("allocator-retained-bytes", allocator.retainedBytes());
   }
 
-  /** Adds a leak in some 60 bytes. */
+  /** Adds a line of some 60 bytes about a leak. */
   private static void add(MemoryText text, KnownLeak leak) {
     text.line(
         KNOWN_LEAK,
@@ -174,7 +174,7 @@ final class MemoryLines {
 
   /**
    * Adds the lines on call sites. They are the last lines, because the end of the text is lost if
-   * the text is too long for its slot.
+   * the text is too long for its slot in the recording.
    */
   private static void add(MemoryText text, SiteSummary sites) {
     text.line("sites-time", sites.time());

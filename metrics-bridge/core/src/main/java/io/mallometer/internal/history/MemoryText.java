@@ -16,8 +16,8 @@ import java.util.OptionalLong;
 final class MemoryText {
 
   /**
-   * The kind of the line with the bytes that were live before an attach, so that live bytes exceed
-   * allocated less freed bytes by this number.
+   * The kind of the line with the bytes that were live before an attach. Live bytes are allocated
+   * minus freed bytes, plus this number.
    */
   static final String BEFORE = "live-before-bytes";
 

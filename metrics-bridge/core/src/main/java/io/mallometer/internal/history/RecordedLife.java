@@ -295,8 +295,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds the bytes that were live before an attach, which a sample does not have. Java writes
-     * them with the parts of the memory; the text that is nearest in time counts.
+     * Adds to a sample the bytes that were live before an attach. Java writes them with the parts
+     * of the memory; takes them from the text that is nearest in time.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {
@@ -341,7 +341,7 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** Adds a profile. Profiles come in the order of writing: the latest of each moment stays. */
+    /** Adds a profile in place of an earlier one of the same kind of moment. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;

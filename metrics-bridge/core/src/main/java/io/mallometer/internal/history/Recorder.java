@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 public final class Recorder {
 
   /**
-   * The system property with the file's name. The first class loader that sets it writes the
-   * recording; the others do not.
+   * The name of the system property whose value is the file's name. Only the class loader that sets
+   * the property first writes the recording.
    */
   private static final String OWNER = "io.mallometer.recording";
 
@@ -225,7 +225,7 @@ public final class Recorder {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The JVM is shutting down, and runs the hook.
+        // The JVM is shutting down and runs the hook, which writes the shutdown record.
         return;
       }
     }
@@ -235,7 +235,7 @@ public final class Recorder {
     recording = RecordingStatus.off();
   }
 
-  // ---- Beginning
+  // ---- Begin a recording
 
   private void open() {
     RecordingStatus status = library.recording();
@@ -378,7 +378,7 @@ public final class Recorder {
     return List.of();
   }
 
-  // ---- Poll
+  // ---- Write at each poll
 
   private void write(Snapshot snapshot, List<KnownLeak> leaks) throws IOException {
     long now = nanoTime.getAsLong();
@@ -415,7 +415,7 @@ public final class Recorder {
     return snapshot.memory().setLimit().usedShare();
   }
 
-  // ---- The end
+  // ---- End a recording
 
   /** Writes the shutdown record. Failures are not reported. */
   private void sayGoodbye() {

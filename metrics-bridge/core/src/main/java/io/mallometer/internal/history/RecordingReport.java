@@ -401,8 +401,8 @@ public final class RecordingReport {
   /**
    * Returns the call sites of a moment in a recording.
    *
-   * @throws UnreadableRecordingException if the file is no recording, of another version, or has
-   *     none of that moment
+   * @throws UnreadableRecordingException if the file is no recording, of another version, or has no
+   *     call sites of that moment
    * @throws IOException if it cannot be read
    */
   public static CallSites profile(Path file, KeptMoment moment) throws IOException {
@@ -419,7 +419,7 @@ public final class RecordingReport {
     return named.isEmpty() ? "no breakdown yet" : String.join(", ", named);
   }
 
-  // ---- The rest
+  // ---- Earlier runs, and common methods
 
   private static String others(Path file) {
     StringBuilder others = new StringBuilder();

@@ -69,7 +69,11 @@ record Sample(
     return read(record, incomplete);
   }
 
-  /** Decodes a valid record whose flags do not tell whether live bytes are unknown. */
+  /**
+   * Decodes a valid record.
+   *
+   * @param incomplete whether live bytes are unknown
+   */
   static Sample read(ByteBuffer record, boolean incomplete) {
     double allocations = figure(record, RecordingFormat.SAMPLE_ALLOCATIONS);
     double allocated = figure(record, RecordingFormat.SAMPLE_ALLOCATED_BYTES);

@@ -119,7 +119,8 @@ public final class SiteHistory {
    * Returns the changes up to {@code now} since the kept moment that is nearest to the time {@code
    * now} minus {@code over}. Moments after {@code now} minus half of {@code over} are used only if
    * there is no earlier one. If {@code now} minus {@code over} is before the first reading, returns
-   * the changes since the first reading, with a reason.
+   * the changes since the first reading, with a reason. If {@code now} has no sites, returns no
+   * changes, with a reason.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

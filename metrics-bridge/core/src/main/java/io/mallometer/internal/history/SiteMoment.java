@@ -109,7 +109,7 @@ final class SiteMoment {
     return figure(number, allocatedObjects);
   }
 
-  /** Returns the samples of a site; 0 if the site is not kept. */
+  /** Returns the number of samples of a site; 0 if the site is not kept. */
   int samples(int number) {
     int index = Arrays.binarySearch(numbers, number);
     return index >= 0 ? samples[index] : 0;
@@ -146,12 +146,15 @@ final class SiteMoment {
     return known(site.allocatedBytes().value());
   }
 
-  /** Returns a number of bytes, or a value below every number if it is unknown. */
+  /** Returns a number of bytes; negative infinity if the number is unknown. */
   private static double known(double bytes) {
     return Double.isNaN(bytes) ? Double.NEGATIVE_INFINITY : bytes;
   }
 
-  /** Adds the sites with the largest figures; of equal ones the first. Returns the other sites. */
+  /**
+   * Adds to {@code kept} the {@code most} sites with the largest figures; of equal ones the first.
+   * Returns the other sites.
+   */
   private static List<CallSite> addLargest(
       List<CallSite> sites, ToDoubleFunction<CallSite> figure, int most, List<CallSite> kept) {
     double[] figures = new double[sites.size()];

@@ -32,7 +32,7 @@ public interface SiteReadings {
    * Returns the latest reading if it is younger than a second, else a new one; empty if that would
    * cost too much. For the poller's thread, which drops the reading later.
    *
-   * @param urgent whether it must be a new one, at any cost
+   * @param urgent whether the reading must be a new one, at any cost
    */
   Optional<CallSites> toKeep(boolean urgent);
 }
