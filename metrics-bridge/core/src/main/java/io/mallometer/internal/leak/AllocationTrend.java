@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
  * Decides, by the times at which the idle objects of a call site were allocated, whether the site
  * still allocates objects that become idle.
  *
- * <p>The time of arrivals begins at the first of these allocations. It ends {@code lag} seconds
- * before the end of the observation, because an object that is allocated later cannot be idle yet.
- * The first allocation only marks the beginning; a steady leak spreads the other allocations evenly
- * over the time of arrivals.
+ * <p>The time of arrivals is the time in which idle objects can have been allocated. It begins at
+ * the first allocation of an idle object. It ends {@code lag} seconds before the end of the
+ * observation, because an object that is allocated later cannot be idle yet. The first allocation
+ * only marks the beginning; a steady leak spreads the other allocations evenly over the time of
+ * arrivals.
  *
  * <p>The caller judges the objects of several stacks in two ways: as if one stack had allocated all
  * of them, and each object in the time of arrivals of its own stack. Several stacks that allocated
@@ -207,8 +208,8 @@ final class AllocationTrend {
   /**
    * Returns whether arrivals have ended: whether the pause since the latest birth is improbably
    * long for the rate of births. The rate counts moments, so a batch of births counts once. The
-   * pause lasts until the end of the observation. If live objects are too young to be idle, it ends
-   * {@code lag} seconds earlier, because these objects may become idle.
+   * pause lasts until the end of the observation. If live objects are too young to be idle, the
+   * pause ends {@code lag} seconds earlier, because these objects may become idle.
    */
   boolean ended(long since) {
     if (laterBirths.isEmpty()) {

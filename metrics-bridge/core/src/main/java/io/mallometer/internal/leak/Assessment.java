@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *     reason is unknown
  * @param refutesLeak whether the assessment speaks against an earlier verdict of a leak: objects
  *     are used again or freed, or no more arrive
- * @param increase the increase over the last minutes; null if the site does not grow
+ * @param increase the increase of live bytes over the last minutes; null if the site does not grow
  * @param lost the objects that searches of memory found to be lost; null without any
  * @param known the leak of an earlier run with the same stack, because of which the site is a leak;
  *     null without one

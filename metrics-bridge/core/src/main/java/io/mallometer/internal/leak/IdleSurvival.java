@@ -20,7 +20,7 @@ final class IdleSurvival {
    * Returns the estimated share (0 to 1), at the longest idle time for which enough objects are
    * left.
    *
-   * @param live the site's live objects; only those in slots count
+   * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds
    */
   static double of(

@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The leaked amount is estimated separately from the verdict. Accesses are observed only for the
  * few samples that are in page slots. These samples give the idle share of the objects older than
- * the threshold, with weights of 1 / (probability * placement). All samples give the number of
- * these objects, with weights of 1 / probability. The leaked amount is the product of the two, and
- * the relative variances of both add up in its variance.
+ * the threshold. There the weight of a sample is 1 / (p * q), with the probability p of the sample
+ * and the probability q of its placement in a slot. All samples give the number of these objects,
+ * with weights of 1 / p. The leaked amount is this share of this number, and the relative variances
+ * of the share and of the number add up in its variance.
  */
 final class LeakTest {
 

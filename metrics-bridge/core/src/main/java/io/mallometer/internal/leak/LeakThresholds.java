@@ -65,15 +65,16 @@ public final class LeakThresholds {
   static final double ARRIVAL_SPAN = 2;
 
   /**
-   * The least lower bound of the share of births in the last two thirds of the time of arrivals.
-   * The share is 0.67 for steady arrivals, and at most 0.27 for arrivals that fall off like 1/t.
+   * The least lower bound of a share: the births of idle objects in the last two thirds of the time
+   * in which idle objects can have been born, divided by all their births. The share is 0.67 for
+   * steady births, and at most 0.27 for births that fall off like 1/t.
    */
   static final double ARRIVAL_SHARE = 0.35;
 
   /**
-   * Arrivals have fallen off if the upper bound of a share is below this number: the arrivals in
-   * the last third, divided by those in the first and the last third together. Steady arrivals have
-   * a share of 0.5.
+   * The births of idle objects have fallen off if the upper bound of a share is below this number:
+   * the births in the last third of the time, divided by those in the first and the last third
+   * together. Steady births have a share of 0.5.
    */
   static final double FALLEN_SHARE = 0.25;
 
@@ -84,15 +85,16 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough is idle, all of these objects count
-   * as arrivals. This includes objects that are not in slots, because there are many more of them.
+   * If at least this share of the objects that are old enough is idle, the births of all these
+   * objects are used instead of those of the idle objects. This includes objects that are not in
+   * slots, because there are many more of them.
    */
   static final double MOSTLY_IDLE = 0.8;
 
   /**
    * The quantile of the times from birth to the latest access of idle objects, which is the usual
-   * time of use. An object counts as an arrival if its age is at least this time plus the
-   * threshold.
+   * time of use. The birth of an object is used only if the age of the object is at least this time
+   * plus the threshold.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -104,12 +106,12 @@ public final class LeakThresholds {
    */
   static final int FEWEST_MOMENTS = 4;
 
-  /** Births within this share of the time of arrivals count as one moment. */
+  /** Births within this share of the time in which idle objects can be born count as one moment. */
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
-   * Arrivals have ended if a pause as long as the latest one has less than this probability for
-   * steady arrivals.
+   * The births of idle objects have ended if a pause as long as that since the latest birth has
+   * less than this probability for steady births.
    */
   static final double ENDED_PROBABILITY = 0.02;
 
@@ -151,7 +153,7 @@ public final class LeakThresholds {
    */
   static final double QUIET_GAPS = 6;
 
-  // ---- Growing
+  // ---- Growing sites
 
   /**
    * The windows of growth, in seconds at time scale 1, shortest first. Frequent births show growth
@@ -195,7 +197,7 @@ public final class LeakThresholds {
    */
   static final double RISEN_ERRORS = 2;
 
-  // ---- Unused
+  // ---- Unused memory
 
   /** The least idle time of an unused object, in seconds at time scale 1. */
   static final double UNUSED_SECONDS = 90;
@@ -209,7 +211,7 @@ public final class LeakThresholds {
   /** The least sum of the idle times of unused objects, in seconds at time scale 1. */
   static final double UNUSED_OBJECT_SECONDS = 600;
 
-  /** The least share of idle objects among the objects that are old enough to be idle. */
+  /** The least idle share of the objects of an unused site that are old enough to be idle. */
   static final double UNUSED_SHARE = 0.5;
 
   /** The fewest idle objects of a call site that stays unused. */
@@ -225,7 +227,7 @@ public final class LeakThresholds {
    */
   static final double EXCLUDED_GAPS = 4.6;
 
-  // ---- Outlasted
+  // ---- Objects that outlasted the longest timeout
 
   /**
    * The time by which an object of a leak must outlast the longest timeout, in seconds at time
@@ -233,13 +235,16 @@ public final class LeakThresholds {
    */
   static final double OUTLASTED_SECONDS = 300;
 
-  /** The largest probability that an access came in time without evidence, and so was missed. */
+  /**
+   * The largest probability that an access was missed because it came in a time without evidence,
+   * for an object that outlasted the longest timeout.
+   */
   static final double HIDDEN_PROBABILITY = 0.01;
 
   /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
   static final int FEWEST_OUTLASTED = 2;
 
-  // ---- Lost
+  // ---- Lost memory: searches found no address of it
 
   /** The share of one processor that searches may take over time. */
   static final double SEARCH_SHARE = 0.001;
@@ -275,7 +280,7 @@ public final class LeakThresholds {
    */
   static final double UNSEARCHED_SHARE = 0.01;
 
-  /** The fewest objects of a site that both searches must have looked for to prove a loss. */
+  /** The fewest objects of a site that two searches must both have looked for to prove a loss. */
   static final int FEWEST_SEARCHED = 5;
 
   /**
@@ -290,7 +295,7 @@ public final class LeakThresholds {
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 
-  // ---- Known
+  // ---- Leaks of earlier runs
 
   /**
    * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle

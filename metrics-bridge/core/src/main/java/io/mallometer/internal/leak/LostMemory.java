@@ -52,7 +52,7 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The first search of the latest pair
+  // ---- The first of the latest two searches, which must agree
 
   private List<Integer> searched = List.of();
 
@@ -62,7 +62,10 @@ final class LostMemory {
   /** The suspected bytes of the verdicts in {@link #unproved}. */
   private double unprovedBytes;
 
-  /** Whether too few objects of a call site were allocated before the latest garbage collection. */
+  /**
+   * Whether too few objects of a call site were allocated before the latest garbage collection for
+   * a proof; a search after the next collection may give one.
+   */
   private boolean awaitsCollection;
 
   /**
@@ -114,7 +117,7 @@ final class LostMemory {
   /**
    * Stores the sites of each verdict.
    *
-   * @param stacks the numbers of all sites of a verdict, by the number of its first one; a verdict
+   * @param stacks the numbers of all sites of a verdict, by the number of its first site; a verdict
    *     on one site has no entry
    */
   void setStacks(Map<Integer, List<Integer>> stacks) {
@@ -140,7 +143,7 @@ final class LostMemory {
   }
 
   /**
-   * Takes the result of a search that has ended, or begins one that is due.
+   * Takes the result of a search that has ended, or begins a search that is due.
    *
    * @param threads the number of threads of the process
    * @return whether the lost sites have changed
@@ -325,8 +328,8 @@ final class LostMemory {
   // ---- The result in words
 
   /**
-   * Describes the result in words. Only if the whole heap was collected before the search do they
-   * state that nothing is lost, because an address that the search found may lie in garbage.
+   * Sets {@link #resultText}. The text states that nothing is lost only if the whole heap was
+   * collected before the search. Otherwise an address that the search found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -420,8 +423,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether a site may be searched for: neither an acknowledged site, nor one of HotSpot,
-   * which may store the addresses of its own objects in an encoded form.
+   * Returns whether the objects of a site may be searched for. Excludes acknowledged sites, and
+   * sites of HotSpot, which may store the addresses of its own objects in an encoded form.
    */
   private static boolean mayBeLost(SiteVerdict site) {
     return !site.acknowledged() && !site.site().name().startsWith(JVM);

@@ -2,7 +2,7 @@ package io.mallometer.internal.leak;
 
 /** The reason why idle objects are no leak. */
 enum NoLeakReason {
-  /** Arrivals of idle objects have ended or fallen off. */
+  /** The program allocates no more objects that become idle, or far fewer than at first. */
   CEASED("no more such objects arrive"),
   /** Objects that had been idle as long as the present idle ones were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),

@@ -187,8 +187,8 @@ final class RecentGrowth {
   }
 
   /**
-   * Compares an earlier reading with the latest. Samples that are live at both cancel, so they have
-   * no part in the variance.
+   * Compares an earlier reading with the latest. Samples that are live at both readings cancel, so
+   * they have no part in the variance.
    */
   private ReplacedBytes compare(Reading then) {
     Reading now = latestFirst.element();

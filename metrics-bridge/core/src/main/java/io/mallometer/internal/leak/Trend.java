@@ -23,7 +23,7 @@ public final class Trend {
   /** The least slope of the last third, as a share of the slope of the whole time. */
   private static final double STILL_RISING = 0.5;
 
-  /** The standard deviations that contain 95 % of a normal distribution. */
+  /** 95 % of a normal distribution are within this many standard deviations of its mean. */
   private static final double DEVIATIONS = 1.96;
 
   /**

@@ -604,7 +604,7 @@ final class Verdicts {
             .forEach(verdicts::add);
       }
     }
-    verdicts.sort(GROWING_FIRST); // the sort is stable
+    verdicts.sort(GROWING_FIRST); // the sort is stable, so each part stays worst first
     return List.copyOf(verdicts);
   }
 
@@ -671,7 +671,7 @@ final class Verdicts {
   }
 
   /**
-   * Returns the numbers of all stacks of a verdict, by the number of its first one. A verdict on
+   * Returns the numbers of all stacks of a verdict, by the number of its first stack. A verdict on
    * one stack has no entry.
    */
   Map<Integer, List<Integer>> stacks() {

@@ -71,7 +71,10 @@ final class WaitingGarbage {
    */
   private static final double MARKING = 2;
 
-  /** Cleaners may take this many seconds, after a collection was noticed, to free what it found. */
+  /**
+   * Cleaners may take this many seconds, after a collection was noticed, to free the memory of the
+   * objects that the collection found unreachable.
+   */
   private static final double CLEANING = 2;
 
   private static final double NANOS = 1e9;
@@ -91,7 +94,7 @@ final class WaitingGarbage {
   private final Map<Integer, First> firstCleaned = new HashMap<>();
 
   /**
-   * The figures when a site was first seen with cleaned samples.
+   * The figures of the first reading in which a site had samples that a cleaner freed.
    *
    * @param old the number of old collections that had begun, minus those that {@link #knownAlready}
    *     counts
@@ -227,8 +230,8 @@ final class WaitingGarbage {
     private final Live leftByBoth = new Live();
 
     /**
-     * The samples of {@link #leftByBoth} that survived exactly these two collections, because they
-     * were allocated after the collection before.
+     * The samples of {@link #leftByBoth} that survived only the last two collections of the old
+     * generation, because they were allocated after the third-last.
      */
     private final Live leftSecond = new Live();
 
@@ -239,7 +242,7 @@ final class WaitingGarbage {
     private double freedByEachYoung;
     private long since = Long.MAX_VALUE;
 
-    /** The fewest collections before the allocation of a live sample. */
+    /** The number of collections that began before the allocation of the oldest live sample. */
     private long oldest = Long.MAX_VALUE;
 
     Sums(List<Integer> sites) {
@@ -371,7 +374,7 @@ final class WaitingGarbage {
 
     /**
      * Returns the share that cleaners freed within seconds after a collection, of the bytes that
-     * were allocated since the collection before.
+     * were allocated between the previous collection and this one.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -456,7 +459,10 @@ final class WaitingGarbage {
     return true;
   }
 
-  /** Returns the answer in words, which continue a sentence; empty without an answer. */
+  /**
+   * Returns words on how much of the memory a garbage collection frees, to be added to a sentence;
+   * empty if no cleaner frees it.
+   */
   String words(Garbage garbage) {
     return switch (garbage.answer()) {
       case NONE -> "";
