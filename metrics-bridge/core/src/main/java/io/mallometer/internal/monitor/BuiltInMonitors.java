@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ready-made monitors. At each poll they read what the library has counted and kept, and act on
  * the thread of listeners, so that neither a poll nor a caller waits. Only the library's work slows
- * down allocations: a threshold slows those above its size, and counting returned sizes slows all.
+ * down allocations: watching for requests above a size slows down these requests, and counting
+ * returned sizes slows down all allocations.
  */
 public final class BuiltInMonitors {
 
@@ -71,7 +72,8 @@ public final class BuiltInMonitors {
    * @param latest the latest snapshot
    * @param sites the latest reading of the call sites if it is younger than a second, else a new
    *     one
-   * @param keptSites makes a new reading of the call sites, which is kept
+   * @param keptSites makes a new reading of the call sites, and keeps it as that of the latest poll
+   *     at which live bytes exceeded the size of a monitor
    * @param nanoTime the time by which monitors limit how often they write
    */
   public record MonitorContext(

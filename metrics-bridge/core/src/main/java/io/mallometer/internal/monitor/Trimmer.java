@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * Makes the allocator return free memory to the kernel (trims). Trims one at a time and not too
  * often, because a trim holds the locks that every malloc needs.
  *
- * <p>It runs on the requesting thread, never on the poller's, so that no poll waits for it.
+ * <p>A trim runs on the requesting thread, never on the poller's, so that no poll waits for it.
  */
 public final class Trimmer {
 

@@ -20,8 +20,8 @@ import java.util.Set;
 
 /**
  * Finds the owners of samples in the result of a walk over the Java heap. A field counts as an
- * owner if it contains the addresses of at least two samples, and of 30 % of the live samples. A
- * single number that equals an address may be a coincidence.
+ * owner if it contains the addresses of at least two samples and at least 30 % of the live samples.
+ * A single number that equals an address may be a coincidence.
  */
 public final class OwnerFinder {
 
@@ -61,7 +61,8 @@ public final class OwnerFinder {
    * Returns the ways in which the samples that are still live are held. Ways that name an owner
    * come first, in the order of {@link Holding}.
    *
-   * @param linked whether references were followed; otherwise it is unknown what keeps the holders
+   * @param linked whether references were followed; otherwise it is unknown what keeps the objects
+   *     that contain the addresses
    */
   public static List<Way> ways(HeapGraph graph, boolean linked) {
     int live = graph.samples() - graph.freed();
@@ -123,8 +124,8 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns whether nothing refers to the holder. The address in such a holder may be stale: the
-   * native memory was freed, and the address was reused.
+   * Returns whether no object refers to the object that contains the address. The address may be
+   * stale: the native memory was freed, and the address was reused for the sample.
    */
   private static boolean isGarbage(HeapGraph graph, Hold hold) {
     if (hold.object() == HeapGraph.NONE) {
@@ -205,10 +206,10 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the most frequent holding of the samples; of equally frequent ones, the first in the
-   * order of {@link Holding}. The holding of a sample is the first in this order that was found for
-   * its holders. Unreachable counts only if a path was searched for all holders of the sample:
-   * addresses are reused, and garbage may contain stale addresses.
+   * Returns the most frequent {@link Holding} of the samples; of equally frequent ones, the first
+   * in the order of the enum. For a sample counts the first in this order that was found for an
+   * object with its address. Unreachable counts only if a path was searched for each such object,
+   * because addresses are reused, and garbage may contain stale addresses.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -256,7 +257,7 @@ public final class OwnerFinder {
     return PathText.of(links) + (isBookkeeping ? BOOKKEEPING : "");
   }
 
-  /** Returns the paths to the objects that keep the holders, those with this holding first. */
+  /** Returns the paths that were found, those with {@code holding} first. */
   private static List<Path> paths(Map<Integer, RetentionPathFinder.Found> found, Holding holding) {
     Map<Path, Integer> counts = new LinkedHashMap<>();
     found

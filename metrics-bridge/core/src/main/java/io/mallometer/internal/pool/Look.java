@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  */
 record Look(long began, long longest, LongSupplier cpuTime) {
 
-  /** Returns a function that tests whether the CPU time, which begins now, is used up. */
+  /** Returns a function that tests whether the thread has used {@code longest} since this call. */
   BooleanSupplier time() {
     long end = cpuTime.getAsLong() + longest;
     return () -> cpuTime.getAsLong() - end >= 0;

@@ -114,7 +114,9 @@ final class NettyCopy {
   /** The lines of known buffers, each stored once. */
   private final Map<String, String> texts = new HashMap<>();
 
-  /** The buffers that were dropped without release. */
+  /**
+   * The buffers that were dropped without release, by the kind of the pool and the line of code.
+   */
   private final Map<String, Forgotten> forgotten = new LinkedHashMap<>();
 
   private final List<WeakReference<Object>> pooledAllocators = new ArrayList<>();
@@ -485,7 +487,7 @@ final class NettyCopy {
       this.buffer = buffer;
     }
 
-    /** Adds the classes of this copy among classes that were initialized. */
+    /** Adds those of the initialized classes that belong to this copy of Netty. */
     void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =
@@ -529,7 +531,7 @@ final class NettyCopy {
       return (Set<?>) field(needed(Names.DETECTOR), "allLeaks", Set.class).invoke(detector);
     }
 
-    /** Returns a handle of the latest record of a tracker; null until a buffer is tracked. */
+    /** Returns a getter of the latest record of a tracker; null until a buffer is tracked. */
     @Nullable MethodHandle headOfTracker() throws ReflectiveOperationException {
       Class<?> tracker = found.get(Names.TRACKER);
       return tracker == null ? null : field(tracker, "head", needed(Names.RECORD));

@@ -103,7 +103,10 @@ final class TrackedBuffer extends WeakReference<Object> {
     return lastLook - firstSeen;
   }
 
-  /** Marks the buffer as counted as late. Returns whether it was not marked before. */
+  /**
+   * Marks the buffer as counted among the late buffers (live for a minute). Returns whether it was
+   * not marked before.
+   */
   boolean countLate() {
     boolean first = !countedLate;
     countedLate = true;
