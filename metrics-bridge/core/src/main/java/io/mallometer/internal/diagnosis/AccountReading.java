@@ -19,8 +19,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * One reading of the figures from which an account is computed, the table of what grew in the
- * process. All are read within milliseconds. Amounts are in bytes; unknown figures are {@code NaN}.
+ * One reading of the figures from which an account is computed. An account is a table of what grew
+ * in the process. All figures are read within milliseconds. Amounts are in bytes; unknown figures
+ * are {@code NaN}.
  *
  * @param time the time of the reading
  * @param chargedBytes the memory that the kernel charges to the cgroup, without pages of files

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AccountTable {
 
-  /** An account needs at least this many readings. */
+  /** The division of memory growth into rows needs at least this many readings. */
   private static final int FEWEST_READINGS = 3;
 
   /**
@@ -92,7 +92,10 @@ final class AccountTable {
    */
   private static final double LEAST_ROW_BYTES = 64 << 10;
 
-  /** Readings up to this long after the latest reading of call sites belong to the account. */
+  /**
+   * The window ends this long after the latest reading of call sites, so that it includes the
+   * reading of other figures at about the same moment.
+   */
   private static final Duration SAME_MOMENT = Duration.ofSeconds(5);
 
   /**
@@ -120,7 +123,7 @@ final class AccountTable {
   private static final List<Kind> CGROUP =
       List.of(Kind.KERNEL, Kind.TMPFS, Kind.SOCKETS, Kind.OTHERS);
 
-  /** A row of the account that is no call site, with its bytes at each reading. */
+  /** A row for a part of memory, not for a call site, with its bytes at each reading. */
   record Part(Row row, double[] bytes) {}
 
   private record SiteSeries(SiteTrends.Group group, double[] bytes) {}

@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param leaks the latest verdicts
  * @param options the settings of the leak detector
  * @param run this run of the process and the previous one
- * @param latest the diagnosis in force
+ * @param latest the diagnosis in force until now
  */
 public record DiagnosisInput(
     Snapshot snapshot,

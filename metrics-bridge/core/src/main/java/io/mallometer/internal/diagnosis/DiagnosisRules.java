@@ -284,7 +284,9 @@ public final class DiagnosisRules {
     return "Memory grows " + Sentence.rate(growth.get().slope().value()) + most;
   }
 
-  /** Returns whether rows that grow to a maximum, such as the heap, have half of the growth. */
+  /**
+   * Returns whether rows that grow to a maximum, such as the heap, have half the growth or more.
+   */
   private boolean mostlyBounded() {
     return account
         .filter(
@@ -382,9 +384,8 @@ public final class DiagnosisRules {
     };
   }
 
-  // ---- Suspects
+  // ---- Suspected call sites
 
-  /** Applies the rules on suspects. */
   private void judgeSuspects() {
     if (!snapshot.status().active()) {
       return;
@@ -639,9 +640,8 @@ public final class DiagnosisRules {
                     .orElse("")));
   }
 
-  // ---- Growth
+  // ---- Growth of the total
 
-  /** Applies the rules on the growth of the total. */
   private void judgeGrowth() {
     if (growth.isEmpty()) {
       addHealthyOrTooEarly(noGrowthText());

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The sentence of a diagnosis with the state watch or act. It has the forecast of the total, and
- * the rows of the account that explain the growth, each with its own rate.
+ * The sentence of a diagnosis with the state watch or act. It forecasts when the limit is reached,
+ * and names the rows of the account that explain the growth, each with its own rate.
  */
 final class Headline {
 
@@ -86,8 +86,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than all urgent suspects, or than all others if it is one
-   * of them: the lower end of its rate's interval is above the upper ends of theirs.
+   * The row that certainly grows faster than all urgent suspects, or than all the others if the row
+   * is that of a suspect: the lower end of its rate's interval is above their upper ends.
    */
   private final Optional<Row> fastest;
 
@@ -131,7 +131,10 @@ final class Headline {
     return sentence;
   }
 
-  /** Returns a sentence of the first part and those later parts that keep it within 25 words. */
+  /**
+   * Returns a sentence of {@code begin} and those parts with which the sentence has at most 25
+   * words.
+   */
   static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
     for (String part : parts) {

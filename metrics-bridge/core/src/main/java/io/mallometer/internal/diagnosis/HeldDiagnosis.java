@@ -46,7 +46,10 @@ public final class HeldDiagnosis {
    */
   private Diagnosis watch;
 
-  /** The time of the latest diagnosis passed to {@link #update} with each state, in nanoseconds. */
+  /**
+   * For each state, the time of the latest diagnosis with this state that was passed to {@link
+   * #update}, in nanoseconds.
+   */
   private final Map<State, Long> lastDrawn = new EnumMap<>(State.class);
 
   /** The time at which each state was last logged, in nanoseconds. */
@@ -104,8 +107,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state replaces it directly. A
-   * milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly.
+   * A milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
    * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
    * early. A new diagnosis that is too early replaces no other state, but after five minutes act
    * becomes watch.

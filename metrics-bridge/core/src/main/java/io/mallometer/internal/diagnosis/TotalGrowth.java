@@ -51,8 +51,9 @@ final class TotalGrowth {
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
   /**
-   * For this long after the start-up, all readings since the start-up are used to tell growth that
-   * would double the memory from a warm-up; later, only the readings in the window of the growth.
+   * For this long after the start-up, all readings since the start-up are used to distinguish a
+   * warm-up from growth that would double the memory; later, only those in the window of the
+   * growth.
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Keeps points in time, recent ones at a finer resolution than old ones. Each level keeps points
- * that are at least a step apart, up to an age.
+ * Stores points with their times, recent ones at a finer resolution than old ones. Each level
+ * stores points that are at least a step apart, up to an age.
  *
  * <p>Distances are measured by a monotonic clock, so that a jump of the wall clock neither drops
  * points nor lets too many stay. Not thread-safe.
@@ -61,7 +61,9 @@ public final class FallingResolution<T> {
     this.finestFirst = List.copyOf(levels);
   }
 
-  /** Adds a point. The point is created only if the latest one is at least the finest step old. */
+  /**
+   * Adds a point. Creates the point only if the latest point is nearly as old as the finest step.
+   */
   public void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {
       Dated<T> dated = new Dated<>(nanos, point.get());

@@ -35,10 +35,10 @@ record FastRise(
     double limitBytes,
     List<GrownSite> sites) {
 
-  /** The smallest growth of a line of code that a sentence names. */
+  /** A sentence names a line of code only if its memory grew by at least this many bytes. */
   private static final long LEAST_BYTES = 4 << 20;
 
-  /** The smallest share of the rise that a line of code must have to be named. */
+  /** A sentence names a line of code only if the line has at least this share of the rise. */
   private static final double LEAST_SHARE = 0.25;
 
   /**

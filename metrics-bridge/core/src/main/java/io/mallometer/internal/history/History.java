@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The last hour at falling resolution. Thread-safe.
+ * The figures of the last hour, at a lower resolution for older times. Thread-safe.
  *
  * <p>There is a point a second (or each poll) for five minutes, one every ten seconds for a quarter
  * of an hour, one a minute for an hour: at most 550 points, some 50 KiB. The parts of the memory

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds when the used share of the limit exceeds a threshold. A share that swings around a
- * threshold must fall more than 5 % of the limit below it before the threshold counts again.
+ * Finds when the used share of the limit exceeds a threshold. After that, the same threshold counts
+ * again only once the share has fallen more than 5 % of the limit below the threshold.
  */
 public final class LimitShares {
 

@@ -23,7 +23,6 @@ final class MemoryText {
 
   private final List<List<String>> lines = new ArrayList<>();
 
-  /** Parses a text. */
   static MemoryText parse(String text) {
     MemoryText parsed = new MemoryText();
     for (String line : text.split("\n")) {
@@ -32,7 +31,6 @@ final class MemoryText {
     return parsed;
   }
 
-  /** Adds a line. */
   MemoryText line(String first, Object... more) {
     List<String> words = new ArrayList<>(List.of(first));
     for (Object word : more) {

@@ -28,8 +28,8 @@ import java.util.stream.Stream;
 /**
  * The recording of one run of a process.
  *
- * <p>The file may contain anything: a record counts only with its checksum, and each number of the
- * header is checked before it is used as an offset or a size.
+ * <p>The file may contain anything: a record is used only if its checksum is right, and each number
+ * of the header is checked before it is used as an offset or a size.
  *
  * @param header the process
  * @param samples the samples, oldest first, denser towards the end; empty only if none was written
@@ -164,7 +164,6 @@ record RecordedLife(
     }
   }
 
-  /** Reads a file. */
   static RecordedLife read(Path file) throws IOException {
     try (InputStream in = new FileInputStream(file.toFile())) {
       return parse(in.readNBytes(LARGEST_FILE));
@@ -222,7 +221,8 @@ record RecordedLife(
   /**
    * Returns the call sites of a kept moment.
    *
-   * @throws UnreadableRecordingException if there are none; the message names the moments with some
+   * @throws UnreadableRecordingException if the recording has none; the message names the moments
+   *     with call sites
    */
   CallSites profile(KeptMoment moment) throws IOException {
     byte[] profile = profiles.get(moment);
@@ -248,7 +248,6 @@ record RecordedLife(
         : Duration.ofNanos(Math.max(0, last().monotonicNanos() - header.startedMonotonicNanos()));
   }
 
-  /** Parses the regions. */
   private static final class Parser {
     private static final int BURST_RECORD_BYTES =
         RecordingFormat.FRAME_BYTES + RecordingFormat.BURST_BYTES;
@@ -331,7 +330,7 @@ record RecordedLife(
                     .map(record -> content(record))
                     .orElse("");
         default -> {
-          // A later version may have more kinds.
+          // A later version may have more kinds of regions.
         }
       }
     }
@@ -378,8 +377,8 @@ record RecordedLife(
     }
 
     /**
-     * Returns the valid records of a region that are long enough, in the order of their sequence
-     * numbers.
+     * Returns the valid records of a region that have at least {@code shortest} bytes, in the order
+     * of their sequence numbers.
      */
     private List<ByteBuffer> records(RecordingRegion region, int shortest) {
       List<ByteBuffer> records = new ArrayList<>();

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * the library is attached.
  *
  * <p>The poller's thread reads the file and calls the library. The first failure is logged, and
- * Java writes nothing more. In a JVM with several class loaders only the first of them writes.
+ * Java writes nothing more. If several class loaders load this class, only the first one writes.
  */
 public final class Recorder {
 
@@ -50,8 +50,8 @@ public final class Recorder {
   private static final long MINUTE = 60_000_000_000L;
 
   /**
-   * Java writes up to this long before a minute has passed, because polls do not come exactly at
-   * full seconds.
+   * Java writes up to this many nanoseconds before a minute has passed since its latest text,
+   * because polls do not come exactly at full seconds.
    */
   private static final long TOLERANCE = 1_000_000_000L;
 
@@ -351,8 +351,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether the process that wrote the file may still run. A process with that id that
-   * started after the file is another one.
+   * Returns whether the process that wrote the file may still run. If a process with the same id
+   * started after the recording began, that is another process.
    */
   private static boolean isOfALiveProcess(RecordedLife life) {
     return ProcessHandle.of(life.header().pid())

@@ -55,8 +55,8 @@ public final class RecordingReport {
   private static final long CLOCK_WAS_SET_NANOS = 2_000_000_000L;
 
   /**
-   * If Java's latest text is older than this at the end, the report says so. Twice the time between
-   * two texts.
+   * If Java's latest text is older than this at the end of the run, the report says so. This is
+   * twice the time between two texts.
    */
   private static final Duration JAVA_IS_LATE = Duration.ofMinutes(2);
 

@@ -30,7 +30,10 @@ import java.util.stream.Collectors;
  */
 public final class SiteHistory {
 
-  /** The longest time between a requested and a kept moment: twice the step of old moments. */
+  /**
+   * A kept moment is used for a requested one only if they are at most this far apart: twice the
+   * step of old moments.
+   */
   private static final Duration TOO_FAR = Duration.ofMinutes(2);
 
   /** The most sites of a group that are shown with their stacks. */

@@ -32,8 +32,8 @@ final class SiteRates {
           Duration.ofHours(1));
 
   /**
-   * A moment that is younger than a window by up to this time still serves the window, because
-   * moments do not come at exact times.
+   * A moment that is younger than a window by up to this time still counts as the window's start,
+   * because moments do not come at exact times.
    */
   private static final Duration EARLY = Duration.ofSeconds(3);
 

@@ -15,8 +15,8 @@ public interface SiteReadings {
 
   /**
    * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost
-   * is allowed. If the latest reading was dropped, a new one is made at any cost. For the poller's
-   * thread, which drops the reading later.
+   * is allowed. If the latest reading was dropped, a new one is made at any cost. The poller's
+   * thread calls this, and drops the reading after the poll unless a caller has requested sites.
    *
    * @param timeScale divides the pauses between readings
    */
@@ -30,7 +30,8 @@ public interface SiteReadings {
 
   /**
    * Returns the latest reading if it is younger than a second, else a new one; empty if that would
-   * cost too much. For the poller's thread, which drops the reading later.
+   * cost too much. The poller's thread calls this, and drops the reading after the poll unless a
+   * caller has requested sites.
    *
    * @param urgent whether the reading must be a new one, at any cost
    */
