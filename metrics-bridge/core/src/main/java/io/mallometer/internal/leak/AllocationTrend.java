@@ -43,8 +43,9 @@ final class AllocationTrend {
   private final List<Birth> laterBirths = new ArrayList<>();
 
   /**
-   * The third (0 to 2) of the site's time of arrivals (from the first to the last possible birth of
-   * an idle object) in which a birth lies, for each of {@link #laterBirths}.
+   * For each of {@link #laterBirths}, the third (0 to 2) of the site's time of arrivals that
+   * contains the birth. The time of arrivals is from the first to the last possible birth of an
+   * idle object.
    */
   private final List<Integer> thirds = new ArrayList<>();
 
@@ -96,14 +97,14 @@ final class AllocationTrend {
             >= LeakThresholds.ARRIVAL_SHARE;
   }
 
-  /** Returns whether the time in which idle objects can have arrived is enough for a verdict. */
+  /** Returns whether the time in which idle objects can have been born is enough for a verdict. */
   boolean isLongEnough() {
     return seconds >= LeakThresholds.ARRIVAL_SPAN * threshold;
   }
 
   /**
-   * Returns whether idle objects keep arriving. The result is valid only if {@link
-   * #isLongEnough()}.
+   * Returns whether the site still allocates objects that become idle. The result is valid only if
+   * {@link #isLongEnough()}.
    *
    * @param since the number of live samples of the site that are too young to be idle
    */
@@ -206,8 +207,8 @@ final class AllocationTrend {
   }
 
   /**
-   * Returns whether arrivals have ended: whether the pause since the latest birth is improbably
-   * long for the rate of births. The rate counts moments, so a batch of births counts once. The
+   * Returns whether the births of idle objects have ended: the pause since the latest birth is
+   * improbably long for the rate of births. The rate counts moments, so a batch counts once. The
    * pause lasts until the end of the observation. If live objects are too young to be idle, the
    * pause ends {@code lag} seconds earlier, because these objects may become idle.
    */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param noLeakReason the reason why idle objects are no leak; null if they are a leak, or if the
  *     reason is unknown
  * @param refutesLeak whether the assessment speaks against an earlier verdict of a leak: objects
- *     are used again or freed, or no more arrive
+ *     are used again or freed, or no more are allocated
  * @param increase the increase of live bytes over the last minutes; null if the site does not grow
  * @param lost the objects that searches of memory found to be lost; null without any
  * @param known the leak of an earlier run with the same stack, because of which the site is a leak;

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns successive evidence into verdicts.
+ * Judges the call sites by successive readings of {@link Evidence}.
  *
  * <p>Each stack is judged by itself, so that a leak behind a wrapper is separated from the
  * wrapper's other callers. All stacks of a name and library are also judged together, except those

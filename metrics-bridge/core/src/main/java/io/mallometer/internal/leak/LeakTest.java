@@ -431,8 +431,8 @@ final class LeakTest {
   /**
    * Returns the objects that are at least {@code seconds} old and are in a slot, or could be in one
    * by their size and birth. Objects that were allocated before the site's first slot also count,
-   * because they show when objects arrive and how many there are. Every object in a slot counts,
-   * whatever its size and birth, so that the arrivals include each idle object.
+   * because they show when objects are born and how many there are. Every object in a slot counts,
+   * whatever its size and birth, so that the result includes each idle object.
    */
   static List<SampledObject> observable(
       List<SampledObject> live, ObservationWindow window, double seconds) {

@@ -308,10 +308,10 @@ public final class LeakThresholds {
   /** The time between two evaluations, in seconds at time scale 1. */
   static final double EVALUATION_SECONDS = 15;
 
-  /** The evaluations in a row that must agree before a verdict changes. */
+  /** The number of evaluations in a row that must agree before a verdict changes. */
   static final int EVALUATIONS_TO_CHANGE = 3;
 
-  /** The evaluations in a row that must speak against a leak before it is given up. */
+  /** The number of evaluations in a row that must speak against a leak before it is given up. */
   static final int EVALUATIONS_TO_CLEAR = 20;
 
   /**

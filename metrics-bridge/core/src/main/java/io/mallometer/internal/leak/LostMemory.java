@@ -63,8 +63,8 @@ final class LostMemory {
   private double unprovedBytes;
 
   /**
-   * Whether too few objects of a call site were allocated before the latest garbage collection for
-   * a proof; a search after the next collection may give one.
+   * Whether nothing could be proved for some call site because too few of its objects were
+   * allocated before the latest garbage collection.
    */
   private boolean awaitsCollection;
 

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Reports each site that becomes a leak to one listener. Checks for new leaks after each poll, and
- * calls the listener on another thread than the poller's.
+ * Calls a listener for each call site that becomes a leak. Checks for new leaks after each poll,
+ * and calls the listener on another thread than the poller's.
  */
 public final class NewLeakNotifier implements Consumer<Snapshot> {
 

@@ -6,7 +6,7 @@ enum NoLeakReason {
   CEASED("no more such objects arrive"),
   /** Objects that had been idle as long as the present idle ones were used or freed later. */
   USED_AGAIN("some such objects were used or freed later"),
-  /** Too few objects have arrived to decide whether more will arrive. */
+  /** Too few idle objects were allocated to decide whether the program will allocate more. */
   TOO_FEW("too few objects have arrived to call it a leak");
 
   private final String words;

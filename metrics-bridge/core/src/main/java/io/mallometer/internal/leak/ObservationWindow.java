@@ -4,8 +4,8 @@ import io.mallometer.internal.leak.evidence.SampledObject;
 import io.mallometer.model.Observation;
 
 /**
- * The time of observation by which sites are judged. An epoch is the time between two readings of
- * the accessed bits; it is void if the kernel itself cleared bits.
+ * The time in which accesses were observed. An epoch is the time between two readings of the
+ * accessed bits; it is void if the kernel itself cleared bits.
  *
  * @param startedNanos the beginning of the observation, by {@link System#nanoTime()}
  * @param endNanos the end of the latest valid epoch

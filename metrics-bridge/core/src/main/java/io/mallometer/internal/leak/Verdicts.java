@@ -126,7 +126,7 @@ final class Verdicts {
       };
     }
 
-    /** Combines entries of one name into one. The gravest entry comes first and gives its state. */
+    /** Combines the assessments of one name into one, which has the state of the gravest. */
     static AssessedStacks sum(List<AssessedStacks> same) {
       same.sort(WORST_FIRST);
       AssessedStacks gravest = same.get(0);

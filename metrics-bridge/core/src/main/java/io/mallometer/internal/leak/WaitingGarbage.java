@@ -19,11 +19,11 @@ import java.util.Map;
  * before its allocation. A freed sample is counted under the latest collection that began before
  * its free.
  *
- * <p>The present garbage has two parts. The first part is among the objects that were allocated
- * since the last old collection. Each of the two collections freed at once a share of the objects
- * that were new to it, and the mean of these shares is assumed to be garbage. The second part is
- * among the objects that the last collection left. It is the rate at which the two collections
- * freed objects that an earlier one had left, times the time since the last collection.
+ * <p>The present garbage has two parts. The first part is a share of the objects that were
+ * allocated since the last old collection: the mean of the shares that the two collections freed of
+ * the objects that no earlier one had met. The second part is among the objects that the last
+ * collection left: the rate at which the two collections freed objects that an earlier one had
+ * left, times the time since the last collection.
  *
  * <p>A site waits for a collection only if garbage explains nearly all of its memory. Then each of
  * the two collections left at most a tenth of the samples that it met, and at most a twentieth of

@@ -82,8 +82,8 @@ public final class AutomaticTrim implements AutoCloseable {
   }
 
   /**
-   * Returns whether a trim would return at least a share of the resident set; false if that is
-   * unknown.
+   * Returns whether a trim would return at least {@code leastShare} of the resident set; false if
+   * that is unknown.
    */
   static boolean worthWhile(Snapshot snapshot, double leastShare) {
     double trimmable =

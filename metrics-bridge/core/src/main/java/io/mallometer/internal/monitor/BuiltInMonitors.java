@@ -280,8 +280,8 @@ public final class BuiltInMonitors {
     }
 
     /**
-     * Reads the call sites. Returns a function from the bytes of a request to lines on the call
-     * sites whose mean request is closest to it.
+     * Reads the call sites. Returns a function that describes, for a request of some bytes, the
+     * call sites whose mean request is closest to this size.
      */
     private LongFunction<List<String>> closestSites() {
       try {
@@ -483,7 +483,7 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Usable sizes
+  // ---- Sizes that malloc returned
 
   private static final class UsableSizesMonitor implements RunningMonitor {
     private final MonitorOptions options;

@@ -58,8 +58,9 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the ways in which the samples that are still live are held. Ways that name an owner
-   * come first, in the order of {@link Holding}.
+   * Returns the ways in which the samples that are still live are held: the fields that contain
+   * their addresses, and what keeps these fields. Ways that name an owner come first, in the order
+   * of {@link Holding}.
    *
    * @param linked whether references were followed; otherwise it is unknown what keeps the objects
    *     that contain the addresses
@@ -297,7 +298,7 @@ public final class OwnerFinder {
   }
 
   /**
-   * Returns the answer in one sentence.
+   * Returns in one sentence what holds the samples.
    *
    * @param marksWhileWalking whether walks over the heap visit only reachable objects
    * @param lost whether searches of the whole process's memory found no address of most objects

@@ -98,8 +98,9 @@ public final class OwnerSearches {
    * Searches within the budget of the options.
    *
    * @param site the call site's number
-   * @param links the number of references to follow, beginning with the referrers of the holders.
-   *     Each takes a walk, which stops the program; at most {@link #MOST_LINKS}
+   * @param links the number of references to follow, beginning with those to the objects that
+   *     contain the addresses. Each takes a walk, which stops the program; at most {@link
+   *     #MOST_LINKS}
    */
   public OwnerReport search(int site, int links) {
     return search(site, links, budget.get());
