@@ -1,4 +1,4 @@
-/* Blocks of ranges in address order, protected by one lock. See ranges.h. */
+/* Stores ranges of addresses in blocks, in address order, under one lock. See ranges.h. */
 #include "account/ranges.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* Packing fills at most three quarters of each block and uses at most three quarters of the blocks; the rest is room
-   * for changes. */
+  /* Packing (see make_room()) fills at most three quarters of each block and uses at most three quarters of the blocks;
+   * the rest is room for changes. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   PACKED_BLOCKS = BLOCKS / 4 * 3,
   KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
@@ -28,8 +28,9 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* A change is missed if the map's lock is not free. The map is abandoned after this many missed changes in a row, over
- * at least this time: the lock will probably not be released any more. */
+/* A change of the map is left out, and counted as missed, if the lock is not free. The map is abandoned after
+ * MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS: the thread that holds the lock will probably
+ * never release it. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -477,9 +478,9 @@ static struct place previous(struct place place) {
 
 /*
  * Joins a range with neighbours of its site and releases the references that are then not needed. Joins nothing while
- * another thread unmaps memory, which may have to remove the neighbour but not the new range. Returns false if nothing
- * was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below reads
- * that number, because both threads store before they load.
+ * another thread unmaps memory: that thread may have to remove the neighbour but not the new range. Returns false if
+ * nothing was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below
+ * reads that number, because both threads store before they load.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

@@ -38,7 +38,7 @@ bool bootstrap_is_above_low_range(void);
 /* Extends the low range to `end`, for other memory of this library; no object of the allocator may be below `end`. */
 void low_range_extend(uintptr_t end);
 
-/* Returns the bytes mapped for the buffer; 0 if the static one serves. */
+/* Returns the bytes mapped for the buffer; 0 if the static buffer is used. */
 size_t bootstrap_footprint(void);
 
 #endif

@@ -31,7 +31,7 @@ struct malloc_info {
   /* The arena that is being read; the bytes of its free chunks without the chunk at the arena's end. */
   struct mallometer_arena current;
   uint64_t in_bins;
-  /* The excess of a sum that contains flags of size words. */
+  /* The bytes by which the arena's sum is too high, because glibc added up size words with their flags. */
   uint64_t flags;
   int inside;
 

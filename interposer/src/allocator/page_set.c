@@ -8,7 +8,7 @@
 
 #include "allocator/next.h"
 
-#ifndef LARGEST_BRANCH /* a test sets it to fail allocations */
+#ifndef LARGEST_BRANCH /* a test sets this to 0 to make allocations fail */
 #define LARGEST_BRANCH SIZE_MAX
 #endif
 

@@ -315,7 +315,7 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
   return (int)search_describe(out, rows, capacity);
 }
 
-/* ---- Owners ------------------------------------------------------------------------------------------- */
+/* ---- Java objects that own native memory -------------------------------------------------------------- */
 
 static int describe_owners(int result, struct mallometer_owners *out) {
   *out = (struct mallometer_owners){0};

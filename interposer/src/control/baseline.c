@@ -165,7 +165,7 @@ static bool others_sleep(void) {
   return sleep;
 }
 
-/* Waits until each other thread sleeps, but not for long. Sets `counted` to what was counted just before. */
+/* Waits until each other thread sleeps, but at most 20 ms. Sets `counted` to the totals just before the latest test. */
 static bool wait_until_others_sleep(struct totals_bytes *counted) {
   const uint64_t enough_ns = 20000000, begin = monotonic_ns();
   for (;;) {
@@ -213,7 +213,7 @@ void baseline_find(void) {
   }
 }
 
-/* ---- Drift --------------------------------------------------------------------------------------------- */
+/* ---- Drift: glibc's live bytes less the counted ones --------------------------------------------------- */
 
 /*
  * The bytes, for each thread, that glibc and the loader allocate and free without any function that can be redirected.

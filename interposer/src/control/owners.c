@@ -19,7 +19,7 @@
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step that was done, except MALLOMETER_OWNERS_REFERRERS */
+static uint32_t done;             /* the latest step; MALLOMETER_OWNERS_POINTER_HOLDERS after a step for referrers */
 static uint32_t samples_left_out;
 static int pointers_error;
 

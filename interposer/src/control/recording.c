@@ -1,4 +1,5 @@
-/* The thread that writes a sample each second, Java's records, and the record of the exit. See recording.h. */
+/* Writes the samples of each second in a thread of the library, the records that Java passes, and the record of the
+ * exit. See recording.h. */
 #include "control/recording.h"
 
 #include <errno.h>
@@ -181,8 +182,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages for rises and names before memory is scarce, by a store to the end of each page,
- * where no record has its frame. */
+/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce, by a store to the end of
+ * each page, which holds no frame of a record. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;

@@ -201,8 +201,8 @@ struct recording_burst {
 _Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES,
                "a slot holds a rise");
 
-/* Returns the CRC-32 of zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes; 0 if there are
- * none. */
+/* Returns the same CRC-32 as zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes; 0 if there
+ * are none. */
 static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {
   static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,

@@ -20,7 +20,7 @@ void complete_free(void *object);
 /* Passes an alignment that is not a power of two to the allocator. */
 void *complete_memalign(size_t alignment, size_t size, struct origin origin);
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
-/* Serves posix_memalign for an alignment that posix_memalign accepts. */
+/* Serves posix_memalign. `alignment` must be one that posix_memalign accepts. */
 void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 

@@ -75,7 +75,7 @@ static int wanted_state(void) {
 /* Stores the state. On Darwin there is one route (hooks/complete.h), which checks for samples and matched scopes
  * itself. */
 void hook_choose_route(void) {
-  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets it */
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* until hook_find_allocator() sets it */
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 
@@ -119,7 +119,7 @@ bool hook_attach(void) {
 /* Returns false: headers are not supported, because the system's zones cannot free objects with headers. */
 bool hook_use_headers(void) { return false; }
 
-/* ---- A running process --------------------------------------------------------------------------------- */
+/* ---- The attach to a running process ------------------------------------------------------------------- */
 
 /* Calls `act` for each registered zone. Zones never move, and in practice the list of zones only grows. */
 static void visit_zones(void (*act)(struct zone *zone, struct redirection *done), struct redirection *done) {

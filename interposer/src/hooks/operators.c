@@ -6,7 +6,7 @@
  * calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call malloc, so
  * its object is counted here.
  *
- * An exception passes through these frames, for which the compiler's unwind tables suffice.
+ * An exception may pass through this file's functions. The compiler's unwind tables suffice for that.
  */
 #include "hooks/operators.h"
 
