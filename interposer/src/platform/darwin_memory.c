@@ -1,7 +1,7 @@
 /*
- * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h. The
- * functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that may be
- * unmapped.
+ * Implements memory.h, readable_memory.h and page_protection.h on Darwin, by mmap(2) and Mach's calls for the process's
+ * own task. The functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that
+ * may be unmapped.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -190,7 +190,7 @@ size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t byte
   return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
 }
 
-/* ---- Reading of the own memory by system calls: not used on Darwin ----------------------------------- */
+/* ---- Reading the process's own memory by system calls: not used on Darwin ---------------------------- */
 
 bool own_memory_open(void) { return false; }
 
