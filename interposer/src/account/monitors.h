@@ -44,7 +44,7 @@ int monitor_add(const struct mallometer_monitor *monitor);
  * try again after -EBUSY. */
 int monitor_remove(uint32_t number);
 
-/* Ends all calls in the child of a fork, where no other thread is in a callback. */
+/* Resets the number of running calls of each monitor in the child of a fork, where no other thread is in a callback. */
 void monitors_forked(void);
 
 #endif

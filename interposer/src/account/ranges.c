@@ -396,7 +396,8 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Packs one slice if few blocks are free. Packs more slices only if a change might find no free block. */
+/* Packs the next slice of blocks if few blocks are free. Packs more slices only if a change might otherwise find no
+ * free block. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -409,8 +410,8 @@ static void make_room(void) {
 
 /* ---- Changes of the map -------------------------------------------------------------------------------- */
 
-/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have numbers up to
- * `latest`. */
+/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have insertion numbers up
+ * to `latest`. */
 static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   const struct block *block = block_at(place.block);
   uint32_t last = place.range;
@@ -418,8 +419,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the consecutive ranges, from a place on, that end at or below `end` and have numbers up to `latest`. Removes
- * whole blocks together. Returns the place after the removed ranges. */
+/* Removes the consecutive ranges, from a place on, that end at or below `end` and have insertion numbers up to
+ * `latest`. Removes whole blocks together. Returns the place after the removed ranges. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {
@@ -440,7 +441,7 @@ static struct place remove_inside(struct place place, uintptr_t end, uint64_t la
   return (struct place){place.block, 0};
 }
 
-/* Cuts addresses out of all ranges that have numbers up to `latest`. */
+/* Cuts addresses out of all ranges that have insertion numbers up to `latest`. */
 static void cut_out(uintptr_t begin, uintptr_t end, uint64_t latest) {
   struct references references = {0};
   struct place place = place_of(begin);

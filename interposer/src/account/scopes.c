@@ -255,8 +255,9 @@ static void unlink_abandoned(struct thread_block *block) {
 
 /*
  * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread while it used
- * its chain of scopes or counted an event, only requests that the thread unlinks them later: the interrupted event
- * would overwrite the headroom that is chosen here.
+ * its chain of scopes or counted an event, only requests that the thread unlinks them later: at its end, the
+ * interrupted event stores the thread's headroom (thread_block.h), and would overwrite the headroom that is chosen
+ * here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {

@@ -116,16 +116,15 @@ struct large_path {
 
 /*
  * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
- * that it has freed. Written by the owner; a thread that flushes all threads (totals.c) also writes `limit` and
- * `report_peak_at`.
+ * that it has freed. Written by the owner; a thread in flush_all() (totals.c) also writes `limit` and `report_peak_at`.
  */
 struct thread_scoping {
   /* The highest net bytes, and the largest request, at which an allocation changes no figure of a scope
    * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* The net bytes above which the thread adds its net bytes to the process's sum, so that the peak is noticed. Outside
-   * of scopes the headroom serves for this. */
+  /* The net bytes above which the thread calls peak_flush() (totals.h), so that a new peak of the process is noticed.
+   * Outside of scopes the headroom serves for this. */
   int64_t report_peak_at;
   struct scope *innermost;
   /* Whether the thread is following or changing its chain of scopes, so that its signal handlers must not change it. */

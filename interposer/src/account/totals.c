@@ -230,9 +230,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Takes a sum if the estimate exceeds the peak by one slack, plus one for each sum in progress. Memory therefore grows
- * by at least as many bytes as a sum reads before the next sum, and a thread that is interrupted in its sum does not
- * hide later growth.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
+ * progress. Memory therefore grows by at least as many bytes as a sum reads before the next sum, and a thread that is
+ * interrupted in its sum does not hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -287,7 +287,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* lowers headrooms that grew by frees before the window */
+  flush_all(); /* lowers the headroom of threads that freed much before */
   return number;
 }
 
@@ -317,7 +317,7 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline. The estimate is the sum of all flushed bytes plus the baseline. */
+/* Sets the baseline. The estimate is the sum of all threads' shares (flush()) plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);

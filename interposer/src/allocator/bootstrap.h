@@ -21,7 +21,8 @@
  */
 extern HIDDEN uintptr_t low_range_end;
 
-/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. NULL with ENOMEM if full. */
+/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. Returns NULL and sets ENOMEM
+ * if the buffer is full. */
 void *bootstrap_allocate(size_t alignment, size_t size);
 
 bool is_bootstrap(const void *object);

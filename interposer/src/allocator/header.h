@@ -22,7 +22,7 @@
 
 #include "allocator/next.h"
 
-/* Serve malloc and calloc with a header, and may change errno like them. */
+/* Do the work of malloc and calloc with a header before the object, and may change errno as these do. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);
 /* Allocates with `function`, a function of the allocator, and adds a header. `alignment` is a power of two. */

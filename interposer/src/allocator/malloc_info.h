@@ -19,7 +19,8 @@
 #include "mallometer.h"
 
 struct malloc_info {
-  /* Sums of the arenas read so far, and mapped_bytes. `arenas` counts all arenas, even beyond the capacity. */
+  /* Sums over the arenas read so far. `arenas` counts all arenas, even beyond the capacity. `mapped_bytes` are the
+   * bytes of chunks with their own mapping. */
   struct mallometer_arena sum;
   uint64_t arenas;
   uint64_t mapped_bytes;

@@ -111,8 +111,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Returns whether events may be counted. A constructor may call this before the first event of the process;
- * hook_ready() then starts the hook. */
+/* Returns whether events may be counted. A constructor of the program may call this before the first event of the
+ * process; hook_ready() then starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }

@@ -226,8 +226,8 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 
 /*
  * Compares the live bytes that glibc reports with the counted live bytes. Returns whether they were compared. Three
- * things explain a difference: the error of the baseline, which is corrected where a later reading is more exact; the
- * threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
+ * things explain a difference: the error of the baseline, which is corrected if a later reading has a smaller error;
+ * the threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
  * calls are missed. A reading takes long and may wait for locks or swapped memory, so readings take at most a
  * thousandth of the time.
  */

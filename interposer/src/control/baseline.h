@@ -13,8 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the baseline and begins the snapshots with it, or with an unknown baseline. Call this when counting has
- * begun. */
+/* Finds the baseline, or that it is unknown, and passes it to snapshot_begin(). Call this when counting has begun. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

@@ -23,7 +23,7 @@
 /* The pause while memory rises, as a multiple of the CPU time of the latest look. Looks thus take 2.5 % of a processor
  * at most. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer is no sudden one, and is looked at every TIGHT_PAUSE. */
+/* A rise that lasts longer than this is not sudden, and is looked at every TIGHT_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
@@ -56,9 +56,9 @@ static struct {
 } baseline;
 
 static bool rising;
-static bool is_hurried;    /* whether samples came so fast that the next look is soon */
-static uint64_t looked_at; /* the sampled bytes at the latest look, since the baseline */
-static bool tight;         /* whether half of the limit is charged */
+static bool is_hurried;    /* whether samples came so fast that the next look comes after RISING_PAUSE */
+static uint64_t looked_at; /* the bytes sampled from the baseline to the latest look */
+static bool tight;         /* whether more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
 static uint64_t highest;    /* the most memory of the rise */

@@ -37,7 +37,7 @@ void burst_second(const struct memory_reading *reading);
  * figures are unknown. Cached files do not count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
-/* Returns the nanoseconds until the next look. */
+/* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
 /* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */

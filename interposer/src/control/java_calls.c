@@ -96,7 +96,7 @@ EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray thre
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
+/* Tests once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
  * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;

@@ -36,7 +36,7 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The time between two messages; in a rise, the time until a message with something new. */
+/* The least time between two messages; during a rise, the least time before a message with new content. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -89,7 +89,8 @@ static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page. Returns false, and ends the recording, if the page takes no stores. See put(). */
+/* Stores bytes into one page, after the kernel has stored at the offset `probed` in it (see put()). Returns false, and
+ * ends the recording, if the kernel's store fails. */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);

@@ -29,7 +29,7 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java: at the beginning of its shutdown, about the JVM, each minute, when a share of the limit is
+  /* Texts from Java: when its shutdown begins, about the JVM, each minute, and when a share of the limit is
    * exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
@@ -56,7 +56,7 @@ struct recording_region {
   uint64_t offset;
   uint32_t slots;
   uint32_t reserved;
-  /* Time between two records; 0 if there is no fixed one. */
+  /* Time between two records; 0 if it is not fixed. */
   uint64_t interval_ns;
 };
 
@@ -172,7 +172,7 @@ struct recording_grown {
   uint64_t live_bytes;
   /* The number of the site, as in mallometer_site. */
   uint32_t site;
-  /* The thread with most of the site's latest sampled bytes: its number in the system, 0 if unknown. */
+  /* The kernel's ID of the thread with most of the site's latest sampled bytes; 0 if unknown. */
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];

@@ -40,7 +40,7 @@
 /* The program's call. Use it only in functions that the call reaches by jumps alone, so that the return address is
  * still the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN for code that serves functions with and without a frame (FRAMELESS_CALLS). `frameless` is a compile-time
+/* ORIGIN for code that serves functions with and without a stack frame (FRAMELESS_CALLS). `frameless` is a compile-time
  * constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
 #define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
@@ -257,7 +257,8 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
-/* Returns whether the thread is in scopes, but in no matched scope, and nothing else needs the complete path. */
+/* Returns whether the thread is in scopes (account/scopes.h), but in no matched scope, and nothing else needs the
+ * complete path. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -296,8 +297,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They read the block again: a block as a parameter would make
- * the fast path keep it in a register. */
+/* The following functions serve a thread without headroom (account/thread_block.h). They read the thread's block again:
+ * the block as a parameter would make the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);

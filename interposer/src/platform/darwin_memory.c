@@ -115,7 +115,7 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
                    &object) != KERN_SUCCESS)
     return false;
   uintptr_t asked = (uintptr_t)begin;
-  if (address > asked || asked + bytes > address + size) return false; /* the pages have two protections */
+  if (address > asked || asked + bytes > address + size) return false; /* the pages may have different protections */
   *before = region.protection;
   if (*before & VM_PROT_WRITE) return true;
   return protect(begin, bytes, PROT_READ | PROT_WRITE);

@@ -45,7 +45,7 @@ bool protected_words_begin(struct protected_words *words);
 
 /*
  * Stores `value` if the word is `expected`. Returns false if the word has another value. Also returns false, and
- * increments `refused`, if the system forbids the change or the page is one of code.
+ * increments `refused`, if the system forbids the change or the page contains code.
  */
 bool protected_word_replace(struct protected_words *words, uintptr_t *word, uintptr_t expected, uintptr_t value);
 
