@@ -42,10 +42,10 @@
 #define LARGE_PATHS 32u
 
 struct event_counters {
-  /* These two fields are adjacent, because event_count_free() adds to both at once. */
+  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both at once. */
   counter frees;
   counter freed_bytes;
-  /* These two fields are adjacent, because event_count_allocation() adds to both at once. */
+  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both at once. */
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;

@@ -32,7 +32,7 @@ struct heap {
   uintptr_t begin, end;
   bool is_main;
   struct arena *arena;
-  size_t windows; /* how many to read, before the limit for all heaps */
+  size_t windows; /* windows to read, before the limit for all heaps */
 };
 
 struct estimate {
