@@ -75,8 +75,7 @@ static int wanted_state(void) {
 /* Stores the state. On Darwin there is one route (hooks/complete.h), which checks for samples and matched scopes
  * itself. */
 void hook_choose_route(void) {
-  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets the first
-                                                                               * state */
+  if (__atomic_load_n(&hook_state, __ATOMIC_ACQUIRE) < HOOK_COUNTING) return; /* hook_find_allocator() sets it */
   __atomic_store_n(&hook_state, wanted_state(), __ATOMIC_RELEASE);
 }
 
