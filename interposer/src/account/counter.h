@@ -5,12 +5,12 @@
  * (platform/arch.h): a signal handler that interrupts the writer loses no count, a reader on another processor sees the
  * older or the newer value but never half of each, and an addition costs as much as a plain `x += n`.
  *
- * An object's allocation is visible before its free, and readers sum frees first, so the live bytes are never negative.
- * If one thread allocates and frees an object, the additions here are released in that order; on the fast path,
- * order_frees_after_allocations() stands between the two. If two threads do, the program itself orders the hand-over of
- * the address, and the addition of the free depends on the object's size, which is read through that address; so the
- * addition of the allocation comes first. The reader acquires each counter. test/litmus has these and other patterns,
- * for herd7.
+ * Readers sum all frees before all allocations, and a reader that sees an object's free also sees its allocation. The
+ * live bytes are therefore never negative. If one thread allocates and frees an object, it releases the two additions
+ * in that order; on the fast path, order_frees_after_allocations() orders them. If another thread frees the object, the
+ * program has passed the address to that thread, and the addition of the free depends on the object's size, which is
+ * read through the address; so the addition of the allocation comes first. The reader acquires each counter.
+ * test/litmus tests these and other patterns with herd7, a simulator of memory models.
  */
 #ifndef MALLOMETER_ACCOUNT_COUNTER_H
 #define MALLOMETER_ACCOUNT_COUNTER_H
@@ -25,7 +25,7 @@ typedef struct {
 
 static inline void counter_add(counter *c, uint64_t amount) { local_add(&c->value, amount); }
 
-/* Adds to a counter of the block that threads share. */
+/* Adds to a counter of the one thread block that several threads write (shared_events). */
 static inline void counter_add_shared(counter *c, uint64_t amount) {
   __atomic_fetch_add(&c->value, amount, __ATOMIC_RELEASE);
 }

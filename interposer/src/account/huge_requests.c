@@ -1,4 +1,4 @@
-/* The rings of requests, written and read without a lock. See huge_requests.h. */
+/* Writes and reads the ring buffers of recorded requests without a lock. See huge_requests.h. */
 #include "account/huge_requests.h"
 
 #include <errno.h>
@@ -22,9 +22,9 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
- * Fills an entry whose number the caller has set to WRITTEN. The fence orders these stores after that store, and the
- * reader's fence orders its second load of the number after its copy. A reader that copied a word of another event
- * therefore finds another number (test/litmus/event-copied).
+ * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after the caller's
+ * store. The fence in copy() orders the reader's copy before its second load of the number. A reader that copied a word
+ * of another event therefore finds another number (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {
@@ -46,7 +46,7 @@ static void record_huge(size_t requested, const uint64_t *frames, uint32_t count
 }
 
 void raise_largest_request(size_t requested) {
-  (void)raise_to((int64_t *)&largest_requested, (int64_t)requested); /* no request above PTRDIFF_MAX succeeds */
+  (void)raise_to((int64_t *)&largest_requested, (int64_t)requested); /* successful requests are at most PTRDIFF_MAX */
 }
 
 uint64_t largest_request(void) { return __atomic_load_n(&largest_requested, __ATOMIC_RELAXED); }
@@ -70,7 +70,7 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
   return copied;
 }
 
-/* ---- Watches ------------------------------------------------------------------------------------------- */
+/* ---- Watches: rings with a size of their own ----------------------------------------------------------- */
 
 /* Stands for the number of an entry while a thread writes the entry. Meanwhile other threads, and a signal handler that
  * interrupts that thread, do not write the entry. */
@@ -80,7 +80,7 @@ static struct watch {
   size_t above;
   uint32_t thread; /* 0: all threads */
   uint64_t seen;   /* matching requests since the watch was added */
-  uint64_t read;   /* the number of the latest request at the last reading */
+  uint64_t read;   /* the number of the latest request that request_watch_read() has read or skipped */
   struct mallometer_event ring[ENTRIES];
 } watches[MOST_WATCHES];
 

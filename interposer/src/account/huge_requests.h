@@ -1,13 +1,14 @@
 /*
- * Large requests one by one: the largest request so far, and rings of requests above a size, with their size, time,
- * thread and stack. One ring has the latest huge requests of the process. Watches can be added and removed; each has
- * its own ring and size. The fast path compares a large request with one size, `recorded_above`, which is the smallest
- * of all these sizes. Without a watch it is the huge threshold, so watches cost nothing then.
+ * Records large requests one by one: the largest request so far, and ring buffers of requests above a size, with the
+ * size, time, thread and stack of each request. One ring has the latest huge requests of the process. A watch is a
+ * further ring with its own size; watches can be added and removed. The fast path compares a large request with one
+ * size, `recorded_above`, which is the smallest of all these sizes. Without a watch, it is the huge threshold.
  *
- * The rings have no lock. A writer takes a number, marks its entry as incomplete, fills it, and marks it with the
- * number. A reader that finds the same number before and after its copy has a complete entry. A reader that is too slow
- * misses entries, which gaps in the numbers show. The ring of a watch is not overwritten: it keeps the first 64
- * requests after each reading and counts the others, so that no stack is walked for a request that would not be kept.
+ * The rings have no lock. A writer takes the next number, marks the number's entry as incomplete, fills the entry, and
+ * stores the number in it. A reader that finds the same number before and after its copy has a complete entry. A reader
+ * that is too slow misses entries, which gaps in the numbers show. The ring of a watch is not overwritten: it keeps the
+ * first 64 requests after each reading and counts the others, so that no stack is walked for a request that would not
+ * be kept.
  */
 #ifndef MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
 #define MALLOMETER_ACCOUNT_HUGE_REQUESTS_H
@@ -47,7 +48,7 @@ bool request_is_kept(size_t requested);
 void record_request(size_t requested, const uint64_t *frames, uint32_t count);
 
 /* Adds a watch for requests of more than `above` bytes by the thread with the kernel's ID `thread`, or by all threads
- * if it is 0. Returns the number of the watch, 1 to MOST_WATCHES, or -EAGAIN if all are used. */
+ * if `thread` is 0. Returns the number of the watch, 1 to MOST_WATCHES, or -EAGAIN if all watches are in use. */
 #define MOST_WATCHES 8
 int request_watch_add(size_t above, uint32_t thread);
 

@@ -9,13 +9,13 @@
 #include "platform/shared_words.h"
 #include "platform/thread_pointer.h"
 
-/* Whether the thread is in a callback. This mark is not in the thread's block, because a thread whose key destructors
- * have run has no block and may still allocate. */
+/* Whether the thread is in a monitor's callback. This mark is not in the thread's block (account/thread_block.h): a
+ * thread whose pthread key destructors have run has no block, and may still allocate. */
 DECLARE_THREAD_POINTER(uint32_t, in_callback);
 DEFINE_THREAD_POINTER(uint32_t, in_callback, NULL);
 
-/* A monitor's number contains its place and how often the place was used, so that an outdated number does not remove
- * another monitor. */
+/* A monitor's number contains the index of its place and the place's use count, so that an outdated number does not
+ * remove another monitor. */
 enum { PLACE_BITS = 3, MOST_USES = (1 << 27) - 1, IS_REMOVED = 1 << 27 };
 #define RUNNING UINT32_MAX
 #define FORK ((uint64_t)1 << 32)
@@ -26,7 +26,8 @@ static struct place {
   struct mallometer_monitor monitor;
   uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
-   * it is set. The upper half counts the forks of the process's ancestors. The word has a cache line of its own. */
+   * it is set. The upper half is the number of forks from the first process to this one. The word has a cache line of
+   * its own. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 

@@ -1,9 +1,9 @@
 /*
  * Monitors: functions of the program that are called at each counted allocation and free.
  *
- * While a monitor is registered, the hook takes the complete route, in which all functions pass their allocations
- * through one function and their frees through another (hooks/complete.c); these two call the monitors. Without
- * monitors the hook takes the counted route, which does not test for them.
+ * While a monitor is registered, the hooked functions take the complete route (hooks/route.h): each passes its
+ * allocations through one function and its frees through another (hooks/complete.c), and these two functions call the
+ * monitors. Otherwise the hooked functions take the counted route, which does not test for monitors.
  *
  * A bit of `monitors` says whether a monitor is to be called. A thread that is about to call a monitor first raises the
  * monitor's number of running calls, and then reads the bit again. A thread that unregisters the monitor first clears
@@ -32,8 +32,8 @@ static inline bool monitors_listen(void) { return __atomic_load_n(&monitors, __A
 void monitors_allocated(void *object, size_t requested, size_t actual);
 void monitors_freed(const void *object, size_t actual);
 
-/* Can be registered as a monitor's function: adds 1 to the count of the actual size's class, in an array of
- * MALLOMETER_SIZE_CLASSES counts at `context`. */
+/* Is a callback for monitors: adds 1 to the count of the size class of `actual`, in an array of MALLOMETER_SIZE_CLASSES
+ * counts at `context`. */
 void monitors_count_actual(void *context, void *object, size_t requested, size_t actual);
 
 /* Adds a monitor. Returns its number, or -EAGAIN if MOST_MONITORS are registered. */
@@ -44,7 +44,7 @@ int monitor_add(const struct mallometer_monitor *monitor);
  * try again after -EBUSY. */
 int monitor_remove(uint32_t number);
 
-/* Ends all calls in the child of a fork, where no other thread is in a callback. */
+/* Resets the number of running calls of each monitor in the child of a fork, where no other thread is in a callback. */
 void monitors_forked(void);
 
 #endif

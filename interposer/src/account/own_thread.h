@@ -1,5 +1,5 @@
-/* The library's own threads. Their allocations and frees are in no sum. They block all signals, and their stacks
- * are small. */
+/* The library's own threads. Their allocations and frees are not counted. They block all signals, and their stacks are
+ * small. */
 #ifndef MALLOMETER_ACCOUNT_OWN_THREAD_H
 #define MALLOMETER_ACCOUNT_OWN_THREAD_H
 

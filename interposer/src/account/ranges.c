@@ -1,4 +1,4 @@
-/* Blocks of ranges in address order, protected by one lock. See ranges.h. */
+/* Stores ranges of addresses in blocks, in address order, under one lock. See ranges.h. */
 #include "account/ranges.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 enum {
   BLOCKS = 1024,
   IN_BLOCK = 64,
-  /* Packing fills at most three quarters of each block and uses at most three quarters of the blocks; the rest is room
-   * for changes. */
+  /* Packing (see make_room()) fills at most three quarters of each block and uses at most three quarters of the blocks;
+   * the rest is room for changes. */
   PACKED_IN_BLOCK = IN_BLOCK / 4 * 3,
   PACKED_BLOCKS = BLOCKS / 4 * 3,
   KEPT = PACKED_BLOCKS * PACKED_IN_BLOCK,
@@ -28,8 +28,9 @@ enum {
 #define TESTS 100u
 #define SLEEPS 10u
 #define SLEEP_NS 100000u
-/* A change is missed if the map's lock is not free. The map is abandoned after this many missed changes in a row, over
- * at least this time: the lock will probably not be released any more. */
+/* A change of the map is left out, and counted as missed, if the lock is not free. The map is abandoned after
+ * MOST_MISSED missed changes in a row, over at least LONGEST_MISSING_NS: the thread that holds the lock will probably
+ * never release it. */
 #define MOST_MISSED 64u
 #define LONGEST_MISSING_NS 1000000000u
 /* A range's birth is stored in units of 2^24 ns (16.8 ms), so that 32 bits last for two years. */
@@ -395,7 +396,8 @@ static void pack_slice(void) {
   if (map->next >= map->used) end_pass();
 }
 
-/* Packs one slice if few blocks are free. Packs more slices only if a change might find no free block. */
+/* Packs the next slice of blocks if few blocks are free. Packs more slices only if a change might otherwise find no
+ * free block. */
 static void make_room(void) {
   bool none_left = map->used + BLOCKS_OF_CHANGE > BLOCKS;
   if (map->passes == 0 && (map->used > map->enough || none_left)) begin_passes();
@@ -408,8 +410,8 @@ static void make_room(void) {
 
 /* ---- Changes of the map -------------------------------------------------------------------------------- */
 
-/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have numbers up to
- * `latest`. */
+/* Returns how many consecutive ranges of a block, from a place on, end at or below `end` and have insertion numbers up
+ * to `latest`. */
 static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   const struct block *block = block_at(place.block);
   uint32_t last = place.range;
@@ -417,8 +419,8 @@ static uint32_t run_inside(struct place place, uintptr_t end, uint64_t latest) {
   return last - place.range;
 }
 
-/* Removes the consecutive ranges, from a place on, that end at or below `end` and have numbers up to `latest`. Removes
- * whole blocks together. Returns the place after the removed ranges. */
+/* Removes the consecutive ranges, from a place on, that end at or below `end` and have insertion numbers up to
+ * `latest`. Removes whole blocks together. Returns the place after the removed ranges. */
 static struct place remove_inside(struct place place, uintptr_t end, uint64_t latest, struct references *references) {
   uint32_t whole = 0, run;
   for (;; whole++) {
@@ -439,7 +441,7 @@ static struct place remove_inside(struct place place, uintptr_t end, uint64_t la
   return (struct place){place.block, 0};
 }
 
-/* Cuts addresses out of all ranges that have numbers up to `latest`. */
+/* Cuts addresses out of all ranges that have insertion numbers up to `latest`. */
 static void cut_out(uintptr_t begin, uintptr_t end, uint64_t latest) {
   struct references references = {0};
   struct place place = place_of(begin);
@@ -477,9 +479,9 @@ static struct place previous(struct place place) {
 
 /*
  * Joins a range with neighbours of its site and releases the references that are then not needed. Joins nothing while
- * another thread unmaps memory, which may have to remove the neighbour but not the new range. Returns false if nothing
- * was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below reads
- * that number, because both threads store before they load.
+ * another thread unmaps memory: that thread may have to remove the neighbour but not the new range. Returns false if
+ * nothing was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below
+ * reads that number, because both threads store before they load.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;

@@ -3,8 +3,8 @@
  * (hooks/mappings.c).
  *
  * A range has the call site that reserved its addresses. Memory that is mapped over a known range of one site, as a JVM
- * commits parts of its heap, keeps that site. Addresses leave a range when they are unmapped, or when other memory is
- * mapped over them that is not all inside ranges of one site.
+ * commits parts of its heap, keeps that site. Addresses leave a range when they are unmapped, or when memory is mapped
+ * over them that reaches beyond the ranges of one site.
  *
  * The ranges lie in address order in blocks of 64, and the blocks' first addresses in one array: a change searches that
  * array and one block, without recursion or memory of its own. Each range has the number of its insertion. A thread
@@ -18,9 +18,9 @@
  * thread holds. A thread that does not get the lock within a millisecond does not change the map, and the change is
  * counted as missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next
  * start. A child of a fork begins with an empty map if another thread of its parent held the lock. The memory of the
- * map is reserved at the start, and its pages become resident when they are used. While three quarters of the blocks
- * are in use, each change also packs a slice of up to 1,024 ranges, which takes some microseconds, until a quarter of
- * the blocks is free again. Packing forgets the smallest ranges if there are too many, and counts them.
+ * map is reserved at the start, and its pages become resident when they are used. When more than three quarters of the
+ * blocks are in use, each change also packs a slice of up to 1,024 ranges, which takes some microseconds, until a
+ * quarter of the blocks is free again. Packing forgets the smallest ranges if there are too many, and counts them.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H
@@ -81,8 +81,8 @@ void ranges_fill(uintptr_t begin, uintptr_t end, uint32_t site);
 void ranges_remove(uintptr_t begin, uintptr_t end, uint64_t latest);
 
 /*
- * Returns whether address `begin` belongs to a range, and sets the range's site. The caller then owns a reference to
- * that site. With `whole`, all addresses up to `end` must belong to ranges of that site.
+ * Returns whether address `begin` belongs to a range, and sets *site to the range's site. The caller then owns a
+ * reference to that site. With `whole`, all addresses up to `end` must belong to ranges of that site.
  */
 bool ranges_find(uintptr_t begin, uintptr_t end, bool whole, uint32_t *site);
 

@@ -1,4 +1,4 @@
-/* The table of scopes, how scopes begin and end, and matching of objects by address. See scopes.h. */
+/* Keeps the table of scopes, begins and ends scopes, and matches objects by address. See scopes.h. */
 #include "account/scopes.h"
 
 #include <errno.h>
@@ -149,7 +149,7 @@ static void release_chain(struct thread_block *block, bool before) {
   thread_scoping(block)->is_held = before;
 }
 
-/* Begins a change of the table. Returns false if there is no table, if it has overflowed, or if this is a signal
+/* Begins a change of the table. Returns false if there is no table, if it has overflowed, or if the caller is a signal
  * handler that interrupted a change. In the last case the table counts as overflowed. */
 static bool begin_change(struct scope *scope) {
   if (!scope->table || scope->overflowed) return false;
@@ -211,7 +211,8 @@ static void free_record(struct scope *scope) {
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the headroom. */
+/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the thread's
+ * headroom (thread_block.h). */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;
@@ -254,8 +255,9 @@ static void unlink_abandoned(struct thread_block *block) {
 
 /*
  * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread while it used
- * its chain of scopes or counted an event, only requests that the thread unlinks them later: the interrupted event
- * would overwrite the headroom that is chosen here.
+ * its chain of scopes or counted an event, only requests that the thread unlinks them later: at its end, the
+ * interrupted event stores the thread's headroom (thread_block.h), and would overwrite the headroom that is chosen
+ * here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -312,10 +314,10 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the headroom, so that each event reports to the scope, before the scope's start is read: an event of a
-   * signal handler between these steps then either comes before the scope or is reported. */
+  /* Withdraws the thread's headroom, so that each event reports to the scope, before the scope's start is read. A
+   * signal handler's event between these two steps then either precedes the scope or is reported to it. */
   if (!block->reporting.scoped) {
-    scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event reports to the peak and sets the limits */
+    scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     headroom_withdraw(block);

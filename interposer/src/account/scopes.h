@@ -4,14 +4,14 @@
  * Most figures of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
  * request within a scope are not differences. A thread in a scope therefore has no headroom (thread_block.h): each of
  * its events takes the slow path, which compares the thread's net bytes with the peak of the innermost scope, and the
- * request with its largest. Scopes nest, so an event that does not exceed the innermost scope's figures exceeds no
- * others; otherwise the next outer scope is compared until one is not exceeded. A thread in a scope reports to the
- * process's peak as rarely as other threads, because it has a separate limit for that (thread_scoping.report_peak_at).
- * A thread outside of scopes pays nothing.
+ * request with that scope's largest request. Scopes nest, so an event that does not exceed the figures of the innermost
+ * scope exceeds those of no other scope. Otherwise the outer scopes are compared in turn, until the figures of one are
+ * not exceeded. A thread in a scope reports to the process's peak as rarely as other threads, because it has a separate
+ * limit for that (thread_scoping.report_peak_at). A thread outside of scopes pays nothing.
  *
  * A matched scope also has a table of the addresses of its live objects, which shows whether a freed object was
  * allocated within the scope. The table has room for MOST_MATCHED objects at a time. If the table overflows, or a
- * signal handler allocates while the table is changing, the scope has no matches.
+ * signal handler allocates while the table is changing, the scope reports no matches.
  *
  * A scope over the process is the difference of two sums, and its peak is found in the same way as the process's peak,
  * with the same error (totals.h).
@@ -38,7 +38,7 @@ struct scope {
   /* The peak of the thread's net bytes, which are counted from the first use of the thread's block. Written by the
    * thread. */
   int64_t peak_net;
-  uint64_t largest_doubled; /* the largest doubled_size() */
+  uint64_t largest_doubled; /* doubled_size() of the largest request */
   struct scope *outer;
   /* NULL for a scope over the process. */
   struct thread_block *block;

@@ -15,7 +15,7 @@
 #include "mallometer.h"
 #include "platform/arch.h"
 
-/* The number of classes that the first class of MALLOMETER_SIZE_CLASSES merges. */
+/* The first of the MALLOMETER_SIZE_CLASSES public classes merges this many classes. */
 #define FIRST_CLASSES 5u
 #define SIZE_CLASSES (FIRST_CLASSES - 1 + MALLOMETER_SIZE_CLASSES)
 

@@ -1,4 +1,4 @@
-/* Allocates blocks in slabs, and passes the blocks of ended threads to new threads. See thread_block.h. */
+/* Allocates thread blocks in slabs, and passes the blocks of ended threads to new threads. See thread_block.h. */
 #include "account/thread_block.h"
 
 #include <pthread.h>
@@ -170,8 +170,8 @@ struct thread_block *thread_block_acquire_first(void) {
     release_block(index);
     return own_block_or_null();
   }
-  /* The block is set before this call, so that it counts the allocations of pthread_setspecific and of a signal handler
-   * that interrupts the call. */
+  /* The thread's block is set before this call, so that the block counts the allocations of pthread_setspecific and of
+   * a signal handler that interrupts the call. */
   if (exit_key_exists) pthread_setspecific(exit_key, block);
   return block;
 }
@@ -179,10 +179,10 @@ struct thread_block *thread_block_acquire_first(void) {
 static void (*at_hand_over)(struct thread_block *block);
 
 /*
- * Ends a thread. This is the destructor of the library's thread key. Destructors of other keys may allocate and free
- * later, which counts in the shared block. If the thread kept its block until the next round of destructors, glibc
- * would execute 500 instructions more for each thread. A thread that has not yet called the function of
- * thread_blocks_request_answer() calls it here.
+ * Releases the block of the calling thread, which is ending. This is the destructor of the library's thread key.
+ * Destructors of other keys may allocate and free later; those events are counted in the shared block. If the thread
+ * kept its block until the next round of destructors, glibc would execute 500 instructions more for each thread. A
+ * thread that has not yet called the function of thread_blocks_request_answer() calls it here.
  *
  * `unused` is the key's value. It only makes the C library call this function: a program with a wrong key may have
  * overwritten it.

@@ -1,5 +1,6 @@
 /*
- * Each thread counts in a block of its own, so counting shares no cache line and needs no atomic instruction.
+ * Each thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and
+ * needs no atomic instruction.
  *
  * A thread finds its block through one pointer of its own. Until its first event the pointer leads to a sentinel
  * without headroom, and an event that finds no headroom takes the slow path: the same comparison finds a thread's first
@@ -29,7 +30,7 @@
 #include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
-/* The growth of a thread's live bytes between two reports to the peak. */
+/* The bytes by which a thread's live bytes may grow between two of its reports to the process's peak (totals.h). */
 #define HEADROOM_BYTES 65536
 
 /* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and
@@ -41,10 +42,10 @@
 #define LARGE_PATHS 32u
 
 struct event_counters {
-  /* The next two are adjacent, for event_count_free(). */
+  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both at once. */
   counter frees;
   counter freed_bytes;
-  /* The next two are adjacent, for event_count_allocation(). */
+  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both at once. */
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
@@ -70,11 +71,13 @@ enum thread_request {
 };
 
 struct thread_block {
-  /* The bytes until the thread reports to the peak. If EVENTS_ARE_MARKED, it is 0 while an event is being counted.
-   * Written by the owner. Other threads may withdraw it (headroom_withdraw()) or lower it to HEADROOM_BYTES
-   * (flush_all() in totals.c), but do not overwrite the 0 of a marked event. */
+  /* The bytes by which the thread's live bytes may grow before the thread reports to the peak. If EVENTS_ARE_MARKED,
+   * the headroom is 0 while an event is being counted. Written by the owner. Other threads may withdraw the headroom
+   * (headroom_withdraw()) or lower it to HEADROOM_BYTES (flush_all() in totals.c), but do not overwrite the 0 of an
+   * event. */
   int64_t headroom;
-  /* The net bytes of this block that the peak's estimate contains. Written by the thread that flushes (totals.c). */
+  /* The net bytes of this block that are included in the estimate of the process's live bytes (totals.c). Written by
+   * the thread that flushes the block. */
   int64_t flushed_live_bytes;
   /* The block's number, which never changes. */
   uint32_t index;
@@ -104,7 +107,7 @@ struct thread_record {
   bool owned;
 };
 
-/* The countdown of one call path of large allocations. */
+/* The countdown to the next sampled allocation of one call path, for large allocations. */
 struct large_path {
   uint32_t tag;
   /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
@@ -113,19 +116,18 @@ struct large_path {
 
 /*
  * The state of a thread in scopes (account/scopes.h). Net bytes are the bytes that the block has allocated minus those
- * that it has freed. Written by the owner; a thread that flushes all threads (totals.c) also writes `limit` and
- * `report_peak_at`.
+ * that it has freed. Written by the owner; a thread in flush_all() (totals.c) also writes `limit` and `report_peak_at`.
  */
 struct thread_scoping {
   /* The highest net bytes, and the largest request, at which an allocation changes no figure of a scope
    * (scope_allocation()). */
   _Alignas(256) int64_t limit;
   uint64_t largest_doubled;
-  /* The net bytes above which the thread adds its net bytes to the process's sum, so that the peak is noticed. Outside
-   * of scopes the headroom serves for this. */
+  /* The net bytes above which the thread calls peak_flush() (totals.h), so that a new peak of the process is noticed.
+   * Outside of scopes the headroom serves for this. */
   int64_t report_peak_at;
   struct scope *innermost;
-  /* Whether the thread is following or changing the chain, so that its signal handlers must not change it. */
+  /* Whether the thread is following or changing its chain of scopes, so that its signal handlers must not change it. */
   bool is_held;
 };
 
@@ -137,7 +139,8 @@ struct thread_sampling {
   struct burst burst;
   /* The number of the sampler's visits whose cost is not counted yet. */
   uint32_t visits;
-  /* Whether the thread is a cleaner (sample/collections.h). Threads of src/jvm also write this field. */
+  /* Whether the thread is a cleaner, a thread that frees the native memory of unreachable Java objects
+   * (sample/collections.h). Threads of src/jvm also write this field. */
   uintptr_t cleaner;
 };
 
@@ -298,13 +301,13 @@ static inline void headroom_withdraw(struct thread_block *block) {
  * across the allocator's call. */
 static inline struct thread_block *own_block(void) { return THREAD_POINTER(struct thread_block, current_block); }
 
-/* The counters of events without a block. Only counter_add_shared may write them. */
+/* The counters of events of threads without a block. Only counter_add_shared() may write them. */
 extern HIDDEN struct event_counters shared_events;
 
 /*
  * Reserve and release thread key 0, the first key of a process. A program that forgot to create its key uses the value
- * 0, and would access the data of the key's owner. Keys that are created between the two calls therefore get other
- * numbers: the library's, and the loader's, which glibc before 2.34 creates when it first needs one.
+ * 0, and would access the data of the owner of key 0. Two keys are therefore created between the two calls and get
+ * other numbers: the library's key, and the loader's, which glibc before 2.34 creates when it first needs one.
  */
 void thread_key_0_reserve(void);
 void thread_key_0_release(void);
@@ -340,9 +343,10 @@ static inline struct thread_block *event_block(void) {
 }
 
 /*
- * Returns whether the calling thread must not take its block at an allocation of this size. glibc keeps a thread's
- * values of all keys but the first 32 in tables that pthread_setspecific allocates; if the library's key is one of
- * those, pthread_setspecific must not be called in the middle of that allocation. The event belongs to shared_events.
+ * Returns whether the calling thread must not take its block at an allocation of this size, because pthread_setspecific
+ * may be the caller. glibc keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific
+ * allocates. If the library's key is not among the first 32, pthread_setspecific must not be called within that
+ * allocation; the event belongs to shared_events.
  */
 bool thread_block_would_recurse(size_t requested);
 
@@ -354,8 +358,8 @@ struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Makes each thread call `answer` once at its next event, before the allocator's cache for this thread changes by more
- * than that event. A new thread calls it at its first event. May be called from any thread; each call makes all threads
+ * Makes each thread call `answer` once at its next event, when the allocator's cache of the thread has changed by that
+ * event at most. A new thread calls it at its first event. May be called from any thread; each call makes all threads
  * answer again. With NULL, threads stop answering. A thread that is in the middle of an event may answer later.
  */
 void thread_blocks_request_answer(void (*answer)(void));

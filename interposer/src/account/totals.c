@@ -1,4 +1,4 @@
-/* Sums and the peak. See totals.h. */
+/* Sums the counters of all threads, and finds the peak of the live bytes. See totals.h. */
 #include "account/totals.h"
 
 #include "platform/shared_words.h"
@@ -88,7 +88,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
   return live > 0 ? (uint64_t)live : 0;
 }
 
-/* ---- Peak --------------------------------------------------------------------------------------------- */
+/* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
 /* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. The
  * loads are relaxed, because no other value is read by means of the peak. */
@@ -142,8 +142,8 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 
 enum { ATTEMPTS = 4 };
 
-/* Raises the peaks by a sum. `freed` and `open` were read at the beginning of the sum. Returns false if the sum must be
- * repeated, because more than the slack was freed while it was taken. */
+/* Raises the peaks to the live bytes of a sum, if these are higher. `freed` and `open` were read at the beginning of
+ * the sum. Returns false if the sum must be repeated, because more than the slack was freed while it was taken. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -196,9 +196,9 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 }
 
 /*
- * Flushes all threads. Threads that only free do not flush, so the estimate would otherwise stay above the peak.
- * Reduces a headroom that frees have raised above HEADROOM_BYTES, because the thread's share is exact again. The
- * owner's own update may overwrite the reduced headroom; the next call then reduces it again.
+ * Updates the shares of all threads. Threads that only free do not update their own, so the estimate would otherwise
+ * stay above the peak. Reduces a headroom that frees have raised above HEADROOM_BYTES, because the thread's share is
+ * exact again. The owner's own update may overwrite the reduced headroom; the next call then reduces it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -214,7 +214,8 @@ static void flush_all(void) {
   }
 }
 
-/* Raises the peaks by a sum over all blocks. Sums bytes only, because this runs on stacks with little room. */
+/* Sums over all blocks, and raises the peaks that are lower. Sums bytes only, because this function runs on stacks with
+ * little room. */
 static void confirm_peak(void) {
   for (unsigned attempts = ATTEMPTS; attempts > 0; attempts--) {
     uint32_t open = open_windows();
@@ -229,9 +230,9 @@ static bool is_above_peak(uint64_t slacks) {
 }
 
 /*
- * Takes a sum if the estimate exceeds the peak by one slack, plus one for each sum in progress. Memory therefore grows
- * by at least as many bytes as a sum reads before the next sum, and a thread that is interrupted in its sum does not
- * hide later growth.
+ * Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
+ * progress. Memory therefore grows by at least as many bytes as a sum reads before the next sum, and a thread that is
+ * interrupted in its sum does not hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;
@@ -286,7 +287,7 @@ int peak_window_open(const struct mallometer_counters *sum) {
   window_starts[number] = net_in(sum);
   __atomic_store_n(&window_peaks[number], net_in(sum), __ATOMIC_RELAXED);
   __atomic_fetch_or(&windows, 1u << number, __ATOMIC_RELEASE);
-  flush_all(); /* lowers headrooms that grew by frees before the window */
+  flush_all(); /* lowers the headroom of threads that freed much before */
   return number;
 }
 
@@ -300,7 +301,7 @@ struct peak_window peak_window_read(uint32_t number, const struct mallometer_cou
   return (struct peak_window){net_in(since), peak_of_window > 0 ? (uint64_t)peak_of_window : 0};
 }
 
-/* ---- An attached process ------------------------------------------------------------------------------- */
+/* ---- The baseline of an attached process --------------------------------------------------------------- */
 
 void totals_set_extra(uint64_t bytes) { __atomic_store_n(&extra, bytes, __ATOMIC_RELAXED); }
 
@@ -316,7 +317,7 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline. The estimate is the sum of all flushed bytes plus the baseline. */
+/* Sets the baseline. The estimate is the sum of all threads' shares (flush()) plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);

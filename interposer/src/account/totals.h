@@ -87,7 +87,7 @@ static inline void peak_flush_if_due(struct thread_block *block) {
   if (!block->reporting.scoped || thread_net(block) > thread_scoping(block)->report_peak_at) peak_flush(block);
 }
 
-/* Flushes the events of threads without a block. */
+/* Does what peak_flush() does, for the events of threads without a block. */
 void peak_flush_shared(void);
 
 /*

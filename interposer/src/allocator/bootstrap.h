@@ -21,7 +21,8 @@
  */
 extern HIDDEN uintptr_t low_range_end;
 
-/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. NULL with ENOMEM if full. */
+/* Allocates zeroed memory, aligned to 16 bytes or `alignment`, a power of two, if larger. Returns NULL and sets ENOMEM
+ * if the buffer is full. */
 void *bootstrap_allocate(size_t alignment, size_t size);
 
 bool is_bootstrap(const void *object);
@@ -38,7 +39,7 @@ bool bootstrap_is_above_low_range(void);
 /* Extends the low range to `end`, for other memory of this library; no object of the allocator may be below `end`. */
 void low_range_extend(uintptr_t end);
 
-/* Returns the bytes mapped for the buffer; 0 if the static one serves. */
+/* Returns the bytes mapped for the buffer; 0 if the static buffer is used. */
 size_t bootstrap_footprint(void);
 
 #endif

@@ -33,7 +33,8 @@ bool next_allocator_may_call_back(void) { return false; }
 
 bool next_allocator_tags_memory(void) { return false; }
 
-/* Looks for the function of AddressSanitizer's runtime that a program built with that sanitizer calls first. */
+/* Returns whether AddressSanitizer's runtime is loaded. The runtime defines __asan_init, which a program that is built
+ * with the sanitizer calls first. */
 bool is_of_sanitizer(const void *function) {
   (void)function;
   return dlsym(RTLD_DEFAULT, "__asan_init") != NULL;
@@ -47,7 +48,7 @@ bool next_allocator_function(void *function, const char *name) {
   return false;
 }
 
-/* ---- The functions of glibc.h -------------------------------------------------------------------------- */
+/* ---- The functions of glibc.h, without glibc ----------------------------------------------------------- */
 
 bool glibc_serves(void) { return false; }
 

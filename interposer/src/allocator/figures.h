@@ -26,7 +26,7 @@ void allocator_name_version(char *name, size_t capacity);
 /* Fills all fields, and up to `capacity` rows of arenas. Returns 0 or -ENOTSUP. */
 int allocator_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 
-/* Trims the allocator. Returns 0 or -ENOTSUP. */
+/* Makes the allocator return free memory to the kernel. Returns 0 or -ENOTSUP. */
 int allocator_trim(void);
 
 #endif

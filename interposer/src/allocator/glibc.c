@@ -1,5 +1,6 @@
 /*
- * glibc's malloc. Its chunks are compared with malloc_usable_size of a few objects before they are read. See glibc.h.
+ * Reads glibc's malloc. The size words of a few objects are compared with malloc_usable_size before any other size word
+ * is read. See glibc.h.
  */
 #include "allocator/glibc.h"
 

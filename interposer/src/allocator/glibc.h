@@ -14,7 +14,7 @@
 /* Returns whether malloc is glibc's own. The next allocator must be known. Enters the loader. */
 bool glibc_serves(void);
 
-/* Writes a name such as "glibc 2.36". Call this only if glibc serves. */
+/* Writes a name such as "glibc 2.36". Call this only if glibc_serves(). */
 void glibc_name(char *name, size_t capacity);
 
 /* ---- Chunks ------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ void glibc_free_unnoticed(void *object);
 /* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
 
 /* Looks up the functions of glibc that the functions below call. Enters the loader; call this once, before the process
- * has threads, and only if glibc serves. */
+ * has threads, and only if glibc_serves(). */
 void glibc_find(void);
 
 /*
@@ -69,7 +69,7 @@ void glibc_find(void);
  */
 bool glibc_bytes_in_use(uint64_t *bytes);
 
-/* Serve allocator_figures() and allocator_trim(). */
+/* Do the work of allocator_figures() and allocator_trim() for glibc. */
 int glibc_figures(struct mallometer_allocator_state *out, struct mallometer_arena *arenas, uint32_t capacity);
 int glibc_trim(void);
 

@@ -1,4 +1,4 @@
-/* Finds the pointer to a thread's cache by two frees, and adds up the cached chunks. See glibc_cache.h. */
+/* Finds the pointer to a thread's cache by what two frees change, and adds up the cached chunks. See glibc_cache.h. */
 #include "allocator/glibc_cache.h"
 
 #include <link.h>

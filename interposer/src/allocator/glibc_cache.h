@@ -1,6 +1,6 @@
 /*
- * The free objects in threads' caches (glibc's "tcache") and the caches themselves, which glibc's statistics count as
- * used. glibc allocates and frees the caches without any function that a program could call.
+ * Counts the bytes of the free objects in threads' caches (glibc's "tcache") and of the caches themselves. glibc's
+ * statistics count both as used. glibc allocates and frees the caches without any function that a program could call.
  *
  * An unnamed pointer in the C library's thread-local variables points to the cache. It is recognized by
  * what it points to: a chunk with the size of a cache, in which one number changes by two when two objects of one size
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds where threads have the pointer to their cache; does so once, and only if glibc serves. Allocates, frees, enters
+/* Finds where a thread has the pointer to its cache. Call this only if malloc is glibc's. Allocates, frees, and enters
  * the loader. If it returns false, glibc_cache_bytes() returns 0. */
 bool glibc_cache_find(void);
 

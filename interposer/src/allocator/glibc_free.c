@@ -1,4 +1,4 @@
-/* Recognizes chunks and their lists, which glibc's malloc.c defines. See glibc_free.h. */
+/* Recognizes free chunks of glibc's malloc by the sizes and list pointers in them. See glibc_free.h. */
 #include "allocator/glibc_free.h"
 
 #include "platform/memory.h"

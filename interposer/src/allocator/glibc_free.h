@@ -4,7 +4,7 @@
  *
  * A free chunk that is too large for the lists of small ones is in a doubly linked list: its neighbours point back to
  * it, and the chunk behind it states that it is free and how long it is. glibc corrects both before it hands the chunk
- * out, so the remains of a free chunk within a live object do not pass for one.
+ * out, so the remains of a free chunk within a live object are not taken for a free chunk.
  */
 #ifndef MALLOMETER_ALLOCATOR_GLIBC_FREE_H
 #define MALLOMETER_ALLOCATOR_GLIBC_FREE_H

@@ -32,13 +32,13 @@ struct heap {
   uintptr_t begin, end;
   bool is_main;
   struct arena *arena;
-  size_t windows; /* wanted for this heap */
+  size_t windows; /* windows to read, before the limit for all heaps */
 };
 
 struct estimate {
   bool is_complete;
   unsigned begins;
-  size_t windows; /* wanted for all heaps */
+  size_t windows; /* the sum over all heaps */
   struct arena {
     uintptr_t address; /* 0: the main arena */
     double chunks;

@@ -25,7 +25,8 @@ static uint64_t magic(const void *object) {
 
 /*
  * The header of a page-aligned object is on the previous page. That page may be unmapped if the object has no header,
- * so the set of pages decides. The kernel is not asked, because sandboxes forbid such calls.
+ * so the set of pages (page_set.h) says whether there is one. The kernel is not asked, because sandboxes forbid the
+ * system call.
  */
 bool has_header(const void *object) {
   if (is_page(object)) return page_set_contains(object);

@@ -22,12 +22,12 @@
 
 #include "allocator/next.h"
 
-/* Serve malloc and calloc with a header, and may change errno like them. */
+/* Do the work of malloc and calloc with a header before the object, and may change errno as these do. */
 void *header_malloc(size_t size, bool counted);
 void *header_calloc(size_t bytes, bool counted);
-/* Serves `function`, a function of the allocator, with a header; `alignment` is a power of two. */
+/* Allocates with `function`, a function of the allocator, and adds a header. `alignment` is a power of two. */
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
-/* Reallocates an object with header. NULL: the object is unchanged. */
+/* Reallocates an object with header. Returns NULL, and leaves the object unchanged, if there is no memory. */
 void *header_realloc(void *object, size_t size, bool counted);
 /* Frees an object with header. */
 void header_free(void *object);

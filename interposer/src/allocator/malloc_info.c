@@ -23,7 +23,7 @@ static uint64_t difference_or_zero(uint64_t from, uint64_t what) { return from >
 
 /*
  * Reads the free chunks of one class. glibc adds up size words including the flag in their lowest bit, in a class and
- * in the total that follows. An odd limit of the class shows that the flags are included.
+ * in the total that follows. If the upper limit of the class (`to`) is odd, the flags are included.
  */
 static void read_bin(struct malloc_info *info) {
   uint64_t total = number(info, " total=\""), count = number(info, " count=\""), to = number(info, " to=\"");

@@ -19,7 +19,8 @@
 #include "mallometer.h"
 
 struct malloc_info {
-  /* Sums of the arenas read so far, and mapped_bytes. `arenas` counts all arenas, even beyond the capacity. */
+  /* Sums over the arenas read so far. `arenas` counts all arenas, even beyond the capacity. `mapped_bytes` are the
+   * bytes of chunks with their own mapping. */
   struct mallometer_arena sum;
   uint64_t arenas;
   uint64_t mapped_bytes;
@@ -31,7 +32,7 @@ struct malloc_info {
   /* The arena that is being read; the bytes of its free chunks without the chunk at the arena's end. */
   struct mallometer_arena current;
   uint64_t in_bins;
-  /* The excess of a sum that contains flags of size words. */
+  /* The bytes by which the arena's sum is too high, because glibc added up size words with their flags. */
   uint64_t flags;
   int inside;
 

@@ -40,9 +40,9 @@ static void *find_version(void *scope, const char *name, const char *version) {
 void *program_function(const char *name) { return find_version(RTLD_DEFAULT, name, VERSION_OF_MALLOC); }
 
 /*
- * Stores a function's address through memory, as POSIX requires, since ISO C has no conversion from object to function
- * pointer. If the program's first allocator lacks the function, the look-up finds this library's function; the next
- * definition is then used.
+ * Stores the address of a function, with memcpy because ISO C has no conversion from an object pointer to a function
+ * pointer. With `ours`, this is the function that the program's calls reach; if they reach this library's own function,
+ * it is the next definition instead.
  */
 static bool find(void *function, const char *name, const char *version, const void *ours) {
   void *own = NULL;
@@ -73,7 +73,8 @@ static bool find_all(struct next_allocator *found, const struct next_allocator *
   return complete;
 }
 
-/* Fills `after`, unless this library was loaded late: it is then behind the C library, and no allocator follows. */
+/* Fills `after`. If this library was loaded late, it is behind the C library, no allocator follows, and `after` stays
+ * empty. */
 static void find_after(void) {
   struct next_allocator found = {0};
   if (!find_all(&found, NULL) || !comes_before(&after, (const void *)(uintptr_t)found.malloc)) return;
@@ -235,7 +236,8 @@ void next_allocator_name(char *name, size_t capacity) {
 static void *operator_in(const char *object_name, const char *mangled_name, const void *ours) {
   void *object = already_loaded(object_name);
   if (!object) return NULL;
-  /* The reference to the library is kept, because the operator is used. */
+  /* The reference that already_loaded() took is kept, so that the object is not unloaded while its operator is in
+   * use. */
   void *address = dlsym(object, mangled_name);
   return address == ours ? NULL : address;
 }

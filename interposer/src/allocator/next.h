@@ -2,8 +2,8 @@
  * The next allocator, which would serve the process if this library were absent.
  *
  * All its functions are found by the loader's search order, so they belong to one allocator: under another allocator
- * than the C library's, a free by the C library's own function would abort the process. The hook calls nothing else of
- * the system.
+ * than the C library's, a free by the C library's own function would abort the process. The hooked functions call no
+ * other function of the system.
  */
 #ifndef MALLOMETER_ALLOCATOR_NEXT_H
 #define MALLOMETER_ALLOCATOR_NEXT_H
@@ -50,8 +50,8 @@ bool next_allocator_find(const struct next_allocator *ours);
 /*
  * Makes the pointers in `next` lead to the real definitions. An executable that is linked to fixed addresses and takes
  * a function's address seems to define it, but its entry jumps through a word that a redirection changes
- * (hooks/redirection.h). Call this with the loader's lock. Returns false, and leaves `next`, if the definition of a
- * function cannot be found.
+ * (hooks/redirection.h). Call this with the loader's lock. Returns false, and leaves `next` unchanged, if the
+ * definition of a function cannot be found.
  */
 bool next_allocator_bypass_executable(void);
 
@@ -88,8 +88,8 @@ void next_allocator_name(char *name, size_t capacity);
 
 /*
  * Returns an operator new that is not this library's, by its mangled name: one behind this library, in the object that
- * contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was loaded later and
- * locally. Skips the allocator's own unless `of_allocator`. NULL if there is none. Enters the loader.
+ * contains `caller` (JNI libraries often contain the C++ library), or in a C++ library that was loaded later with
+ * RTLD_LOCAL. Skips the allocator's own unless `of_allocator`. NULL if there is none. Enters the loader.
  */
 void *next_operator(const char *mangled_name, const void *caller, bool of_allocator);
 

@@ -8,7 +8,7 @@
 
 #include "allocator/next.h"
 
-#ifndef LARGEST_BRANCH /* a test sets it to fail allocations */
+#ifndef LARGEST_BRANCH /* a test sets this to 0 to make allocations fail */
 #define LARGEST_BRANCH SIZE_MAX
 #endif
 
@@ -27,7 +27,8 @@ static struct node *nodes[BRANCHES];
 
 static uint64_t number_of(const void *page) { return (uintptr_t)page / SMALLEST_PAGE; }
 
-/* Returns the branch at `place`, or new zeroed memory of that size, or NULL. */
+/* Returns the branch at `place`. If there is none, allocates one of `bytes` zeroed bytes; returns NULL if there is no
+ * memory. */
 static void *find_or_add_branch(void **place, size_t bytes) {
   void *known = __atomic_load_n(place, __ATOMIC_ACQUIRE);
   if (known) return known;
@@ -39,7 +40,7 @@ static void *find_or_add_branch(void **place, size_t bytes) {
   return known;
 }
 
-/* Returns the word with the page's bit; NULL if there is none. */
+/* Returns the word with the page's bit; NULL if the tree has none. With `grow`, adds missing branches to the tree. */
 static uint64_t *word_of(const void *page, bool grow) {
   uint64_t number = number_of(page), branch = number >> (2 * BITS);
   if (branch >= BRANCHES) return NULL;

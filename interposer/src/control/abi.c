@@ -111,8 +111,8 @@ int mallometer_scope_close(uint32_t number, struct mallometer_scope *figures) {
 
 /* ---- Monitors ----------------------------------------------------------------------------------------- */
 
-/* Returns whether events may be counted. A constructor may call this before the first event of the process;
- * hook_ready() then starts the hook. */
+/* Returns whether events may be counted. A constructor of the program may call this before the first event of the
+ * process; hook_ready() then starts the hook. */
 static bool may_count(void) {
   return !process_never_counts() && hook_ready() && malloc_leads_here && !process_never_counts();
 }
@@ -315,7 +315,7 @@ int mallometer_search(struct mallometer_searched *out, struct mallometer_sought 
   return (int)search_describe(out, rows, capacity);
 }
 
-/* ---- Owners ------------------------------------------------------------------------------------------- */
+/* ---- Java objects that own native memory -------------------------------------------------------------- */
 
 static int describe_owners(int result, struct mallometer_owners *out) {
   *out = (struct mallometer_owners){0};

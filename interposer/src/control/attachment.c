@@ -24,7 +24,7 @@
 static bool attached;
 /* whether some redirected pointers could not be restored and still lead to this library, although nothing is counted */
 static bool has_redirected_words;
-static struct redirection redirection; /* the latest walk over the loaded objects */
+static struct redirection redirection; /* the results of the latest walk over the loaded objects */
 
 /* ---- Reasons to refuse an attach ----------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ static uint64_t changes_at_walk;
 static uint64_t late_walk_ns; /* 0: no late walk is due */
 
 static void note_walk(uint64_t changes) {
-  loaded_objects_refresh(); /* dlopen is not hooked in an attached process */
+  loaded_objects_refresh(); /* dlopen, which calls this otherwise, is not hooked here */
   const uint64_t late_ns = 5000000000;
   late_walk_ns = changes == changes_at_walk ? 0 : monotonic_ns() + late_ns;
   changes_at_walk = changes;

@@ -165,7 +165,7 @@ static bool others_sleep(void) {
   return sleep;
 }
 
-/* Waits until each other thread sleeps, but not for long. Sets `counted` to what was counted just before. */
+/* Waits until each other thread sleeps, but at most 20 ms. Sets `counted` to the totals just before the latest test. */
 static bool wait_until_others_sleep(struct totals_bytes *counted) {
   const uint64_t enough_ns = 20000000, begin = monotonic_ns();
   for (;;) {
@@ -213,7 +213,7 @@ void baseline_find(void) {
   }
 }
 
-/* ---- Drift --------------------------------------------------------------------------------------------- */
+/* ---- Drift: glibc's live bytes less the counted ones --------------------------------------------------- */
 
 /*
  * The bytes, for each thread, that glibc and the loader allocate and free without any function that can be redirected.
@@ -226,8 +226,8 @@ static uint64_t unseen_of_threads(uint64_t threads) { return UNSEEN_OF_THREAD * 
 
 /*
  * Compares the live bytes that glibc reports with the counted live bytes. Returns whether they were compared. Three
- * things explain a difference: the error of the baseline, which is corrected where a later reading is more exact; the
- * threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
+ * things explain a difference: the error of the baseline, which is corrected if a later reading has a smaller error;
+ * the threads' caches, if they were not read; and memory that is allocated for threads. A larger difference means that
  * calls are missed. A reading takes long and may wait for locks or swapped memory, so readings take at most a
  * thousandth of the time.
  */

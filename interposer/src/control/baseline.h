@@ -3,9 +3,9 @@
  * still agree with the live bytes that glibc reports.
  *
  * The baseline is the live bytes that glibc reports less the bytes counted until then. The counters are read before and
- * after glibc's report; what other threads count in between is part of the baseline's error. The error also includes
- * 64 KiB for events in progress, unless all other threads sleep and count nothing. From then on live bytes are the
- * baseline plus the counted bytes. glibc is asked only if its report will hold no lock for 10 ms.
+ * after glibc's report; what other threads count in between is part of the baseline's error. The error also includes 64
+ * KiB for events in progress, unless all other threads sleep and count nothing. From then on live bytes are the
+ * baseline plus the counted bytes. glibc is asked only if its report will hold each lock for less than 10 ms.
  */
 #ifndef MALLOMETER_CONTROL_BASELINE_H
 #define MALLOMETER_CONTROL_BASELINE_H
@@ -13,8 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the baseline and begins the snapshots with it, or with an unknown baseline. Call this when counting has
- * begun. */
+/* Finds the baseline, or that it is unknown, and passes it to snapshot_begin(). Call this when counting has begun. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

@@ -23,7 +23,7 @@
 /* The pause while memory rises, as a multiple of the CPU time of the latest look. Looks thus take 2.5 % of a processor
  * at most. */
 #define PAUSE_OF_COST 40u
-/* A rise that lasts longer is no sudden one, and is looked at every TIGHT_PAUSE. */
+/* A rise that lasts longer than this is not sudden, and is looked at every TIGHT_PAUSE. */
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
@@ -32,13 +32,12 @@
 /* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth by less than the least rise divided by this number counts as none; in a rise, growth by less than half of
- * this quotient. */
+/* Growth by less than the least rise divided by STEPS counts as none. During a rise, growth by half of that counts. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
 #define MOST_THREAD_NAMES 16u
-/* The number of frames of each site that are named first, before the other frames of any site. */
+/* The number of innermost frames of each site that are named before the other frames of all sites. */
 #define FIRST_FRAMES 5u
 #define MOST_NAMES (RECORDING_MOST_SITES * RECORDING_MOST_FRAMES)
 /* The call sites explain a rise if they grew by at least the rise divided by this number. */
@@ -57,9 +56,9 @@ static struct {
 } baseline;
 
 static bool rising;
-static bool is_hurried;    /* whether samples came so fast that the next look is soon */
-static uint64_t looked_at; /* the sampled bytes at the latest look, since the baseline */
-static bool tight;         /* whether half of the limit is charged */
+static bool is_hurried;    /* whether samples came so fast that the next look comes after RISING_PAUSE */
+static uint64_t looked_at; /* the bytes sampled from the baseline to the latest look */
+static bool tight;         /* whether more than half of the memory limit is charged */
 static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
 static uint64_t highest;    /* the most memory of the rise */
@@ -69,7 +68,7 @@ static bool is_explained;   /* whether the call sites explain the rise */
 static bool is_written;     /* whether the rise was described */
 static uint64_t look_ns;    /* the thread's CPU time at the latest look at a rise */
 
-/* The latest description. `version` is odd while it is written. */
+/* The latest description. `version` is odd while the description is written. */
 static struct recording_burst description;
 static uint32_t version;
 
@@ -105,7 +104,7 @@ static uint64_t used_bytes(void) { return process_memory().anonymous; }
 
 static uint64_t difference(uint64_t one, uint64_t other) { return one > other ? one - other : other - one; }
 
-/* ---- The baseline of quiet memory ----------------------------------------------------------------------- */
+/* ---- The baseline, taken while memory is quiet ---------------------------------------------------------- */
 
 static void note_baseline(uint64_t used, uint64_t now) {
   baseline.places = call_sites_places();
@@ -202,7 +201,7 @@ static void copy_stack(struct recording_grown *grown) {
   if (first >= count) first = 0;
   for (int i = first; i < count && grown->frames < RECORDING_MOST_FRAMES; i++) {
     if (frames[i] >> 62 != 3)
-      grown->stack[grown->frames++] = frames[i]; /* frames that stand for calls (jvm/foreign_calls.h) are no methods */
+      grown->stack[grown->frames++] = frames[i]; /* frames of foreign calls (jvm/foreign_calls.h) stand for no method */
   }
 }
 

@@ -27,17 +27,17 @@
 #include "control/recording_format.h"
 #include "platform/kernel.h"
 
-/* Prepares memory, and begins to keep the latest samples (sample/latest_samples.h). */
+/* Makes the memory of this part resident, and begins to keep the latest samples (sample/latest_samples.h). */
 void burst_start(void);
 
 /* Receives a reading of the memory, once a second. */
 void burst_second(const struct memory_reading *reading);
 
-/* Returns whether a thread may start: less than 80 % of the limit is charged, or that is unknown. Cached files do not
- * count, because the kernel drops them. */
+/* Returns whether memory suffices to start a thread of the library: less than 80 % of the limit is charged, or the
+ * figures are unknown. Cached files do not count, because the kernel drops them. */
 bool burst_leaves_room(const struct memory_reading *reading);
 
-/* Returns the nanoseconds until the next look. */
+/* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
 /* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */

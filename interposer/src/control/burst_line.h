@@ -12,9 +12,9 @@
 #include "control/recording_format.h"
 
 /*
- * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB". If no method has a
- * quarter of the rise and 4 MiB, writes how much memory grew instead. For a method that the JVM compiles: "compilation
- * of Buffers.grab allocated 223 MiB".
+ * Writes a clause such as "in the last 0.3 s Buffers.grab (Buffers.java:7) allocated 223 MiB". If no method allocated
+ * at least a quarter of the rise and 4 MiB, writes how much memory grew instead. For a method that the JVM compiles:
+ * "compilation of Buffers.grab allocated 223 MiB".
  *
  * `names`: lines of RECORDING_NAMES, as far as they are known, NUL-terminated.
  */

@@ -1,9 +1,8 @@
 /*
  * Native methods of the bridge's class io.mallometer.internal.library.abi.DirectCalls, by which the bridge calls the
- * functions of mallometer.h. They replace JNA, which takes a JVM as long to load as the rest of the bridge takes to
- * start. The JVM binds them to the class loader that loads the library by its path; other class loaders cannot use
- * them. Loading by the path returns the copy that the process already has, unless the file was replaced
- * (is_counting_copy()).
+ * functions of mallometer.h. They replace JNA: loading JNA takes as long as the start of the rest of the bridge. The
+ * JVM binds them to the class loader that loads the library by its path; other class loaders cannot use them. Loading
+ * by the path returns the copy that the process already has, unless the file was replaced (is_counting_copy()).
  *
  * A function's number is its row in a table that is generated from mallometer.h. The bridge has the same numbers. It
  * first calls row 0, which returns the version of the interface, and uses the table only if the bridge has this
@@ -60,7 +59,7 @@ EXPORT jint METHOD(call)(JNIEnv *thread, jclass class, jlong function, jlong a, 
 }
 
 /*
- * Returns zeroed memory as a direct buffer; NULL if there is none, or `bytes` is not positive. It maps pages instead of
+ * Returns zeroed memory as a direct buffer; NULL if there is none, or `bytes` is not positive. Maps pages instead of
  * calling malloc, because a library that does not serve the process may know no allocator.
  */
 EXPORT jobject METHOD(allocate)(JNIEnv *thread, jclass class, jint bytes) {
@@ -97,7 +96,7 @@ EXPORT jlongArray METHOD(stacks)(JNIEnv *thread, jclass class, jobjectArray thre
   return thread_stacks(thread, threads);
 }
 
-/* Tries once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
+/* Tests once, in a child process, whether the kernel reports the page cache. Only one thread may call this at a
  * time. */
 static int may_ask_for_page_cache(void) {
   static int tried, allowed;

@@ -19,7 +19,7 @@
 
 static uint32_t is_busy;          /* a thread is in one of the owners_ functions */
 static struct owner_graph *graph; /* NULL without a search */
-static uint32_t done;             /* the latest step that was done, except MALLOMETER_OWNERS_REFERRERS */
+static uint32_t done;             /* the latest step; MALLOMETER_OWNERS_POINTER_HOLDERS after a step for referrers */
 static uint32_t samples_left_out;
 static int pointers_error;
 
@@ -102,8 +102,8 @@ static int begin(uint32_t site) {
 
 /* ---- The steps of a search ----------------------------------------------------------------------------- */
 
-/* Tries in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
- * call. Tries again after a failure, because a trial may exceed its time limit on a busy machine. */
+/* Tests in a child process whether memory can be read, because a sandbox may end a process that reads memory by system
+ * call. Tests again after a failure, because a test may exceed its time limit on a busy machine. */
 static bool may_read_memory(void) {
   return safety_test_copying(COPY_BY_READV) == NULL || safety_test_copying(COPY_BY_READV) == NULL;
 }

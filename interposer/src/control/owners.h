@@ -3,8 +3,7 @@
  * part chooses the samples, enforces the order of the steps, and allows one search at a time.
  *
  * Threads in native code continue while the JVM is stopped, so an object may be freed and its address reused during a
- * search. So each struct mallometer_hold states whether its sample was freed before the rows were read; the sample's
- * birth shows that.
+ * search. So each struct mallometer_hold states whether its sample was freed before the rows were read.
  */
 #ifndef MALLOMETER_CONTROL_OWNERS_H
 #define MALLOMETER_CONTROL_OWNERS_H

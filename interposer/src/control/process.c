@@ -63,7 +63,8 @@ static pid_t loaded_in;
 static bool stacks_started;
 static bool call_sites_wanted;
 static bool attaches; /* whether the process ran uncounted before an attach */
-/* The environment has switched counting off, and nothing has switched it on: nothing is reserved or written. */
+/* Whether the environment has switched counting off, and nothing has switched it on. The library then reserves no
+ * memory and writes no file. */
 static bool switched_off;
 /* The reason why call sites are not recorded although they are wanted. */
 static const char *sites_missing;
@@ -375,7 +376,7 @@ int process_enable(void) {
   return 0;
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------------------- */
+/* ---- The state, for readers --------------------------------------------------------------------------- */
 
 int process_state(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE); }
 

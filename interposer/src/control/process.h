@@ -20,7 +20,8 @@ void process_reason(char *text, size_t capacity);
 /* Returns whether this process never counts, unless mallometer_attach() is called. */
 bool process_never_counts(void);
 
-/* Switch counting off and on. Return 0; -ENODATA if process_never_counts(). Events while it is off are in no sum. */
+/* Switch counting off and on. Return 0; -ENODATA if process_never_counts(). Events while counting is off are not
+ * counted. */
 int process_disable(void);
 int process_enable(void);
 

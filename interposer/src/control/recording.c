@@ -1,4 +1,5 @@
-/* The thread that writes a sample each second, Java's records, and the record of the exit. See recording.h. */
+/* Writes the samples of each second in a thread of the library, the records that Java passes, and the record of the
+ * exit. See recording.h. */
 #include "control/recording.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The time between two messages; in a rise, the time until a message with something new. */
+/* The least time between two messages; during a rise, the least time before a message with new content. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -88,7 +89,8 @@ static bool is_recording(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE
 
 /* ---- Records ------------------------------------------------------------------------------------------ */
 
-/* Stores bytes into one page. Returns false, and ends the recording, if the page takes no stores. See put(). */
+/* Stores bytes into one page, after the kernel has stored at the offset `probed` in it (see put()). Returns false, and
+ * ends the recording, if the kernel's store fails. */
 static bool store(char *to, size_t probed, const void *bytes, size_t length) {
   if (!file_takes_stores(to + probed)) {
     __atomic_store_n(&state, FAILED, __ATOMIC_RELEASE);
@@ -181,8 +183,8 @@ static bool take_names(bool *are_new) {
   return !is_recording() || put(NAMES, &record, RECORDING_FRAME_BYTES, known_names, length);
 }
 
-/* Makes the kernel charge the pages for rises and names before memory is scarce, by a store to the end of each page,
- * where no record has its frame. */
+/* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce, by a store to the end of
+ * each page, which holds no frame of a record. */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;

@@ -36,7 +36,7 @@ int recording_start_message(const char *path, const struct recording_writer *ori
 /* Writes a record, as mallometer_recording_write() does. */
 int recording_write(uint32_t kind, uint32_t percent, const char *content, uint32_t length);
 
-/* Fills all fields, as mallometer_recording(). */
+/* Fills all fields, as mallometer_recording() does. */
 void recording_describe(struct mallometer_recording_status *out);
 
 /* Ends the recording in the child of a fork. */

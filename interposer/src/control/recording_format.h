@@ -29,7 +29,7 @@ enum recording_region_kind {
   RECORDING_SAMPLES = 1,
   /* The end of the process, written by the library. */
   RECORDING_EXIT = 2,
-  /* Texts from Java: at the beginning of its shutdown, about the JVM, each minute, when a share of the limit is
+  /* Texts from Java: when its shutdown begins, about the JVM, each minute, and when a share of the limit is
    * exceeded. */
   RECORDING_SHUTDOWN = 3,
   RECORDING_JVM = 4,
@@ -56,7 +56,7 @@ struct recording_region {
   uint64_t offset;
   uint32_t slots;
   uint32_t reserved;
-  /* Time between two records; 0 if there is no fixed one. */
+  /* Time between two records; 0 if it is not fixed. */
   uint64_t interval_ns;
 };
 
@@ -172,7 +172,7 @@ struct recording_grown {
   uint64_t live_bytes;
   /* The number of the site, as in mallometer_site. */
   uint32_t site;
-  /* The thread with most of the site's latest sampled bytes: its number in the system, 0 if unknown. */
+  /* The kernel's ID of the thread with most of the site's latest sampled bytes; 0 if unknown. */
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];
@@ -201,8 +201,8 @@ struct recording_burst {
 _Static_assert(RECORDING_FRAME_BYTES + sizeof(struct recording_burst) <= RECORDING_BURST_SLOT_BYTES,
                "a slot holds a rise");
 
-/* Returns the CRC-32 of zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes; 0 if there are
- * none. */
+/* Returns the same CRC-32 as zlib and java.util.zip.CRC32. `before` is the CRC-32 of the preceding bytes; 0 if there
+ * are none. */
 static inline uint32_t recording_checksum(uint32_t before, const void *bytes, size_t length) {
   static const uint32_t of_nibble[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                          0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,

@@ -35,7 +35,7 @@ bool snapshot_baseline_error(uint64_t *error) {
 
 uint64_t snapshot_since(void) { return __atomic_load_n(&since, __ATOMIC_ACQUIRE); }
 
-/* ---- Reading ------------------------------------------------------------------------------------------ */
+/* ---- Reading the counters ----------------------------------------------------------------------------- */
 
 static void sum_up(struct mallometer_counters *snapshot) {
   *snapshot = (struct mallometer_counters){.monotonic_ns = monotonic_ns()};

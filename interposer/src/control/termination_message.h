@@ -47,7 +47,7 @@ void message_write(const char *clause);
 /* Empties the file if it holds a message. */
 void message_clear(void);
 
-/* Fills all fields, as mallometer_message(). */
+/* Fills all fields, as mallometer_message() does. */
 void message_describe(struct mallometer_message_status *out);
 
 /* Forgets the file in the child of a fork. */

@@ -110,7 +110,8 @@ static void *count_outcome(void *object, size_t requested, struct move move, str
 /* The alignment that malloc guarantees for every object. */
 #define USUAL_ALIGNMENT _Alignof(max_align_t)
 
-/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object. */
+/* Counts a new object. Its content is undefined or zero, so the sampler need not copy it when it moves the object into
+ * a slot (leak/slots.h). */
 static void *count_new(void *object, size_t requested, size_t alignment, struct origin origin) {
   return count_outcome(object, requested, (struct move){alignment, 0}, origin);
 }
@@ -200,7 +201,7 @@ void *complete_calloc(size_t count, size_t size, struct origin origin) {
 
 static void *complete_aligned(aligned_function *function, size_t alignment, size_t size, struct origin origin) {
   /* glibc's memalign rounds an alignment that is not a power of two up to the next power. Such an object gets no header
-   * and is not moved. */
+   * and is not moved into a slot. */
   if (!is_power_of_two(alignment)) return count_new(function(alignment, size), size, 0, origin);
   void *object = uses_headers() ? header_memalign(function, alignment, size, is_counting()) : function(alignment, size);
   return count_new(object, size, alignment > USUAL_ALIGNMENT ? alignment : USUAL_ALIGNMENT, origin);

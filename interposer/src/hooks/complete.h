@@ -20,7 +20,7 @@ void complete_free(void *object);
 /* Passes an alignment that is not a power of two to the allocator. */
 void *complete_memalign(size_t alignment, size_t size, struct origin origin);
 void *complete_aligned_alloc(size_t alignment, size_t size, struct origin origin);
-/* Serves posix_memalign for an alignment that posix_memalign accepts. */
+/* Serves posix_memalign. `alignment` must be one that posix_memalign accepts. */
 void *complete_posix_memalign(size_t alignment, size_t size, struct origin origin);
 size_t complete_usable_size(void *object);
 
@@ -47,7 +47,7 @@ void complete_cancel_free(void *object, struct begun_free begun);
 void *complete_count_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts a new object as complete_count_allocation() does. The object's content is undefined or zero, so the sampler
- * need not copy the content when it moves the object. */
+ * need not copy the content when it moves the object into a slot (leak/slots.h). */
 void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts the free of an object of this size. `object` is NULL if its address is unknown. */

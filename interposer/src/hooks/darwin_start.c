@@ -119,7 +119,7 @@ bool hook_attach(void) {
 /* Returns false: headers are not supported, because the system's zones cannot free objects with headers. */
 bool hook_use_headers(void) { return false; }
 
-/* ---- A running process --------------------------------------------------------------------------------- */
+/* ---- The attach to a running process ------------------------------------------------------------------- */
 
 /* Calls `act` for each registered zone. Zones never move, and in practice the list of zones only grows. */
 static void visit_zones(void (*act)(struct zone *zone, struct redirection *done), struct redirection *done) {

@@ -8,7 +8,7 @@
 #include "hooks/complete.h"
 #include "platform/page_protection.h"
 
-/* The call of this function, by the program or by a function of libsystem_malloc. */
+/* The call of the function that contains this macro, by the program or by a function of libsystem_malloc. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), (const char *)__builtin_frame_address(0) + 16})
 
 /* ---- The zones' own functions -------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static size_t product(size_t number, size_t size) {
   return __builtin_mul_overflow(number, size, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* ---- The functions ------------------------------------------------------------------------------------- */
+/* ---- The functions that replace a zone's --------------------------------------------------------------- */
 
 static void *our_malloc(struct zone *zone, size_t size) {
   struct thread_block *block = thread_block_leave();

@@ -1,9 +1,9 @@
 /*
  * The entry: every function by which a C program allocates or frees.
  *
- * Each of these functions jumps to the address in `entry`, which the open route sets (hooks/route.h). The counted route
- * comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's headroom,
- * four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
+ * Each of these functions jumps to an address in `entry`; hook_open_route() sets these addresses (hooks/route.h). The
+ * counted route comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's
+ * headroom, four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
  * allocations for the sampler. A call leaves this route if the thread has no block yet or is in a scope, if the request
  * is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a freed object may be a
  * sample. Requests above 32 KiB take the same steps on a route of their own, so that their call paths can be told from
@@ -40,7 +40,7 @@
 /* The program's call. Use it only in functions that the call reaches by jumps alone, so that the return address is
  * still the program's. */
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
-/* ORIGIN for code that serves functions with and without a frame (FRAMELESS_CALLS). `frameless` is a compile-time
+/* ORIGIN for code that serves functions with and without a stack frame (FRAMELESS_CALLS). `frameless` is a compile-time
  * constant. */
 #define ORIGIN_IN(frameless) ((frameless) ? (struct origin){frameless_caller(), __builtin_dwarf_cfa()} : ORIGIN)
 #define INLINE static inline __attribute__((always_inline)) /* ORIGIN in an inlined function is that of its caller */
@@ -82,7 +82,7 @@ INLINE void *count_usual_allocation(struct thread_block *block, void *object, si
 
 /*
  * Counts the result of a request for which is_usual() is true, fully here or fully on the slow path. Reading the
- * thread's block after the call is cheaper than keeping it across the call.
+ * thread's block after the allocator's call is cheaper than keeping it in a register across that call.
  */
 INLINE void *count_usual_outcome(void *object, size_t doubled, bool frameless) {
   KEEP_IN_RETURN_REGISTER(object);
@@ -125,7 +125,7 @@ static OUT_OF_LINE void free_possible_sample(void *object) {
   counted_free(object);
 }
 
-/* Frees an object that may be a sample, because call sites are recorded. */
+/* Serves free while call sites are recorded: the object may be a sample. */
 static void tracked_free(void *object) { counted_free_of(object, true); }
 
 static void *counted_calloc(size_t count, size_t size) {
@@ -257,7 +257,8 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 
 /* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
-/* Returns whether the thread is in scopes, but in no matched scope, and nothing else needs the complete path. */
+/* Returns whether the thread is in scopes (account/scopes.h), but in no matched scope, and nothing else needs the
+ * complete path. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -296,8 +297,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom. They read the block again: a block as a parameter would make
- * the fast path keep it in a register. */
+/* The following functions serve a thread without headroom (account/thread_block.h). They read the thread's block again:
+ * the block as a parameter would make the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);
@@ -372,7 +373,7 @@ static void *completed_new_aligned_nothrow(size_t size, size_t alignment, const 
   return unlikely(!object) ? operator_new_aligned_nothrow_fails(size, alignment, nothrow, ORIGIN) : object;
 }
 
-/* ---- The forwarded route: next.malloc and next.calloc themselves, and these --------------------------- */
+/* ---- The forwarded route: next.malloc, next.calloc and the functions below ---------------------------- */
 
 static void forwarded_free(void *object) {
   if ((uintptr_t)object < low_range_end) return complete_free(object);
@@ -406,7 +407,7 @@ static void *forwarded_new_nothrow(size_t size, const void *nothrow) {
   return unlikely(!object) ? operator_new_nothrow_fails(size, nothrow, ORIGIN) : object;
 }
 
-/* ---- Where the bootstrap buffer is not below all other objects: a test before each route ------------------ */
+/* ---- A test before each route, used if the bootstrap buffer is not below all other objects ---------------- */
 
 static void (*free_of_route)(void *object);
 static void *(*realloc_of_route)(void *object, size_t size);

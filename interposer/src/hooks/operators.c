@@ -6,7 +6,7 @@
  * calls malloc again, and this library's malloc counts the object. An allocator's own operator does not call malloc, so
  * its object is counted here.
  *
- * An exception passes through these frames, for which the compiler's unwind tables suffice.
+ * An exception may pass through this file's functions. The compiler's unwind tables suffice for that.
  */
 #include "hooks/operators.h"
 
@@ -53,8 +53,8 @@ static bool is_cxx_library(const struct link_map *object) {
 
 /*
  * Finds another library's definition of a form that must serve instead of this library's; NULL if there is none. The
- * allocator's definition is skipped if malloc leads here. If the first other definition is the C++ library's, the
- * result is NULL, because this library's operator does the same.
+ * allocator's definition is skipped if the program's malloc is this library's. If the first other definition is the C++
+ * library's, the result is NULL, because this library's operator does the same.
  */
 static operator_function *other_definition(enum operator_form form, const struct link_map *begin,
                                            const struct link_map *end) {

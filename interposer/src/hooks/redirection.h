@@ -41,9 +41,9 @@ void *redirected_function(const char *name);
 
 /*
  * Redirects all words of data through which the program calls the allocator, unless they point to this library. The
- * next allocator must be known, and counting on. Takes the loader's lock. Returns NULL, or the reason of a failure as
- * text. After a failure every word is as before the call, unless the system refused to restore it; `refused` counts all
- * refused changes. Only one thread may call this at a time.
+ * next allocator must be known, and counting must be on. Takes the loader's lock. Returns NULL, or the reason of a
+ * failure as text. After a failure every word is as before the call, unless the system refused to restore it; `refused`
+ * counts all refused changes. Only one thread may call this at a time.
  */
 const char *redirection_apply(struct redirection *done);
 

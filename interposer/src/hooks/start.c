@@ -161,7 +161,8 @@ static void choose_route(void) {
 }
 
 /* Does nothing until the next allocator is found, because resolve() chooses the route when it has found the allocator.
- * Both functions have fences: either resolve() sees the change, or this thread sees that resolve() is done. */
+ * resolve() and this function both have a fence: either resolve() sees the change, or this thread sees that resolve()
+ * is done. */
 void hook_choose_route(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (__atomic_load_n(&hook_state, __ATOMIC_RELAXED) >= HOOK_COUNTING) choose_route();

@@ -22,8 +22,8 @@ bool hook_find_allocator(void);
  * malloc_leads_here. */
 void hook_set_counting(bool on);
 
-/* Returns whether counting was off at any time since the start or the latest attach. The events of that time are in no
- * sum. */
+/* Returns whether counting was off at any time since the start or the latest attach. The events of that time are not
+ * counted. */
 bool hook_was_off(void);
 
 /*

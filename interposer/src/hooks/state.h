@@ -44,7 +44,7 @@ extern HIDDEN enum size_source size_source;
  * Whether the process's malloc is this library's. False until an attach if the library was loaded late, or stands
  * behind another allocator in LD_PRELOAD: `next` is then the allocator that serves the process. Nothing is counted
  * then. A call that reaches this library from an allocator in front of it is passed on to the allocator behind it
- * (`after`), any other call to `next`. False over a sanitizer's malloc, too: calls are then only forwarded.
+ * (`after`), any other call to `next`. Also false if the malloc is a sanitizer's: calls are then only forwarded.
  */
 extern HIDDEN bool malloc_leads_here;
 
@@ -52,7 +52,7 @@ extern HIDDEN bool malloc_leads_here;
 extern HIDDEN bool malloc_is_replaced;
 
 /* The latest request of hook_set_counting(), and whether counting was off at any time since the start or the latest
- * attach. Events that happened while counting was off are in no sum. Both variables are atomic. */
+ * attach. Events are not counted while counting is off. Both variables are atomic. */
 extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 

@@ -146,7 +146,7 @@
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H
 
-/* Frame records are the same on Apple's processors; only the registers in signal contexts have different names. */
+/* macOS has the same frame records on x86-64 and arm64. Only the names of the registers in signal contexts differ. */
 #if defined(__APPLE__) && defined(__x86_64__)
 #define REGISTERS_TO_CONTEXT(pc, sp, fp, context) \
   (context)->__ss.__rip = (pc), (context)->__ss.__rsp = (sp), (context)->__ss.__rbp = (fp)

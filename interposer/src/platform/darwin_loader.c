@@ -1,6 +1,6 @@
 /*
  * Implements libc.h, loader.h, loaded_objects.h and the size of this library by dyld. On Darwin, the functions of
- * dynamic_symbols.h find nothing, and that of loader_lock.h takes no lock.
+ * dynamic_symbols.h find nothing, and with_loader_lock() takes no lock.
  *
  * dyld takes its lock to look up an address. Therefore dyld's callbacks, which run under that lock, write the images to
  * a table, which readers inside of malloc walk without a lock. A row is written before the count that includes it, and

@@ -1,7 +1,7 @@
 /*
- * Darwin's memory, by mmap(2) and Mach's calls on the own task: memory.h, readable_memory.h and page_protection.h. The
- * functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that may be
- * unmapped.
+ * Implements memory.h, readable_memory.h and page_protection.h on Darwin, by mmap(2) and Mach's calls for the process's
+ * own task. The functions at the end fail, because Darwin cannot report which pages were accessed, or read memory that
+ * may be unmapped.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -115,7 +115,7 @@ bool pages_open_for_change(void *begin, size_t bytes, int *before) {
                    &object) != KERN_SUCCESS)
     return false;
   uintptr_t asked = (uintptr_t)begin;
-  if (address > asked || asked + bytes > address + size) return false; /* the pages have two protections */
+  if (address > asked || asked + bytes > address + size) return false; /* the pages may have different protections */
   *before = region.protection;
   if (*before & VM_PROT_WRITE) return true;
   return protect(begin, bytes, PROT_READ | PROT_WRITE);
@@ -190,7 +190,7 @@ size_t memory_copy(enum memory_copying by, uintptr_t from, void *to, size_t byte
   return (void)by, (void)from, (void)to, (void)bytes, fail_unsupported();
 }
 
-/* ---- Reading of the own memory by system calls: not used on Darwin ----------------------------------- */
+/* ---- Reading the process's own memory by system calls: not used on Darwin ---------------------------- */
 
 bool own_memory_open(void) { return false; }
 

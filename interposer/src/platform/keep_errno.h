@@ -7,7 +7,7 @@
 
 static inline void restore_errno(const int *saved) { errno = *saved; }
 
-/* Restores errno at the end of the surrounding block, after the result of the function is computed. */
+/* Saves errno, and restores it at the end of the surrounding block, after the result of the function is computed. */
 #define KEEP_ERRNO __attribute__((cleanup(restore_errno), unused)) const int saved_errno = errno
 
 #endif

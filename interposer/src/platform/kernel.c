@@ -14,7 +14,7 @@
  * of a page. */
 #define NO_LIMIT ((uint64_t)INT64_MAX - ((uint64_t)1 << 20))
 
-/* ---- Texts of the kernel ------------------------------------------------------------------------------ */
+/* ---- Text files of the kernel ------------------------------------------------------------------------- */
 
 size_t kernel_text(const char *path, char *text, size_t capacity) {
   size_t length = 0;

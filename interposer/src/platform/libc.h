@@ -46,10 +46,10 @@ void after_fork_in_child(void (*run)(void));
  * the loader. */
 bool dlopen_depends_on_caller(void);
 
-/* The status that a function of at_exit() receives if the C library does not pass the exit status. */
+/* The status that a function registered by at_exit() receives if the C library does not pass the exit status. */
 #define STATUS_NOT_TOLD (-1)
 
-/* The most functions of at_exit(): the recording's, the termination message's and the exit report's. */
+/* The most functions that at_exit() registers: those of the recording, the termination message and the exit report. */
 enum { MOST_AT_EXIT = 3 };
 
 /*

@@ -1,4 +1,4 @@
-/* Maps memory, and excludes it from huge pages and locks. See memory.h. */
+/* Maps memory, and keeps it out of huge pages and, if it is reserved, out of mlockall(2). See memory.h. */
 #include "platform/memory.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ size_t memory_whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* ---- Own ranges ---------------------------------------------------------------------------------------- */
+/* ---- Ranges of the library's own memory ---------------------------------------------------------------- */
 
 static struct own_range {
   uintptr_t begin; /* 0: no range; 1: a range is being written */

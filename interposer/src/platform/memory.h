@@ -31,7 +31,7 @@ static inline void memory_touch(void *memory, size_t bytes) {
 
 /*
  * Returns zeroed memory between two inaccessible pages, so that the kernel does not merge it with a neighbour. Returns
- * NULL and sets errno if there is none. Makes system calls.
+ * NULL and sets errno if there is no memory. Makes system calls.
  */
 void *memory_reserve(size_t bytes);
 void memory_give_back(void *memory, size_t bytes);

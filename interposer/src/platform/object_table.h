@@ -42,7 +42,8 @@ bool object_table_refresh(void);
 /* Finds the object that contains an address, without a lock. Returns false if no known object contains it. */
 bool object_table_find(uintptr_t address, struct loaded_object *object);
 
-/* Returns whether an object that was found is still loaded there, by up to two system calls. May change errno. */
+/* Returns whether an object that was found is still loaded at its address, by up to two system calls. May change
+ * errno. */
 bool object_table_confirms(const struct loaded_object *object);
 
 /* Resets the table's lock in the child of a fork, where other threads do not exist. */

@@ -82,7 +82,7 @@ static bool is_remote(const char *type) {
   return false;
 }
 
-/* Returns the reason why files on a mount are not counted; 0 if they are counted. */
+/* Returns a negative errno value that says why files on a mount are not counted; 0 if they are counted. */
 static int64_t refusal_by_type(uint64_t mount) {
   char type[32];
   mount_type(mount, type, sizeof type);

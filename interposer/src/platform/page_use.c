@@ -32,7 +32,7 @@ struct smaps_reader {
 
 static bool is_hexadecimal(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* Takes a complete line. Lines of fields begin with a capital letter, lines of mappings with an address. */
+/* Reads a complete line. Lines of fields begin with a capital letter, lines of mappings with an address. */
 static bool take_line(struct smaps_reader *reader) {
   static const char field[] = "Referenced:";
   reader->line[reader->length < sizeof reader->line ? reader->length : sizeof reader->line - 1] = '\0';
@@ -45,7 +45,7 @@ static bool take_line(struct smaps_reader *reader) {
   return reader->mapping(reader->begin, strtoul(reader->line + sizeof field - 1, NULL, 10) > 0);
 }
 
-/* Takes a piece of the file. Returns false when no more of it is needed. */
+/* Reads the lines in a piece of the file. Returns false when no more of it is needed. */
 static bool feed(struct smaps_reader *reader, const char *text, size_t length) {
   const char *end = text + length;
   while (text < end) {

@@ -27,7 +27,7 @@ struct protected_words {
   int protection;
   bool may_open; /* whether pages can be opened and closed; known after the first try */
   bool tried;
-  int file; /* -1 if it is not open */
+  int file; /* /proc/self/mem; -1 if it is not open */
   uint32_t refused;
   int error; /* the errno value of the latest refusal */
   sigset_t signals;
@@ -45,7 +45,7 @@ bool protected_words_begin(struct protected_words *words);
 
 /*
  * Stores `value` if the word is `expected`. Returns false if the word has another value. Also returns false, and
- * increments `refused`, if the system forbids the change or the page is one of code.
+ * increments `refused`, if the system forbids the change or the page contains code.
  */
 bool protected_word_replace(struct protected_words *words, uintptr_t *word, uintptr_t expected, uintptr_t value);
 
@@ -54,9 +54,9 @@ bool protected_words_close(struct protected_words *words);
 
 /*
  * Registers a function to be called in each forked child, to close descriptors that a child must not have. At most two
- * functions can be registered; registering one again has no effect. The fork handler that this file has already calls
- * them. If such a function were a fork handler of its own, a fork that is under way at its registration might run only
- * one of the two handlers.
+ * functions can be registered; registering one again has no effect. This file's fork handler calls them. If a function
+ * were registered as a further fork handler, a fork that is under way at that moment might run only one of the two
+ * handlers.
  */
 void close_in_children(void (*close)(void));
 

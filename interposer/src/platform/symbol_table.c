@@ -54,7 +54,7 @@ struct symbol_table *symbol_table_of(const struct link_map *object, const struct
   const ElfW(Dyn) **word = find_word(object);
   if (!word || !protected_word_is_writable(words, word)) return NULL;
   /* If the loader's word differs from `before`, another library has changed the word, or another object is at the same
-   * address. */
+   * address. A new copy is then made. */
   if (table->symbols && !table->installed && *word != table->before) table->before = NULL;
   if (table->symbols && table->before) return table;
   struct dynamic_section section = dynamic_section_read(object->l_ld, object->l_addr);

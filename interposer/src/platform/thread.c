@@ -62,7 +62,7 @@ uintptr_t thread_robust_list(uint32_t id) {
 
 /* ---- Threads that wait --------------------------------------------------------------------------------- */
 
-/* Parses a line of /proc: "running"; or the number of the call, its arguments, the stack pointer and the program
+/* Parses a line of /proc: "running"; or the number of the system call, its arguments, the stack pointer and the program
  * counter (proc(5)). */
 bool thread_waits(uint32_t id, struct waiting_thread *thread) {
   char path[48], text[256];

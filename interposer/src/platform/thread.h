@@ -51,8 +51,8 @@ bool thread_sleeps(uint32_t id);
 /*
  * Returns whether a waiting thread has stored all callee-saved registers on its stack. This is so if the thread waits
  * for a condition (pthread_cond_wait(3), as a parked thread of a JVM does) and the C library's code for that begins by
- * storing these registers. `words` are the words at the top of the thread's stack. The first call enters the loader.
- * Only one thread may call this at a time.
+ * storing these registers. `words` are the words of the thread's stack from its stack pointer on. The first call enters
+ * the loader. Only one thread may call this at a time.
  */
 bool thread_has_stored_registers(const struct waiting_thread *thread, const uintptr_t *words, size_t count);
 
