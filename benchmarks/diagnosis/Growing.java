@@ -374,7 +374,7 @@ final class Growing {
       return bytes(field, value.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Returns a field whose value has fewer than 128 bytes, so that its length takes one byte. */
+    /** Returns a protobuf field. Its value must have fewer than 128 bytes, because one byte holds the length. */
     private static byte[] bytes(int field, byte[] value) {
       return join(new byte[] {(byte) (field << 3 | 2), (byte) value.length}, value);
     }
@@ -438,7 +438,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
+  /** Creates and keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
   private static void jnaAndDeflater() throws InterruptedException {
     for (int tick = 0; ; tick++) {
       Tokens.read();
@@ -449,7 +449,7 @@ final class Growing {
     }
   }
 
-  /** Packs data with a Deflater and never ends it. */
+  /** Packs data with a Deflater and never calls {@code end()}. */
   private static final class Archive {
     /** The bytes of zlib's deflate state with the default settings, see zconf.h. */
     private static final int DEFLATER_BYTES = 268_200;

@@ -259,7 +259,10 @@ final class Healthy {
       }
     }
 
-    /** Implements an interface of the JDK, so that its class loader needs no other class. */
+    /**
+     * The class that is loaded. Its interface belongs to the JDK, so the class loader needs no
+     * other class.
+     */
     static final class Quiet implements Runnable {
       @Override
       public void run() {}

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * Runs kernels side by side for a time.
+ * Runs {@linkplain Kernel kernels} side by side for a time.
  *
  * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
  * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
@@ -131,7 +131,10 @@ public final class Kernels {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /** Makes garbage as requests do; otherwise the heap would keep its first content for ever. */
+  /**
+   * Makes garbage, as the requests to a server do. Without garbage, no collection would free the
+   * heap's first objects.
+   */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 

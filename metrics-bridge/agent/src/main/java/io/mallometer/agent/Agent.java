@@ -42,12 +42,12 @@ final class Agent {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
-  /** The JDK modules that the payload requires. A runtime that jlink made may lack them. */
+  /** The JDK modules that the bridge requires. A runtime that jlink made may lack them. */
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * The only payload of this process. The JVM loads this class once, however often the agent is
-   * loaded. Guarded by the class's monitor.
+   * The bridge in a class loader of its own, loaded once in a process. The JVM loads this class
+   * once, however often the agent is loaded. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 
@@ -139,8 +139,8 @@ final class Agent {
   }
 
   /**
-   * Opens the JDK's diagnostic commands to the payload, so that the payload calls them without JMX.
-   * Must run before the poller's first reading.
+   * Opens the package of the JDK's diagnostic commands to the bridge, so that the bridge calls them
+   * without JMX. Must run before the poller's first reading.
    */
   static void openDiagnostics(Instrumentation instrumentation) throws Exception {
     Module to = payload(instrumentation).module();

@@ -116,7 +116,9 @@ record Expectations(
     }
   }
 
-  /** Fails if more memory is left than allowed, or if this is unknown. */
+  /**
+   * Fails if more memory is left than allowed, or if some memory has no call site and may be left.
+   */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));

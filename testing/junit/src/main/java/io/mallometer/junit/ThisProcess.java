@@ -132,8 +132,8 @@ class ThisProcess {
     }
 
     /**
-     * Decides once for each site, and again if its name changes: searching the stacks of all sites
-     * at each reading would be slow.
+     * Returns whether the site counts for the test. Decides again only if the site's name has
+     * changed, because a search of all stacks at each reading would be slow.
      */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
@@ -204,8 +204,8 @@ class ThisProcess {
   }
 
   /**
-   * Live memory of allocations made while the watch is open, by call site. Readable after {@link
-   * #close()}.
+   * Live memory of allocations made while the watch is open, by call site. It can still be read
+   * after {@link #close()}.
    */
   interface Watch extends AutoCloseable {
 

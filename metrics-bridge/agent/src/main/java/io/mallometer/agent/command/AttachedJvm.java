@@ -391,8 +391,8 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The request to close the agent's facade failed. The agent closes the facade itself two
-      // minutes after the last question.
+      // The request to end the session failed. The agent ends it two minutes after the last
+      // question.
       asked = false;
     }
     cleanUp();

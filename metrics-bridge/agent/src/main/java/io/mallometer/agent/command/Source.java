@@ -39,8 +39,8 @@ interface Source extends AutoCloseable {
    * ends counting, or changes the phase.
    *
    * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code
-   *     detach}, {@code phase} or {@code phase NAME}; a process given by its address takes the
-   *     first two only
+   *     detach}, {@code phase} or {@code phase NAME}; a process given by its address accepts only
+   *     the first two
    */
   Reply post(String what) throws Failure, IOException;
 

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The screen of {@code top}: the latest reading, and the growth over a minute or more. The growth
- * before the first reading comes from the process, if the process was observed.
+ * The screen of {@code top}: the latest reading, and the growth over a minute or more. If the
+ * process was polled before, its own records already give the growth at the first reading.
  */
 final class TopScreen {
 
@@ -128,8 +128,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds the live bytes that the process itself recorded in the last minutes, if it was observed.
-   * Growth is then known at once.
+   * Adds the live bytes that the process itself recorded in the last minutes, if it was polled. The
+   * growth is then known without a wait.
    */
   private void remember(Source source) throws IOException {
     Json trends;

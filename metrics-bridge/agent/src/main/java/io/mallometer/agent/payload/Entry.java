@@ -164,8 +164,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge with the options of a facade that is already open, or else with the default
-   * options.
+   * Opens the bridge with the options of a {@code Mallometer} that is already open, or else with
+   * the default options.
    */
   static Mallometer open() {
     allowNativeAccess();
@@ -225,7 +225,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version the agent's version
-   * @param bridges finds class loaders in which the application has an open facade
+   * @param bridges finds class loaders in which the application has an open {@code Mallometer}
    * @param out receives a line with status, media type and version, then the answer
    */
   public static void answer(

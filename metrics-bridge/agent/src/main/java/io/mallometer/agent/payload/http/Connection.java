@@ -311,7 +311,8 @@ final class Connection {
   }
 
   /**
-   * Closes the connection, or refuses its request, if it has taken too long.
+   * Closes the connection if its client has taken too long. Refuses a request that has waited too
+   * long for a thread.
    *
    * @param passed the time since the previous call, in nanoseconds
    */

@@ -171,8 +171,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // Clients are charged for at most two intervals, because this thread may have been late or
-      // asleep for the rest of the time.
+      // Counts at most two intervals as the clients' delay, because this thread may have been late
+      // or asleep for the rest of the time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.
