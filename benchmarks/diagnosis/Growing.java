@@ -87,7 +87,10 @@ final class Growing {
     }
   }
 
-  /** Allocates objects of 80 bytes in 32 threads every 15 s and frees them at once. Each round has 2,000 more objects for each thread. */
+  /**
+   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each thread allocates 2,000 more objects in each
+   * round.
+   */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {

@@ -146,7 +146,7 @@ final class ReportReader {
   private static final int BYTES = 39_928;
 
   private static final List<Inflater> OPEN = new ArrayList<>();
-  /** Receives the output. It is shorter than the inflated text of 60,000 bytes, so zlib allocates the window. */
+  /** The output buffer. It is shorter than the inflated text of 60,000 bytes, so zlib allocates a window. */
   private static final byte[] INFLATED = new byte[40_000];
 
   private ReportReader() {}
@@ -219,7 +219,7 @@ final class Ends {
     }
   }
 
-  /** Starts a child that the kernel kills because it exceeds the memory limit, and then exits. */
+  /** Starts a child process, waits until the kernel has killed it because it exceeds the memory limit, and exits. */
   private static void child() throws IOException, InterruptedException {
     new ProcessBuilder("sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done").start().waitFor();
     Thread.sleep(2_000);

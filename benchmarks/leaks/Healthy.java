@@ -28,7 +28,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Kernels that keep memory for a reason. Some of them look like a leak for a while. */
+/**
+ * Pieces of programs (kernels) that keep memory for a reason. Some of them look like a leak for a
+ * while.
+ */
 final class Healthy {
 
   static final List<Class<? extends Kernel>> ALL =

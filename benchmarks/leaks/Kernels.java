@@ -284,7 +284,7 @@ public final class Kernels {
       GROWING,
       /** Java holds objects that it never uses or frees. */
       LEAK,
-      /** The last address of the objects is lost. */
+      /** The last pointer to the objects is lost. */
       LOST
     }
 

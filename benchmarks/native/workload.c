@@ -233,7 +233,7 @@ static void *live_objects[MILLION];
 static long grown_bytes;
 
 static void million(long operations) {
-  memset(live_objects, 1, sizeof live_objects); /* touches its pages before the measurement */
+  memset(live_objects, 1, sizeof live_objects); /* touches the pages of the array before the measurement */
   for (long done = 0; done < operations; done += MILLION) {
     uint64_t random = 88172645463325252u;
     long before = resident_bytes();
@@ -247,7 +247,7 @@ static void million(long operations) {
   }
 }
 
-/* ---- Choice ------------------------------------------------------------------------------------------- */
+/* ---- The patterns by name ----------------------------------------------------------------------------- */
 
 static const struct pattern {
   const char *name;
@@ -390,7 +390,7 @@ static void time_readings(int threads, int readings) {
   if (read_process().threads < (uint32_t)threads) exit_with("fewer threads counted than started");
   print_snapshots("warm", readings, NULL);
   print_snapshots("cold", readings, evict_caches);
-  print_thread_snapshots(readings); /* the threads end with the process */
+  print_thread_snapshots(readings); /* the waiting threads end with the process */
 }
 
 int main(int count, char *arguments[]) {

@@ -123,7 +123,7 @@ public final class Run {
     }
   }
 
-  /** Returns the site with the most live bytes that has a frame of a class. */
+  /** Returns the call site with the most live bytes among those whose stacks contain a class. */
   static Optional<CallSite> site(Mallometer mallometer, String className) {
     return sites(mallometer).stream()
         .filter(
@@ -258,7 +258,9 @@ final class Kernels {
    * blocks and identifies the call site.
    */
   abstract static class Kernel {
-    /** The kind of holding that the first entry of the owner report must have. */
+    /**
+     * The way in which the memory is held, which the first entry of the owner report must state.
+     */
     final Holding holding;
 
     /**
@@ -725,7 +727,7 @@ final class Kernels {
    * their block.
    *
    * <p>The table is so large that G1 allocates it in the old generation. So a young collection
-   * frees neither the old table nor the batches in it. Table and batches stay until the next
+   * frees neither the old table nor the batches in it. Table and batches stay until G1's next
    * marking. After that, no address of the native memory is left.
    */
   static final class Unclosed extends Kernel {

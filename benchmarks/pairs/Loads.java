@@ -204,7 +204,7 @@ public final class Loads {
     }
   }
 
-  /** Lets each of four threads read 1,000 keys at once, five times a second. */
+  /** Lets each of four threads read 1,000 keys in one call, five times a second. */
   private static final class Lookups {
     private static final int ENTRIES = 100_000;
     private static final int BATCH = 1_000;

@@ -23,7 +23,7 @@ public final class Resident {
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // All slices map fewer ranges than mallometer's budget of stack walks holds when it is full.
+  // The slices together need 3,500 stack walks. A full budget of mallometer has 4,000.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;

@@ -86,9 +86,9 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. The
-   * host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
-   * application is configured to trust it.
+   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. This
+   * site's host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
+   * application is configured to trust this header.
    */
   static Optional<Told> foreignOrigin() {
     return SERVLETS ? Holder.origin().flatMap(RequestOrigin::refusal) : Optional.empty();

@@ -118,7 +118,7 @@ final class NativeScopeMeters {
     return counting.threadScope();
   }
 
-  /** Ends a measurement of the calling thread. */
+  /** Ends a measurement of the calling thread and adds it to the scope's meters. */
   void end(Scope scope, NativeScope open) {
     Optional<ScopeCounts> counted = ended(open);
     if (counted.isPresent()) {

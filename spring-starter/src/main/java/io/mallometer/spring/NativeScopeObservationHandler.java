@@ -40,7 +40,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       try {
         types.add(Class.forName(name, false, NativeScopeObservationHandler.class.getClassLoader()));
       } catch (ClassNotFoundException | LinkageError e) {
-        // The application lacks the library of such observations.
+        // The application lacks the library that defines this type.
       }
     }
     return List.copyOf(types);
@@ -107,8 +107,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
 
     /**
-     * Ends the measurements of all threads and adds the call to the meters. Later measurements are
-     * ignored.
+     * Ends the measurements of all threads and adds their sum to the meters. Ignores later
+     * measurements.
      */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;

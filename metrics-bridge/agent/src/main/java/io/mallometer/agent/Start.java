@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints the result of the start, and opens the diagnostic commands before the first reading of
-   * the poller.
+   * Prints the result of the start, and opens the JDK's diagnostic commands to the bridge before
+   * the poller's first reading.
    */
   @Override
   public void accept(String line) {

@@ -36,7 +36,7 @@ record Expectations(
    * Runs the test and checks it.
    *
    * @param alone whether no other test runs in the process at the same time
-   * @param figures receives the use of the runs, also if the check fails
+   * @param figures receives the native memory that the runs used, also if the check fails
    * @throws AssertionFailedError if an expectation is not met
    */
   void check(ThisProcess process, Class<?> test, boolean alone, Body body, UseByMetric figures)
@@ -86,7 +86,7 @@ record Expectations(
     }
   }
 
-  /** Returns the use of one run. */
+  /** Returns the native memory that one run used. */
   static ScopeCounts count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
@@ -94,7 +94,7 @@ record Expectations(
     }
   }
 
-  // ---- No memory left
+  // ---- Memory that has to be freed
 
   private static void checkFreed(
       ExpectNativeFreed freed,

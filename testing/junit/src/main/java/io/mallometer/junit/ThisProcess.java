@@ -28,7 +28,9 @@ class ThisProcess {
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
 
-  /** The number of successive pauses without a change after which the cleaners are done. */
+  /**
+   * The number of successive pauses without a change after which the cleaners are considered done.
+   */
   private static final int SAME = 3;
 
   private static final int MOST_PAUSES = 20;

@@ -20,7 +20,7 @@ final class UseByMetric {
   /**
    * The samples of one metric.
    *
-   * @param samples the figures of the runs that count
+   * @param samples the figures of the runs, without the warm-ups
    */
   record Samples(String unit, double[] samples) {}
 

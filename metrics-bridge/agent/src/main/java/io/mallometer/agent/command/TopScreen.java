@@ -128,8 +128,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds the live bytes that the process itself recorded in the last minutes, if it was polled. The
-   * growth is then known without a wait.
+   * Adds to the readings the live bytes that the process itself recorded in the last minutes, if it
+   * was polled. The growth is then known without a wait.
    */
   private void remember(Source source) throws IOException {
     Json trends;
@@ -143,8 +143,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds the earlier live bytes of the libraries or call sites in the trends. The trends contain
-   * only those libraries and call sites that have the most live bytes or growth.
+   * Adds to {@code growth} the earlier live bytes of the libraries or call sites in the trends. The
+   * trends contain only those libraries and call sites that have the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();

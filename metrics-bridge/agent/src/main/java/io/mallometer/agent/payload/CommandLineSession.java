@@ -20,12 +20,12 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers GET ({@link ApplicationBridge}). A {@link Mallometer} of this
- * class answers the other questions. The first of them opens it. It polls every second, or at the
- * interval of an agent or attach that is polling already. Its poller's thread closes it two minutes
- * after the last question. The command {@code attach} opens a second {@code Mallometer}, which
- * polls at the usual interval until a detach or the end of the JVM, because names of Java frames
- * and evidence of leaks have to be collected also between questions.
+ * the starter's, that bridge answers GET ({@link ApplicationBridge}). For the other questions this
+ * class opens a {@link Mallometer}, which polls every second, or at the interval of an agent or
+ * attach that is polling already. The poller's thread closes it two minutes after the last
+ * question. The command {@code attach} opens a second {@code Mallometer}, which polls at the usual
+ * interval until a detach or the end of the JVM, because names of Java frames and evidence of leaks
+ * have to be collected also between questions.
  */
 final class CommandLineSession {
 

@@ -60,7 +60,10 @@ final class Connection {
 
   private @Nullable Exchange exchange;
 
-  /** The pieces to send. The monitor of this queue guards the queue and the fields below. */
+  /**
+   * The pieces of the answer that are not sent yet. The monitor of this queue guards the queue and
+   * the fields below.
+   */
   private final Queue<ByteBuffer> pending = new ArrayDeque<>();
 
   private long pendingBytes;

@@ -32,7 +32,10 @@ public final class Exchange {
   private final Request request;
   private final Map<String, String> headers = new LinkedHashMap<>();
 
-  /** Whether the exchange waits for a worker pool. The thread that sets this to false answers. */
+  /**
+   * Whether the exchange waits for a worker pool. The thread that sets this to false answers the
+   * request.
+   */
   private final AtomicBoolean waits = new AtomicBoolean();
 
   private volatile long waitsSince;
@@ -54,8 +57,8 @@ public final class Exchange {
   }
 
   /**
-   * Continues in a worker pool. Answers 503 if the pool has too many waiting tasks, or if the
-   * exchange waits there for too long.
+   * Runs {@code work} in a worker pool. Answers 503 if the pool has too many waiting tasks, or if
+   * the exchange waits there for too long.
    */
   public void in(WorkerPool lane, Work work) {
     waitsSince = System.nanoTime();

@@ -60,7 +60,7 @@ public final class HttpListener implements AutoCloseable {
   private final @Nullable SSLContext tls;
   private final WorkerPool handshakes;
 
-  /** Used by the network thread only, like all fields below. */
+  /** The open connections. Only the network thread uses this field and the fields below. */
   private final Set<Connection> connections = new HashSet<>();
 
   private final ByteBuffer buffer;
