@@ -231,7 +231,7 @@ public final class Slices {
   /** A tool that can be switched to different states while the process runs. */
   private interface Switch {
     /**
-     * Changes the state.
+     * Switches the tool to a state.
      *
      * @throws IllegalStateException if the tool refuses
      */

@@ -226,7 +226,7 @@ public final class Kernels {
         }
       } catch (Throwable e) {
         if (!pace.isOver()) {
-          // Ends the JVM at once, because the results without this kernel would be wrong.
+          // Ends the JVM immediately, because the results without this kernel would be wrong.
           e.printStackTrace();
           Runtime.getRuntime().halt(3);
         }
@@ -261,7 +261,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until the run is as old as {@code age}. Returns at once if the run is older. */
+    /** Sleeps until the run is as old as {@code age}. Returns immediately if the run is older. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -428,7 +428,7 @@ public final class Kernels {
   /** Memory of malloc, with the time until which it is needed. */
   record Block(long address, int bytes, Duration until) {
 
-    /** Returns memory that is needed for no stated time. */
+    /** Returns a block without a time until which it is needed. */
     static Block of(long address, int bytes) {
       return new Block(address, bytes, Duration.ZERO);
     }

@@ -58,7 +58,9 @@ final class StatedLeaks {
 
   private StatedLeaks() {}
 
-  /** A kernel that loses the last pointer to a part of its memory, and frees the rest at once. */
+  /**
+   * A kernel that loses the last pointer to a part of its memory, and frees the rest immediately.
+   */
   private abstract static class Lost extends Stated {
     Lost(double bytesPerMinute) {
       super(Truth.LOST, Duration.ZERO, bytesPerMinute);

@@ -141,7 +141,7 @@ public final class Loads {
     void run() throws Exception;
   }
 
-  /** Repeats steps, and counts each step as an event of the row. */
+  /** Repeats steps, and counts each step in a row of {@link Situation.Planted}. */
   private record Events(String row) {
     void every(long milliseconds, Step step) throws Exception {
       long next = System.nanoTime();

@@ -16,7 +16,7 @@ import org.springframework.core.env.Environment;
  * <p>The first {@code Mallometer.open()} of a process takes up to a few hundred milliseconds: if
  * the library was not preloaded, it is unpacked, and JNA unpacks and loads its native part. Later
  * calls use the library that the first call found. This class calls {@code open()} early and closes
- * the result at once, which saves the application's own call that time.
+ * the result immediately, which saves the application's own call that time.
  *
  * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
  * created.

@@ -20,7 +20,7 @@ final class Start implements Runnable, Consumer<String> {
     this.instrumentation = instrumentation;
   }
 
-  /** Starts the agent in the background and returns at once. */
+  /** Starts the agent in the background and returns immediately. */
   static void begin(String options, Instrumentation instrumentation) {
     Runnable start = new Start(options, instrumentation);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);

@@ -148,7 +148,7 @@ final class TopScreen {
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
-    // The last moment is the present, which this command reads itself.
+    // The last time in the trends is the present, which this command reads itself.
     for (int i = 0; i < times.size() - 1; i++) {
       Map<String, Double> live = new HashMap<>();
       for (Json group : trends.at(groups).list()) {
