@@ -120,7 +120,7 @@ final class Growing {
     }
   }
 
-  /** Appends 100 KiB a second to a buffer that is doubled by realloc. */
+  /** Appends 100 KiB a second to a buffer, and doubles the buffer by realloc when it is full. */
   private static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);

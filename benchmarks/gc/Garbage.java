@@ -262,7 +262,7 @@ public final class Garbage {
     }
   }
 
-  /** Prints each call site in make(), with the numbers of objects that were made, closed, dropped and collected. */
+  /** Prints each call site whose stack contains make(), with the numbers of objects that were made, closed, dropped and collected. */
   private static void print(Mallometer mallometer, double at) {
     Map.Entry<Instant, String> noted = BOOKS.floorEntry(mallometer.leaks().report().time());
     String books = noted == null ? "0 0 0 0" : noted.getValue();

@@ -278,9 +278,9 @@ public final class Kernels {
 
     /** The kinds of kernels, by the use of their memory. */
     enum Truth {
-      /** All memory is used or freed within the longest idle time, and has a bound. */
+      /** All memory is used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
-      /** All memory is used again within the longest idle time, and has no bound. */
+      /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
       /** Java holds objects that it never uses or frees. */
       LEAK,
@@ -294,7 +294,7 @@ public final class Kernels {
     private final AtomicLong leaked = new AtomicLong();
 
     /**
-     * States the truth.
+     * Creates a kernel with the truth about it.
      *
      * @param longestIdle the longest time between two uses of an object that is not leaked, or from
      *     its last use to its end

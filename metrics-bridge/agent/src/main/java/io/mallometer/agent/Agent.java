@@ -68,8 +68,9 @@ final class Agent {
   }
 
   /**
-   * Answers the command line. The options are the path of a {@link Question}'s directory. A failure
-   * of the bridge is written as the answer, and so is the refusal if the agent is switched off.
+   * Answers a question of the command line. The options are the path of a {@link Question}'s
+   * directory. A failure of the bridge is written as the answer, and so is the refusal if the agent
+   * is switched off.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {

@@ -19,7 +19,7 @@ record Expectations(
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak that occurs in one of this many runs is found. A rarer leak is not. */
+  /** A leak that occurs in every third run is found. A rarer leak is not. */
   private static final int EVERY = 3;
 
   /**
@@ -72,7 +72,8 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // The warm-ups are counted too, so that the classes for counting are loaded.
+      // The warm-ups are counted too, so that the classes for counting are loaded before the
+      // measured runs.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -205,8 +206,8 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. If {@code butForFalls}, growth was found only without the runs
-   * after which less memory was live. Such growth counts only if a garbage collection frees at
+   * Fails if memory keeps growing. If {@code butForFalls} is set, growth was found only without the
+   * runs after which less memory was live. Such growth counts only if a garbage collection frees at
    * least the bytes that one run adds. Otherwise the memory belongs to a pool that is emptied now
    * and then.
    */

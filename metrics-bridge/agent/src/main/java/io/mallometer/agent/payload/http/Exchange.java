@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A request and its answer. It is answered once, on the network thread or in a {@link WorkerPool}.
+ * A request and its answer. The request is answered once, on the network thread or in a {@link
+ * WorkerPool}.
  */
 public final class Exchange {
 
@@ -146,8 +147,8 @@ public final class Exchange {
   }
 
   /**
-   * Sends content in pieces of 16 KiB. A piece is added when at most 64 KiB of the answer are
-   * unsent.
+   * Sends content in pieces of 16 KiB. Passes a piece to the connection when at most 64 KiB of the
+   * answer are unsent.
    */
   private final class Pieces extends OutputStream {
 
