@@ -87,7 +87,10 @@ final class Growing {
     }
   }
 
-  /** Allocates objects of 80 bytes in 32 threads every 15 s and frees them at once. Each round has 2,000 more objects for each thread. */
+  /**
+   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each thread allocates 2,000 more objects in each
+   * round.
+   */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
     for (int i = 0; i < 32; i++) {
@@ -117,7 +120,7 @@ final class Growing {
     }
   }
 
-  /** Appends 100 KiB a second to a buffer that is doubled by realloc. */
+  /** Appends 100 KiB a second to a buffer, and doubles the buffer by realloc when it is full. */
   private static void realloc() throws InterruptedException {
     long capacity = 256 << 10;
     long address = UNSAFE.allocateMemory(capacity);
@@ -374,7 +377,7 @@ final class Growing {
       return bytes(field, value.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Returns a field whose value has fewer than 128 bytes, so that its length takes one byte. */
+    /** Returns a protobuf field. Its value must have fewer than 128 bytes, because one byte holds the length. */
     private static byte[] bytes(int field, byte[] value) {
       return join(new byte[] {(byte) (field << 3 | 2), (byte) value.length}, value);
     }
@@ -438,7 +441,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
+  /** Creates and keeps a Deflater of about 260 KiB 2.5 times a second, and loses 11 KiB ten times a second. */
   private static void jnaAndDeflater() throws InterruptedException {
     for (int tick = 0; ; tick++) {
       Tokens.read();
@@ -449,7 +452,7 @@ final class Growing {
     }
   }
 
-  /** Packs data with a Deflater and never ends it. */
+  /** Packs data with a Deflater and never calls {@code end()}. */
   private static final class Archive {
     /** The bytes of zlib's deflate state with the default settings, see zconf.h. */
     private static final int DEFLATER_BYTES = 268_200;

@@ -173,8 +173,8 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program, separately for each row of mallometer's account. Prints the counts every five seconds:
-   * {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   * Counts the true growth of a program, separately for each row into which mallometer divides the memory. Prints the counts every five
+   * seconds: {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */

@@ -78,7 +78,6 @@ final class Unseen {
     }
   }
 
-  /** The sessions of users. */
   private static final class Sessions {
     private static final int BYTES = 128 << 10;
 
@@ -128,7 +127,6 @@ final class Unseen {
     return inflater;
   }
 
-  /** A reader of mail. */
   private static final class Mail {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));
@@ -136,7 +134,6 @@ final class Unseen {
     }
   }
 
-  /** A reader of invoices. */
   private static final class Invoice {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));
@@ -144,7 +141,6 @@ final class Unseen {
     }
   }
 
-  /** A reader of letters. */
   private static final class Letter {
     static void read(byte[] packed, int length) throws Exception {
       KEPT.add(inflate(new Inflater(), packed, length));

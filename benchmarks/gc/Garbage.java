@@ -89,7 +89,7 @@ public final class Garbage {
     CLOSED.incrementAndGet();
   }
 
-  /** Keeps, drops or closes what a step made. */
+  /** Keeps, drops or closes an object that a step made, as {@code how} says. */
   private static void keep(String how, Object made, long step) {
     switch (how) {
       case "dropped" -> DROPPED.incrementAndGet();
@@ -129,7 +129,7 @@ public final class Garbage {
     }
   }
 
-  /** Counts an object as made. Watches for its end with a phantom reference, unless the program closes such objects. */
+  /** Counts an object as made. A phantom reference reports its collection, unless the program closes such objects. */
   private static void watch(String how, Object made) {
     MADE.incrementAndGet();
     if (!how.equals("closed") && !how.equals("bounded") && !how.equals("filled")) {
@@ -262,7 +262,7 @@ public final class Garbage {
     }
   }
 
-  /** Prints each call site in make(), with the numbers of objects that were made, closed, dropped and collected. */
+  /** Prints each call site whose stack contains make(), with the numbers of objects that were made, closed, dropped and collected. */
   private static void print(Mallometer mallometer, double at) {
     Map.Entry<Instant, String> noted = BOOKS.floorEntry(mallometer.leaks().report().time());
     String books = noted == null ? "0 0 0 0" : noted.getValue();

@@ -10,8 +10,8 @@ import sun.misc.Unsafe;
 
 /**
  * Allocates memory before mallometer is attached, and leaks at known rates after that. {@code Growing MIB} allocates
- * that many MiB, prints a line, and waits for a line of input. run.py writes this line after the attach, or at once if
- * mallometer is preloaded. Then the leaks begin.
+ * that many MiB, prints a line, and waits for a line of input. run.py writes the line of input after the attach, or
+ * immediately if mallometer is preloaded. Then the leaks begin.
  *
  * <p>Half of the memory is a pool whose objects are replaced every five minutes, oldest first. A twentieth consists of
  * objects that live for 30 s on average and are then replaced.

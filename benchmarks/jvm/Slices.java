@@ -231,7 +231,7 @@ public final class Slices {
   /** A tool that can be switched to different states while the process runs. */
   private interface Switch {
     /**
-     * Changes the state.
+     * Switches the tool to a state.
      *
      * @throws IllegalStateException if the tool refuses
      */
@@ -383,7 +383,10 @@ public final class Slices {
       return timespec.getLong(0) * 1_000_000_000 + timespec.getLong(8);
     }
 
-    /** Returns the CPU time of each live thread in nanoseconds, by "number name". */
+    /**
+     * Returns the CPU time of each live thread in nanoseconds. A key is the thread's id and name,
+     * such as "1234 main".
+     */
     static Map<String, Long> ofThreads() throws IOException {
       Map<String, Long> found = new TreeMap<>();
       try (DirectoryStream<Path> tasks = Files.newDirectoryStream(Path.of("/proc/self/task"))) {
@@ -426,7 +429,6 @@ public final class Slices {
             "direct", NativeLoad::directBuffers,
             "unsafe", NativeLoad::unsafe);
 
-    /** A part's work. */
     interface Part {
       void run(int amount) throws Exception;
     }
@@ -566,8 +568,8 @@ public final class Slices {
     }
 
     /**
-     * Calls Unsafe by constant handles, which compile to direct calls. A direct use of the class
-     * would cause a compiler warning.
+     * Calls Unsafe through constant method handles, which the JIT compiler turns into direct calls.
+     * A direct use of the class would cause a warning of javac.
      */
     private static final class UnsafeMemory {
       static final MethodHandle ALLOCATE;

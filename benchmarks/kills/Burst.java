@@ -17,10 +17,10 @@ import java.util.zip.Inflater;
 import jdk.crac.Core;
 
 /**
- * Waits for input, rests for some seconds, and then allocates until it is killed: {@code Burst KIND REST_SECONDS BURST_SECONDS BYTES FILE
- * COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The program stores the number of allocated
- * bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true, another thread makes garbage, so that the
- * JVM collects.
+ * Waits for input, sleeps for REST_SECONDS, and then allocates by KIND until the kernel kills the program: {@code Burst KIND REST_SECONDS
+ * BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The program stores
+ * the number of allocated bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true, another thread
+ * makes garbage, so that the JVM collects.
  */
 final class Burst {
 
@@ -49,7 +49,7 @@ final class Burst {
     burst.join();
   }
 
-  /** Waits for a byte on standard input, and then for some seconds. */
+  /** Waits for a byte on standard input, and then sleeps for {@code seconds}. */
   static void rest(String seconds) throws IOException, InterruptedException {
     System.in.read();
     Thread.sleep((long) (Double.parseDouble(seconds) * 1000));
@@ -146,7 +146,7 @@ final class ReportReader {
   private static final int BYTES = 39_928;
 
   private static final List<Inflater> OPEN = new ArrayList<>();
-  /** The output is shorter than the inflated text, so that zlib allocates its window. */
+  /** The output buffer. It is shorter than the inflated text of 60,000 bytes, so zlib allocates a window. */
   private static final byte[] INFLATED = new byte[40_000];
 
   private ReportReader() {}
@@ -188,9 +188,9 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names, or sleeps for 60 s: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is
- * {@code child}, the program first allocates until the termination message reports 85 % of the limit. So there is a
- * message, which must be emptied or kept, depending on the end.
+ * Ends in the way that HOW names, or sleeps for 60 s: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is {@code child}, the program first
+ * allocates until the termination message reports 85 % of the limit. So the file MESSAGE has content. The caller checks whether the end has
+ * emptied or kept this content.
  */
 final class Ends {
 
@@ -219,7 +219,7 @@ final class Ends {
     }
   }
 
-  /** Starts a child that the kernel kills because it exceeds the memory limit, and then exits. */
+  /** Starts a child process, waits until the kernel has killed it because it exceeds the memory limit, and exits. */
   private static void child() throws IOException, InterruptedException {
     new ProcessBuilder("sh", "-c", "x=0123456789abcdef; while :; do x=$x$x; done").start().waitFor();
     Thread.sleep(2_000);

@@ -28,7 +28,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Kernels that keep memory for a reason. Some of them look like a leak for a while. */
+/**
+ * Pieces of programs (kernels) that keep memory for a reason. Some of them look like a leak for a
+ * while.
+ */
 final class Healthy {
 
   static final List<Class<? extends Kernel>> ALL =
@@ -259,7 +262,10 @@ final class Healthy {
       }
     }
 
-    /** Implements an interface of the JDK, so that its class loader needs no other class. */
+    /**
+     * The class that is loaded. Its interface belongs to the JDK, so the class loader needs no
+     * other class.
+     */
     static final class Quiet implements Runnable {
       @Override
       public void run() {}

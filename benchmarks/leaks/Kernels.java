@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import java.util.zip.Deflater;
 
 /**
- * Runs kernels side by side for a time.
+ * Runs {@linkplain Kernel kernels} side by side for a time.
  *
  * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
  * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
@@ -131,7 +131,10 @@ public final class Kernels {
     return kernel.getEnclosingClass().getSimpleName() + "." + kernel.getSimpleName();
   }
 
-  /** Makes garbage as requests do; otherwise the heap would keep its first content for ever. */
+  /**
+   * Makes garbage, as the requests to a server do. Without garbage, no collection would free the
+   * heap's first objects.
+   */
   private static final class Requests implements Kernel {
     private volatile byte[] latest = {};
 
@@ -223,7 +226,7 @@ public final class Kernels {
         }
       } catch (Throwable e) {
         if (!pace.isOver()) {
-          // Ends the JVM at once, because the results without this kernel would be wrong.
+          // Ends the JVM immediately, because the results without this kernel would be wrong.
           e.printStackTrace();
           Runtime.getRuntime().halt(3);
         }
@@ -258,7 +261,7 @@ public final class Kernels {
       return over;
     }
 
-    /** Sleeps until the run is as old as {@code age}. Returns at once if the run is older. */
+    /** Sleeps until the run is as old as {@code age}. Returns immediately if the run is older. */
     void until(Duration age) throws InterruptedException {
       long nanos = (long) (age.minus(age()).toNanos() / scale);
       if (nanos > 0) {
@@ -275,13 +278,13 @@ public final class Kernels {
 
     /** The kinds of kernels, by the use of their memory. */
     enum Truth {
-      /** All memory is used or freed within the longest idle time, and has a bound. */
+      /** All memory is used or freed within the longest idle time, and its amount has a bound. */
       LOOK_ALIKE,
-      /** All memory is used again within the longest idle time, and has no bound. */
+      /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
       /** Java holds objects that it never uses or frees. */
       LEAK,
-      /** The last address of the objects is lost. */
+      /** The last pointer to the objects is lost. */
       LOST
     }
 
@@ -291,7 +294,7 @@ public final class Kernels {
     private final AtomicLong leaked = new AtomicLong();
 
     /**
-     * States the truth.
+     * Creates a kernel with the truth about it.
      *
      * @param longestIdle the longest time between two uses of an object that is not leaked, or from
      *     its last use to its end
@@ -425,7 +428,7 @@ public final class Kernels {
   /** Memory of malloc, with the time until which it is needed. */
   record Block(long address, int bytes, Duration until) {
 
-    /** Returns memory that is needed for no stated time. */
+    /** Returns a block without a time until which it is needed. */
     static Block of(long address, int bytes) {
       return new Block(address, bytes, Duration.ZERO);
     }

@@ -36,7 +36,10 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.RocksMemEnv;
 
-/** Kernels that leak: they keep memory ({@link Leaking}) or lose its addresses ({@link Losing}). */
+/**
+ * Pieces of programs (kernels) that leak: they keep memory ({@link Leaking}) or lose all pointers
+ * to memory ({@link Losing}).
+ */
 final class Leaks {
 
   private static final byte[] PAGE = Texts.compressible(8192);
@@ -296,7 +299,7 @@ final class Leaks {
   }
 
   /**
-   * Kernels that lose the last address of 1 to 3 MB each minute, so that this memory can be neither
+   * Kernels that lose the last pointer to 1 to 3 MB each minute, so that this memory can be neither
    * used nor freed.
    */
   static final class Losing {
@@ -513,8 +516,8 @@ final class Leaks {
     }
 
     /**
-     * Neither keeps nor closes compression contexts. A context is a structure with a table of its
-     * own.
+     * Creates compression contexts, and neither keeps nor closes them. A context is a structure
+     * with a table of its own.
      */
     static final class DroppedZstdContexts implements Kernel {
       @Override

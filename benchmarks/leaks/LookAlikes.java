@@ -21,9 +21,9 @@ import java.util.concurrent.Callable;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that look like leaks for a time. Each kernel allocates in a method of its own, whose name
- * identifies the call sites of the kernel, and leaves its objects idle for 1 to 30 minutes. Each
- * kernel holds about 12 MB.
+ * Pieces of programs (kernels) that look like leaks for a time. Each kernel allocates in a method
+ * of its own, whose name identifies the call sites of the kernel, and leaves its objects idle for 1
+ * to 30 minutes. Each kernel holds about 12 MB.
  */
 final class LookAlikes {
 
@@ -409,15 +409,15 @@ final class LookAlikes {
       CACHE,
       /** An index fills up and stays; a scan reads all of it sometimes. */
       SCAN,
-      /** Objects are collected until the next batch job reads and frees them. */
+      /** Objects accumulate until the next batch job reads and frees them. */
       BATCH,
-      /** Objects are collected until the next compaction reads them and drops half of them. */
+      /** Objects accumulate until the next compaction reads them and drops half of them. */
       COMPACTION,
       /** The first half of a phase builds tables, which the end of the phase reads and frees. */
       PHASE,
       /** A new configuration replaces the old one. */
       RELOAD,
-      /** New objects are collected; at each swap they replace the objects that are read. */
+      /** New objects accumulate; at each swap they replace the objects that are read. */
       SWAP,
       /** A pool has the size of the last peak; only the next peak uses all of it. */
       POOL
@@ -526,7 +526,7 @@ final class LookAlikes {
       }
     }
 
-    /** Returns the share of all objects that come in this step. */
+    /** Returns the share of all objects that is due to be created in this step. */
     private double expected(Duration age) {
       Duration gap = Duration.ofMillis((long) (60_000 * plan.gap().minutes()));
       return switch (plan.habit()) {

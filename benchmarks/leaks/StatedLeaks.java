@@ -26,8 +26,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * Kernels that leak and state their leaked bytes: eight lose the last address, ten hold memory that
- * they never use again.
+ * Pieces of programs (kernels) that leak and state their leaked bytes: eight lose the last pointer
+ * to memory, ten hold memory that they never use again.
  */
 final class StatedLeaks {
 
@@ -58,7 +58,9 @@ final class StatedLeaks {
 
   private StatedLeaks() {}
 
-  /** A kernel that loses the last address of a part of its memory, and frees the rest at once. */
+  /**
+   * A kernel that loses the last pointer to a part of its memory, and frees the rest immediately.
+   */
   private abstract static class Lost extends Stated {
     Lost(double bytesPerMinute) {
       super(Truth.LOST, Duration.ZERO, bytesPerMinute);
@@ -76,7 +78,7 @@ final class StatedLeaks {
     }
   }
 
-  // ---- Lost
+  // ---- Kernels that lose memory
 
   /** Leaks 1 MiB a second for four minutes, from the second minute on. */
   static final class FastJnaBlocks extends Lost {
@@ -294,7 +296,7 @@ final class StatedLeaks {
     }
   }
 
-  // ---- Kept
+  // ---- Kernels that hold unused memory
 
   /** Leaks 200 KiB a minute. */
   static final class SmallAndSlow extends Kept {
@@ -371,7 +373,7 @@ final class StatedLeaks {
       deflater.setInput(PAGE, 0, 512);
       deflater.finish();
       deflater.deflate(output);
-      // The remainder of 501 by 5 is 1, so that each way leaks in turn.
+      // 501 divided by 5 leaves a remainder of 1, so each of the five ways leaks in turn.
       if (++requests % 501 == 0) {
         kept.add(deflater);
         leaked(BYTES);

@@ -24,8 +24,9 @@ import java.util.Random;
 import java.util.zip.Deflater;
 
 /**
- * Kernels that need all the memory they hold, and state their longest idle time: from one minute
- * to 25 minutes. Two of the kernels grow without end and use all of their memory.
+ * Pieces of programs (kernels) that need all the memory they hold, and state their longest idle
+ * time: from one minute to 25 minutes. Two of the kernels grow without end and use all of their
+ * memory.
  */
 final class StatedLookAlikes {
 
@@ -60,7 +61,7 @@ final class StatedLookAlikes {
 
   private StatedLookAlikes() {}
 
-  /** A kernel with steps of half a second and a random number generator of its own. */
+  /** A kernel that runs a step every half second and has a random number generator of its own. */
   private abstract static class Needed extends Stated {
     final Random random = new Random(getClass().getSimpleName().hashCode());
 
@@ -96,7 +97,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Entries in the order of their times. */
+  /** Entries, ordered by the time at which they are next used or freed. */
   private static final class Schedule {
     private final PriorityQueue<Entry> entries =
         new PriorityQueue<>(Comparator.comparing(entry -> entry.due));
@@ -162,7 +163,8 @@ final class StatedLookAlikes {
   }
 
   /**
-   * Keeps sessions for six minutes on average, 25 at most, and does not read them before their end.
+   * Keeps sessions for six minutes on average and 25 minutes at most, and does not read them before
+   * their end.
    */
   static final class RandomSessions extends Needed {
     private static final int BYTES = 12 * KIB;
@@ -296,7 +298,7 @@ final class StatedLookAlikes {
 
   // ---- Batches
 
-  /** Collects objects; a job every twenty minutes reads and frees them. */
+  /** Accumulates objects; a job every twenty minutes reads and frees them. */
   static final class NightlyBatch extends Needed {
     private static final Duration GAP = Duration.ofMinutes(20);
     private static final int BYTES = 6 * KIB;
@@ -367,7 +369,7 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Uses ten times as many buffers of a pool in every seventh minute. */
+  /** Uses ten times as many buffers of a pool in every seventh minute as in the other minutes. */
   static final class NettyArenas extends Needed {
     private final PooledByteBufAllocator pool = new PooledByteBufAllocator(true);
     private final ArrayDeque<ByteBuf> used = new ArrayDeque<>();
@@ -585,7 +587,10 @@ final class StatedLookAlikes {
     }
   }
 
-  /** Keeps 200 prepared statements; each is executed after five minutes on average, 14 at most. */
+  /**
+   * Keeps 200 prepared statements; each is executed every five minutes on average, and at least
+   * every 14 minutes.
+   */
   static final class PreparedStatements extends Needed {
     private static final Duration LONGEST = Duration.ofMinutes(14);
 

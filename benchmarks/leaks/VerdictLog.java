@@ -201,7 +201,7 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /** Starts to record, with epochs that are at most as long as those of the verdicts. */
+    /** Starts to record. Accesses to objects are observed at least as often as for the verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

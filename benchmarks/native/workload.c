@@ -20,9 +20,9 @@
  * `name value value ...` for each kind of reading.
  *
  * Prints, for the timed parts only, the process's CPU time (user and system time of all threads, including helper
- * threads of a library), then the growth of the resident set where the workload keeps objects, the
- * picoseconds of each size of the latest sweep, and what libmallometer says about itself, so that a library that was
- * off is not measured.
+ * threads of a library), then the growth of the resident set where the workload keeps objects, the picoseconds of each
+ * size of the latest sweep, and the state that libmallometer reports, so that the caller can reject a measurement
+ * without counting.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -48,8 +48,8 @@
 #define STEADY_MILLISECONDS 300
 #define MOST_BLOCKS 1000
 #define STACK_BYTES (64 * 1024)
-/* The bytes that are overwritten exceed usual second-level caches. On a machine with a larger third level, blocks are
- * read from that level. */
+/* The bytes to overwrite before a reading, more than usual second-level caches hold. On a machine with a larger
+ * third-level cache, the counters are then read from that cache. */
 #define EVICTING_BYTES (16 * 1024 * 1024)
 /* The number of readings in one sample; a single reading is too short for the clock. */
 #define THREAD_READINGS_PER_SAMPLE 200
@@ -233,7 +233,7 @@ static void *live_objects[MILLION];
 static long grown_bytes;
 
 static void million(long operations) {
-  memset(live_objects, 1, sizeof live_objects); /* touches its pages before the measurement */
+  memset(live_objects, 1, sizeof live_objects); /* touches the pages of the array before the measurement */
   for (long done = 0; done < operations; done += MILLION) {
     uint64_t random = 88172645463325252u;
     long before = resident_bytes();
@@ -247,7 +247,7 @@ static void million(long operations) {
   }
 }
 
-/* ---- Choice ------------------------------------------------------------------------------------------- */
+/* ---- The patterns by name ----------------------------------------------------------------------------- */
 
 static const struct pattern {
   const char *name;
@@ -378,11 +378,11 @@ static void start_threads(int count) {
 }
 
 /* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
- *
- * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then measures
- * three series of readings. The first reads the process again and again, so that all blocks are in the caches, as in a
- * program that reads before and after a piece of work. The second overwrites the caches before each reading of the
- * process, as in a program that reads every few seconds. The third reads the counters of the main thread. */
+ * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then
+ * measures three series of readings. The first reads the counters of the process again and again, so that all blocks
+ * of counters are in the caches, as in a program that reads before and after a piece of work. The second overwrites
+ * the caches before each such reading, as in a program that reads every few seconds. The third reads the counters of
+ * the main thread. */
 static void time_readings(int threads, int readings) {
   if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");
   if (!mallometer_available()) exit_with("libmallometer is not preloaded");
@@ -390,7 +390,7 @@ static void time_readings(int threads, int readings) {
   if (read_process().threads < (uint32_t)threads) exit_with("fewer threads counted than started");
   print_snapshots("warm", readings, NULL);
   print_snapshots("cold", readings, evict_caches);
-  print_thread_snapshots(readings); /* the threads end with the process */
+  print_thread_snapshots(readings); /* the waiting threads end with the process */
 }
 
 int main(int count, char *arguments[]) {

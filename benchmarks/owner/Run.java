@@ -46,11 +46,11 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * Plants all kernels, searches for the owner of each kernel's memory, and prints a line for each
- * kernel: {@code right}; {@code wrong} if the search names another owner; {@code missed} if the
- * search names no owner; {@code out} if the JVM lacks a feature that the kernel needs, or if a
- * collection has freed the memory. Arguments: names of kernels, to run only these kernels; {@code
- * -v} prints the answers.
+ * Runs all kernels (see {@link Kernels}), searches for the owner of each kernel's memory, and
+ * prints a line for each kernel: {@code right}; {@code wrong} if the search names another owner;
+ * {@code missed} if the search names no owner; {@code out} if the JVM lacks a feature that the
+ * kernel needs, or if a collection has freed the memory. Arguments: names of kernels, to run only
+ * these kernels; {@code -v} prints the answers.
  */
 public final class Run {
 
@@ -123,7 +123,7 @@ public final class Run {
     }
   }
 
-  /** Returns the site with the most live bytes that has a frame of a class. */
+  /** Returns the call site with the most live bytes among those whose stacks contain a class. */
   static Optional<CallSite> site(Mallometer mallometer, String className) {
     return sites(mallometer).stream()
         .filter(
@@ -258,7 +258,9 @@ final class Kernels {
    * blocks and identifies the call site.
    */
   abstract static class Kernel {
-    /** The kind of holding that the first entry of the owner report must have. */
+    /**
+     * The way in which the memory is held, which the first entry of the owner report must state.
+     */
     final Holding holding;
 
     /**
@@ -509,7 +511,10 @@ final class Kernels {
     }
   }
 
-  /** Drops buffers in a heap that is too idle to be collected. */
+  /**
+   * Drops direct buffers. The program allocates too few objects for a collection, which would free
+   * the buffers.
+   */
   static final class Forgotten extends Kernel {
     Forgotten() {
       super(Holding.GARBAGE, "DirectByteBuffer");
@@ -641,8 +646,8 @@ final class Kernels {
   /**
    * Sends requests whose replies never come. A table refers to a future, and the future to the
    * action that would close the request's arena. The segment and its arena both have the address,
-   * and the action refers to both. Uses the foreign memory of JDK 22 by reflection, because this
-   * class is compiled for 17.
+   * and the action refers to both. Uses the foreign-memory API of JDK 22 by reflection, because
+   * this class is compiled for JDK 17.
    */
   static final class NeverCompleted extends Kernel {
     private static final Map<Long, CompletableFuture<String>> AWAITED = new ConcurrentHashMap<>();
@@ -716,13 +721,14 @@ final class Kernels {
   }
 
   /**
-   * A table of RocksDB's batches that is replaced by an empty one without closing the batches.
-   * RocksDB has no cleaners: only garbage refers to the batches, and nothing will free them. Java
-   * refers to the batch, which refers to the characters of its string, 24 bytes into their block.
+   * Replaces a table of RocksDB's batches by an empty table without closing the batches. Only
+   * garbage then refers to the batches, and nothing will free them, because RocksDB has no
+   * cleaners. Java refers to the batch, which refers to the characters of its string, 24 bytes into
+   * their block.
    *
    * <p>The table is so large that G1 allocates it in the old generation. So a young collection
-   * frees neither the old table nor the batches in it. Table and batches stay until the next
-   * marking. After that, the addresses of the native memory are nowhere.
+   * frees neither the old table nor the batches in it. Table and batches stay until G1's next
+   * marking. After that, no address of the native memory is left.
    */
   static final class Unclosed extends Kernel {
     private static final int SLOTS = 1 << 20;

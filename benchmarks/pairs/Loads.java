@@ -141,7 +141,7 @@ public final class Loads {
     void run() throws Exception;
   }
 
-  /** Repeats steps, and counts each step as an event of the row. */
+  /** Repeats steps, and counts each step in a row of {@link Situation.Planted}. */
   private record Events(String row) {
     void every(long milliseconds, Step step) throws Exception {
       long next = System.nanoTime();
@@ -204,14 +204,17 @@ public final class Loads {
     }
   }
 
-  /** Lets each of four threads read 1,000 keys at once, five times a second. */
+  /** Lets each of four threads read 1,000 keys in one call, five times a second. */
   private static final class Lookups {
     private static final int ENTRIES = 100_000;
     private static final int BATCH = 1_000;
 
     private final RocksDB database;
 
-    /** {@code multiGetByteBuffers(keys, values)} creates such options and never closes them, in the fixed version too. */
+    /**
+     * The options of all lookups. Without options, {@code multiGetByteBuffers} creates them and never closes them, even in the fixed
+     * version.
+     */
     private final ReadOptions options;
 
     Lookups(Path directory) throws RocksDBException {
@@ -458,7 +461,7 @@ public final class Loads {
     }
   }
 
-  /** Creates a client of a ledger for each question, and closes it. No node answers. */
+  /** Creates a client of the Hedera network for each query, and closes the client. No node of the network answers. */
   private static final class Ledger {
     private static final AccountId NODE = new AccountId(3);
 
@@ -559,7 +562,7 @@ public final class Loads {
     }
   }
 
-  /** Takes nine buffers from an allocator of its own for each message, releases them, and drops the allocator. */
+  /** Creates an allocator for each message, takes nine buffers from the allocator, releases the buffers, and drops the allocator. */
   private static final class Messages {
     private byte[] message = {};
 
@@ -578,7 +581,7 @@ public final class Loads {
     }
   }
 
-  /** Compresses a document to a stream of the caller, which stays open. The compressor is closed only with {@link #RIGHT}. */
+  /** Compresses a document to a stream of the caller, which stays open. Closes the compressor only if {@link #RIGHT} is set. */
   private static final class Exports {
     private final byte[] document = letters(256 * KIB);
 
@@ -597,7 +600,7 @@ public final class Loads {
     }
   }
 
-  /** Writes batches of 64 KiB to a database, and closes them only with {@link #RIGHT}. */
+  /** Writes batches of 64 KiB to a database, and closes the batches only if {@link #RIGHT} is set. */
   private static final class Uploads {
     private final DB database;
     private final byte[] value = new byte[64 * KIB];
@@ -621,8 +624,8 @@ public final class Loads {
     }
   }
   /**
-   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former context, after the next
-   * collection, which the requests of the meantime bring about.
+   * Renews the TLS context of a QUIC server that asks its clients for certificates. A finalizer frees the former context after the next
+   * collection, and the garbage of the requests causes such collections.
    */
   private static final class Listeners {
     private static final String PASSWORD = "password";
@@ -739,7 +742,7 @@ public final class Loads {
     }
   }
 
-  /** Writes each reply with a mapper of its own; with {@link #RIGHT}, all with the same. */
+  /** Creates a mapper for each reply. If {@link #RIGHT} is set, one mapper writes all replies. */
   private static final class Replies {
     private final Order order = new Order();
     private final ObjectMapper shared = map();

@@ -130,7 +130,7 @@ public final class Products {
     }
   }
 
-  /** A broker and controller, which keeps at most some 64 MiB of records, with a producer and a consumer. */
+  /** A Kafka broker and controller, which keeps at most some 64 MiB of records, with a producer and a consumer. */
   private static final class Broker {
     private static final String TOPIC = "orders";
 
@@ -186,7 +186,7 @@ public final class Products {
     }
   }
 
-  /** A cluster of one process, in which a job sums numbers by key in windows of five seconds, with a checkpoint every ten seconds. */
+  /** A Flink cluster of one process, in which a job sums numbers by key in windows of five seconds, with a checkpoint every ten seconds. */
   private static final class Stream {
     void start() throws Exception {
       StreamExecutionEnvironment environment = StreamExecutionEnvironment.createLocalEnvironment(2);
@@ -215,7 +215,9 @@ public final class Products {
     }
   }
 
-  /** An index of 20,000 documents, which are replaced one after the other while they are searched and sorted, with the usual merges. */
+  /**
+   * A Lucene index of 20,000 documents, which are replaced one after the other while they are searched and sorted, with the usual merges.
+   */
   private static final class Index {
     private static final int NUMBER = 20_000;
 
@@ -264,7 +266,7 @@ public final class Products {
     }
   }
 
-  /** A session of two local threads, which runs the same aggregation again and again. */
+  /** A Spark session with two local threads, which runs the same aggregation again and again. */
   private static final class Job {
     private final SparkSession session;
 

@@ -14,16 +14,16 @@ import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.memory.RootAllocator;
 
 /**
- * Programs whose resident set is to be divided into parts. "jna" and "ffm" call a library of their own, which maps and touches 120 MiB;
- * "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers.
- * "cost" prints the time that mapping and unmapping take below Java frames, with the library and without.
+ * Programs whose resident set mallometer is to divide into parts. "jna" and "ffm" call a library of their own, which maps and touches 120
+ * MiB; "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers. "cost"
+ * prints the time that mapping and unmapping take below Java frames, with the library and without.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // Together less than the stacks that are walked at once.
+  // The slices together need 3,500 stack walks. A full budget of mallometer has 4,000.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;
@@ -76,7 +76,7 @@ public final class Resident {
   /** Prints the time of a pair of mmap and munmap in nanoseconds, without and with the library, in turns. */
   private static void measureCost(NativeLibrary own) throws InterruptedException {
     NativeLibrary mallometer = NativeLibrary.getProcess();
-    // Until then as many stacks may be walked at once as ever.
+    // Waits until the budget of stack walks is full. It gains 50 walks a second, up to 4,000.
     Thread.sleep(80_000);
     StringBuilder line = new StringBuilder("pairs");
     for (int i = 0; i < WARM_SLICES + SLICES; i++) {
@@ -96,7 +96,7 @@ public final class Resident {
     return calls == 0 ? own.getFunction("own_pairs").invokeLong(new Object[] {(long) PAIRS}) : nanosOfPairs(calls - 1, own);
   }
 
-  /** Maps memory below the same frames, by which their number is seen. */
+  /** Maps memory below the frames of the measured calls, so that mallometer's report shows how many frames these calls have. */
   private static void mapBelow(int calls, NativeLibrary own) {
     if (calls > 0) {
       mapBelow(calls - 1, own);

@@ -28,7 +28,7 @@ public final class Work {
     keeper.setDaemon(true);
     keeper.start();
     while (System.in.read() >= 0) {
-      // The runner ends the input.
+      // The test runner ends the input.
     }
     System.err.println("to standard error");
     System.out.println("done");

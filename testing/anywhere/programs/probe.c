@@ -1,5 +1,5 @@
 /*
- * Reports to the runner that mallometer counts in a process. This library is preloaded after mallometer. When the
+ * Reports to the test runner that mallometer counts in a process. This library is preloaded after mallometer. When the
  * process ends, this library writes the program's name and number of allocations to the file descriptor that the
  * variable ANYWHERE_PROBE names.
  */

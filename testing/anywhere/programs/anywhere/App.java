@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Configuration;
 /**
  * A Spring Boot application for Spring Boot 2.7 and newer, without code for mallometer. After the
  * line "observe" on its input it allocates native memory and prints mallometer's MBeans, which the
- * runner takes from its output.
+ * test runner reads.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration

@@ -65,7 +65,7 @@ final class ApplicationSettings {
       case CHOICE -> bind(setting, Bindable.of(setting.choiceType()));
       case LIST -> bind(setting, Bindable.listOf(String.class));
       case SIZE, TEXT, FILE -> bind(setting, Bindable.of(String.class));
-      // A map is one text in a variable, or a property for each key.
+      // A map is one text in an environment variable, or one property for each key.
       case MAP -> {
         Object text = bind(setting, Bindable.of(String.class));
         yield text == null ? bind(setting, Bindable.mapOf(String.class, String.class)) : text;

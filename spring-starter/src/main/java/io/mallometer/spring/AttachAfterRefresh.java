@@ -72,7 +72,7 @@ final class AttachAfterRefresh
   /**
    * Starts the thread; returns false if no thread can be started. The context class loader of the
    * thread is that of the starter. Otherwise the thread would inherit the class loader of the
-   * application context, which it may outlive.
+   * application context, and the thread may outlive this context.
    */
   private boolean startThread() {
     Thread started = new Thread(null, this::attachUnlessClosed, THREAD, 0, false);

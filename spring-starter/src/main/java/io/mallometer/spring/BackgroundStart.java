@@ -13,10 +13,10 @@ import org.springframework.core.env.Environment;
 /**
  * Looks for the native library in parallel with the start of Spring Boot.
  *
- * <p>The first facade of a process costs up to a few hundred milliseconds: if the library was not
- * preloaded, it is unpacked, and JNA unpacks and loads its native part. All facades share the
- * library that the first one found. This class opens a facade early and closes it at once, which
- * saves the application's own facade that time.
+ * <p>The first {@code Mallometer.open()} of a process takes up to a few hundred milliseconds: if
+ * the library was not preloaded, it is unpacked, and JNA unpacks and loads its native part. Later
+ * calls use the library that the first call found. This class calls {@code open()} early and closes
+ * the result immediately, which saves the application's own call that time.
  *
  * <p>With {@code mallometer.attach=early} the same thread attaches the library before beans are
  * created.
@@ -71,7 +71,7 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try {
       thread.start();
     } catch (OutOfMemoryError e) {
-      // No thread can be started. The application's own facade reports this failure.
+      // No thread can be started. The application's own {@code Mallometer} reports this failure.
       attached.countDown();
     }
   }
@@ -80,10 +80,10 @@ final class BackgroundStart implements ApplicationListener<SpringApplicationEven
     try (Mallometer mallometer = Mallometer.open()) {
       if (early) {
         AttachAfterRefresh.attach(mallometer, "");
-        attached.countDown(); // The application need not wait until the facade is closed.
+        attached.countDown(); // The application need not wait for close().
       }
     } catch (RuntimeException | LinkageError e) {
-      return; // The application's own facade fails in the same way, and reports it.
+      return; // The application's own call of open() fails in the same way and reports it.
     } finally {
       attached.countDown();
     }

@@ -30,7 +30,8 @@ import org.springframework.web.util.UriUtils;
 final class CurrentRequest {
 
   /**
-   * The attribute of a Spring WebFlux exchange that holds the token. Its name is the token's type.
+   * The attribute of a Spring WebFlux exchange that holds the CSRF token. Its name is the token's
+   * type.
    */
   static final String REACTIVE_TOKEN = "org.springframework.security.web.server.csrf.CsrfToken";
 
@@ -85,9 +86,9 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. The
-   * host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
-   * application is configured to trust it.
+   * Returns the refusal of a request that another site's page sent; see {@link RequestOrigin}. This
+   * site's host is the one in Spring's request, which is that of {@code X-Forwarded-Host} if the
+   * application is configured to trust this header.
    */
   static Optional<Told> foreignOrigin() {
     return SERVLETS ? Holder.origin().flatMap(RequestOrigin::refusal) : Optional.empty();
@@ -102,14 +103,14 @@ final class CurrentRequest {
   }
 
   /**
-   * Returns the token that Spring Security requires of a request that changes something; empty if
-   * it requires none.
+   * Returns the CSRF token that Spring Security requires of a request that changes something; empty
+   * if it requires none.
    */
   static Optional<Token> token() {
     return SERVLETS ? Holder.token().flatMap(found -> token(TOKEN_TYPE, found)) : Optional.empty();
   }
 
-  /** Returns the token that was found under {@link #REACTIVE_TOKEN}. */
+  /** Returns the CSRF token that was found under {@link #REACTIVE_TOKEN}. */
   static Optional<Token> reactiveToken(Object found) {
     return token(REACTIVE_TOKEN, found);
   }
@@ -120,7 +121,7 @@ final class CurrentRequest {
       return Optional.of(
           new Token(text(type, "getHeaderName", attribute), text(type, "getToken", attribute)));
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The page works without the token. Spring Security then refuses a trim.
+      // The page works without the CSRF token. Spring Security then refuses a trim.
       return Optional.empty();
     }
   }

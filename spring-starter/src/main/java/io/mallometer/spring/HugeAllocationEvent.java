@@ -40,7 +40,7 @@ public final class HugeAllocationEvent extends ApplicationEvent {
     return allocation;
   }
 
-  /** Returns the number of unknown requests between this one and the previously published one. */
+  /** Returns the number of lost requests between this one and the previously published one. */
   public long missedBefore() {
     return missedBefore;
   }

@@ -36,9 +36,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Configures the beans of every application: the facade, the MBeans, the events of Flight Recorder,
- * an application event for each huge request and each leak, the attach if the library was not
- * preloaded, and automatic trims if they are enabled.
+ * Configures the beans of every application: {@link Mallometer}, the MBeans, the events of Flight
+ * Recorder, an application event for each huge request and each leak, the attach if the library was
+ * not preloaded, and automatic trims if they are enabled.
  *
  * <p>Lazy initialization does not apply to the beans that nothing in the application requests.
  */
@@ -71,7 +71,7 @@ public final class MallometerAutoConfiguration {
   }
 
   /**
-   * Tells the facade at the first refresh that the start has ended, so that growth is measured from
+   * Tells the bridge at the first refresh that the start has ended, so that growth is measured from
    * then on.
    */
   @Bean

@@ -42,7 +42,7 @@ final class NativeScopeMeters {
    *
    * @param scope the name of a method or scheduled task; empty for a request
    * @param uri the route of a request; empty for anything else
-   * @param method the method of a request; empty for anything else
+   * @param method the HTTP method of a request; empty for anything else
    */
   record Scope(String scope, String uri, String method) {
 
@@ -118,7 +118,7 @@ final class NativeScopeMeters {
     return counting.threadScope();
   }
 
-  /** Ends a measurement of the calling thread. */
+  /** Ends a measurement of the calling thread and adds it to the scope's meters. */
   void end(Scope scope, NativeScope open) {
     Optional<ScopeCounts> counted = ended(open);
     if (counted.isPresent()) {

@@ -40,7 +40,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       try {
         types.add(Class.forName(name, false, NativeScopeObservationHandler.class.getClassLoader()));
       } catch (ClassNotFoundException | LinkageError e) {
-        // The application lacks the library of such observations.
+        // The application lacks the library that defines this type.
       }
     }
     return List.copyOf(types);
@@ -50,7 +50,9 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     return types.stream().anyMatch(type -> type.isInstance(context));
   }
 
-  /** The work of one thread, from the outermost scope that it opens to the end of that scope. */
+  /**
+   * The measurement of one thread, from the outermost scope that it opens to the end of that scope.
+   */
   private static final class Piece {
     private final NativeScope open;
     private int depth = 1;
@@ -60,7 +62,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
   }
 
-  /** The pieces of one observation. Several threads may work on it at the same time. */
+  /** The measurements of one observation, on which several threads may work at the same time. */
   private static final class Pieces {
     private final Map<Thread, Piece> open = new IdentityHashMap<>(1);
     private double allocated;
@@ -85,7 +87,7 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
       }
     }
 
-    /** Ends the calling thread's piece, however many scopes it has open. */
+    /** Ends the calling thread's measurement, however many scopes the thread has open. */
     synchronized void reset() {
       Piece piece = open.remove(Thread.currentThread());
       if (piece != null) {
@@ -105,8 +107,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
     }
 
     /**
-     * Ends the open pieces of all threads and adds the call to the meters. Later pieces are
-     * ignored.
+     * Ends the measurements of all threads and adds their sum to the meters. Ignores later
+     * measurements.
      */
     synchronized void tell(NativeScopeMeters meters, Scope scope) {
       stopped = true;
@@ -148,8 +150,8 @@ final class NativeScopeObservationHandler implements ObservationHandler<Observat
   }
 
   /**
-   * Ends the thread's piece, because its scopes were removed or replaced, and no event follows at
-   * which they end.
+   * Ends the thread's measurement: the thread's scopes were removed or replaced, and no event
+   * follows at which they end.
    */
   @Override
   public void onScopeReset(Observation.Context context) {

@@ -32,8 +32,8 @@ import reactor.core.publisher.Mono;
  * Replaces {@link CurrentRequest} for Spring WebFlux, which binds no request to a thread. Refuses
  * unknown parameters, and changes that another site's page requests or that the endpoint's access
  * forbids. Puts the query into the path ({@link ViewRequest}). In answers with the page, puts
- * Spring Security's token into headers, because the page was built without it. Runs after Spring
- * Security's filter.
+ * Spring Security's CSRF token into headers, because the page was built without it. Runs after
+ * Spring Security's filter.
  */
 final class ReactiveEndpointFilter implements WebFilter {
 

@@ -13,7 +13,7 @@
  * 3.5.
  *
  * <p>Conditions name classes by strings: newer versions of Spring would resolve a class literal of
- * an absent library at once.
+ * an absent library immediately.
  */
 @NullMarked
 package io.mallometer.spring;

@@ -42,12 +42,12 @@ final class Agent {
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
-  /** The JDK modules that the payload requires. A runtime that jlink made may lack them. */
+  /** The JDK modules that the bridge requires. A runtime that jlink made may lack them. */
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * The only payload of this process. The JVM loads this class once, however often the agent is
-   * loaded. Guarded by the class's monitor.
+   * The bridge in a class loader of its own, loaded once in a process. The JVM loads this class
+   * once, however often the agent is loaded. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 
@@ -68,8 +68,9 @@ final class Agent {
   }
 
   /**
-   * Answers the command line. The options are the path of a {@link Question}'s directory. A failure
-   * of the payload is written as the answer, and so is the refusal if the agent is switched off.
+   * Answers a question of the command line. The options are the path of a {@link Question}'s
+   * directory. A failure of the bridge is written as the answer, and so is the refusal if the agent
+   * is switched off.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
@@ -139,8 +140,8 @@ final class Agent {
   }
 
   /**
-   * Opens the JDK's diagnostic commands to the payload, so that the payload calls them without JMX.
-   * Must run before the poller's first reading.
+   * Opens the package of the JDK's diagnostic commands to the bridge, so that the bridge calls them
+   * without JMX. Must run before the poller's first reading.
    */
   static void openDiagnostics(Instrumentation instrumentation) throws Exception {
     Module to = payload(instrumentation).module();

@@ -26,8 +26,8 @@ final class Payload {
   private static final String COMMANDS = "io.mallometer.agent.command.Commands";
 
   /**
-   * A class that is loaded when the first {@code Mallometer} facade is opened. A class loader that
-   * has loaded this class has opened a facade.
+   * A class that the first call of {@code Mallometer.open()} loads, so every class loader with an
+   * open {@code Mallometer} has loaded it.
    */
   private static final String OPENED = "io.mallometer.Mallometer$Shared";
 
@@ -101,8 +101,8 @@ final class Payload {
 
   /**
    * Returns class loaders in which the application itself, for example through the starter, has an
-   * open facade. Searches all classes only if none of the class loaders that an earlier search
-   * found still has an open facade.
+   * open {@code Mallometer}. Searches all classes only if no class loader of an earlier search
+   * still has one.
    */
   private List<ClassLoader> applicationBridges() {
     synchronized (found) {
@@ -131,7 +131,7 @@ final class Payload {
       method.setAccessible(true);
       return (Boolean) method.invoke(null);
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The facade has another version, so the agent uses its own facade.
+      // The application's {@code Mallometer} has another version, so the agent uses its own.
       return false;
     }
   }

@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes the payload a named module where the JDK warns of native access (JDK 24 and newer).
+ * Makes the payload a named module if the JDK warns of native access (JDK 24 and newer).
  *
- * <p>There, the first class in an unnamed module that loads native code makes the JDK print four
- * lines, once. The agent must neither add them to the application's output nor use up the warning
+ * <p>When a class in an unnamed module first loads native code, such a JDK prints four lines, once
+ * in a process. The agent must neither add them to the application's output nor use up the warning
  * that the application's own code would cause. An option or the manifest of the application's jar
  * can allow native access; an agent's manifest cannot. But the right to native access can be given
  * to a single named module: {@code NativeAccess} in the payload gives it to the payload's module.

@@ -47,7 +47,10 @@ record Question(Path directory) {
     return new Question(directory);
   }
 
-  /** Answers with the payload. The payload is loaded if it is not loaded yet. */
+  /**
+   * Lets the payload answer, the agent's code in a class loader of its own. Loads the payload if it
+   * is not loaded yet.
+   */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();
     answer(out -> write(question, payload, out));

@@ -20,7 +20,7 @@ final class Start implements Runnable, Consumer<String> {
     this.instrumentation = instrumentation;
   }
 
-  /** Starts the agent in the background and returns at once. */
+  /** Starts the agent in the background and returns immediately. */
   static void begin(String options, Instrumentation instrumentation) {
     Runnable start = new Start(options, instrumentation);
     Thread thread = new Thread(null, start, "mallometer-start", 0, false);
@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints the result of the start, and opens the diagnostic commands before the first reading of
-   * the poller.
+   * Prints the result of the start, and opens the JDK's diagnostic commands to the bridge before
+   * the poller's first reading.
    */
   @Override
   public void accept(String line) {

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class CountingExecutor extends AbstractExecutorService {
 
-  /** The use of the tasks that ended since the latest {@link #take()}. */
+  /** The native memory used by the tasks that ended since the latest {@link #take()}. */
   private static final Tally TALLY = new Tally();
 
   private final ExecutorService threads;
@@ -70,7 +70,9 @@ public final class CountingExecutor extends AbstractExecutorService {
     return TALLY.isUsed();
   }
 
-  /** Returns the use of the tasks that ended since the latest call. */
+  /**
+   * Returns the native memory used by the tasks that ended since the latest call of this method.
+   */
   static Use take() {
     return TALLY.take();
   }

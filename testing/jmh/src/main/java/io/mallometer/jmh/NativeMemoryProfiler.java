@@ -36,7 +36,7 @@ import org.openjdk.jmh.runner.IterationType;
  * Compression.deflate:native.alloc.bytes  avgt    5 268066.000 ± 0.001   B/op
  * </pre>
  *
- * <p>The profiler counts in the threads that run the benchmark, with JMH's own work there: an
+ * <p>The profiler counts in the threads that run the benchmark, including JMH's own work there: an
  * iteration's set-up and tear-down. {@code threads=all} counts the whole process instead, HotSpot's
  * own memory included. Forks are started with the library preloaded; without forks the library is
  * attached, and the whole process is counted.

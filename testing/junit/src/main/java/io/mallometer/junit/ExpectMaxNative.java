@@ -36,10 +36,10 @@ public @interface ExpectMaxNative {
   /** Limits the successful calls of malloc and its relatives. */
   long calls() default NONE;
 
-  /** The most bytes that these calls may request. */
+  /** Limits the bytes that calls of malloc request. */
   long bytes() default NONE;
 
-  /** The largest increase of live bytes since the beginning, in bytes. */
+  /** Limits the increase of live bytes during a run. */
   long peak() default NONE;
 
   /** The number of runs before those that count. */

@@ -19,7 +19,7 @@ record Expectations(
     Optional<ExpectNativeFreed> freed,
     Optional<ExpectNoNativeGrowth> noGrowth) {
 
-  /** A leak that occurs in one of this many runs is found. A rarer leak is not. */
+  /** A leak that occurs in every third run is found. A rarer leak is not. */
   private static final int EVERY = 3;
 
   /**
@@ -36,7 +36,7 @@ record Expectations(
    * Runs the test and checks it.
    *
    * @param alone whether no other test runs in the process at the same time
-   * @param figures receives the use of the runs, also if the check fails
+   * @param figures receives the native memory that the runs used, also if the check fails
    * @throws AssertionFailedError if an expectation is not met
    */
   void check(ThisProcess process, Class<?> test, boolean alone, Body body, UseByMetric figures)
@@ -72,7 +72,8 @@ record Expectations(
       throw new ExtensionConfigurationException("ExpectMaxNative needs at least one iteration");
     }
     try (Watch watch = process.watch(most.of(), test)) {
-      // The warm-ups are counted too, so that the classes for counting are loaded.
+      // The warm-ups are counted too, so that the classes for counting are loaded before the
+      // measured runs.
       for (int i = 0; i < most.warmups(); i++) {
         count(process, most.of(), body);
       }
@@ -86,7 +87,7 @@ record Expectations(
     }
   }
 
-  /** Returns the use of one run. */
+  /** Returns the native memory that one run used. */
   static ScopeCounts count(ThisProcess process, Of of, Body body) throws Throwable {
     try (Counting counting = process.count(of)) {
       body.run();
@@ -94,7 +95,7 @@ record Expectations(
     }
   }
 
-  // ---- No memory left
+  // ---- Memory that has to be freed
 
   private static void checkFreed(
       ExpectNativeFreed freed,
@@ -116,7 +117,9 @@ record Expectations(
     }
   }
 
-  /** Fails if more memory is left than allowed, or if this is unknown. */
+  /**
+   * Fails if more memory is left than allowed, or if some memory has no call site and may be left.
+   */
   static void checkLeft(LiveMemoryChange measured, long allowed) {
     if (measured.left() > allowed) {
       throw new AssertionFailedError(FailureText.notFreed(allowed, measured));
@@ -203,8 +206,8 @@ record Expectations(
   }
 
   /**
-   * Fails if memory keeps growing. If {@code butForFalls}, growth was found only without the runs
-   * after which less memory was live. Such growth counts only if a garbage collection frees at
+   * Fails if memory keeps growing. If {@code butForFalls} is set, growth was found only without the
+   * runs after which less memory was live. Such growth counts only if a garbage collection frees at
    * least the bytes that one run adds. Otherwise the memory belongs to a pool that is emptied now
    * and then.
    */

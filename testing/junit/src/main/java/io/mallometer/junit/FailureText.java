@@ -11,7 +11,7 @@ final class FailureText {
   private FailureText() {}
 
   /**
-   * Returns the text for runs that used more than allowed.
+   * Returns the text for runs that exceed a limit.
    *
    * @param figures the sorted figures of the runs
    */
@@ -41,7 +41,7 @@ final class FailureText {
             stacks("allocated", measured.allocated(), measured.test()));
   }
 
-  /** Returns the text for a run that left more than allowed. */
+  /** Returns the text for a run that left more memory than allowed. */
   static String notFreed(long allowed, LiveMemoryChange measured) {
     double left = measured.left();
     List<Kept> kept = measured.kept();

@@ -6,7 +6,8 @@ import io.mallometer.internal.leak.Trend;
 import java.util.Arrays;
 
 /**
- * States whether the bytes that a test keeps grow from run to run. Either of two tests suffices:
+ * States whether the bytes that a test keeps grow from run to run. Either of two statistical tests
+ * suffices:
  *
  * <p>The first takes the bytes that each run kept. Of n runs, sorted, the one of rank (n - 1.96
  * sqrt(n)) / 2 is the lower end of the 95 % interval of the median, whatever the distribution. Of

@@ -48,8 +48,8 @@ public @interface MonitorNative {
   long liveSize() default NONE;
 
   /**
-   * Whether an exceeded {@link #threshold()} or {@link #liveSize()} fails the test. If that is
-   * unknown, the test fails too.
+   * Whether an exceeded {@link #threshold()} or {@link #liveSize()} fails the test. An unknown
+   * figure fails the test too.
    */
   boolean failing() default true;
 

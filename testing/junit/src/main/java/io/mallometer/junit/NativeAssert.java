@@ -29,7 +29,7 @@ public final class NativeAssert {
     return check(new Limits(calls, ExpectMaxNative.NONE, ExpectMaxNative.NONE));
   }
 
-  /** Asserts that these calls requested at most this number of bytes. */
+  /** Asserts that calls of malloc requested at most this many bytes. */
   public NativeAssert bytesAtMost(long bytes) {
     return check(new Limits(ExpectMaxNative.NONE, bytes, ExpectMaxNative.NONE));
   }

@@ -59,7 +59,10 @@ public final class NativeMemoryExtension
   /** Called by JUnit. */
   public NativeMemoryExtension() {}
 
-  /** Makes the tests of a context and its children measure a process that a test sets up. */
+  /**
+   * Makes the tests of a context and its children measure {@code process}. This extension's own
+   * tests pass a simulated process.
+   */
   static void measure(ExtensionContext context, ThisProcess process) {
     context.getStore(NAMESPACE).put(ThisProcess.class, process);
   }

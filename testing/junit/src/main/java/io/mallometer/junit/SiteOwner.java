@@ -9,8 +9,9 @@ import java.util.List;
  * Decides which call sites count for a test.
  *
  * <p>HotSpot allocates in the program's threads, too: when it loads a class, resolves a call or
- * requests a compilation. These sites do not count, even if their stack contains the test. Memory
- * of {@code Unsafe}, such as that of direct buffers, counts, although HotSpot allocates it.
+ * requests a compilation. The call sites of these allocations do not count, even if their stack
+ * contains the test. Memory of {@code Unsafe}, such as that of direct buffers, counts, although
+ * HotSpot allocates it.
  */
 final class SiteOwner {
 

@@ -28,7 +28,9 @@ class ThisProcess {
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;
 
-  /** The number of successive pauses without a change after which the cleaners are done. */
+  /**
+   * The number of successive pauses without a change after which the cleaners are considered done.
+   */
   private static final int SAME = 3;
 
   private static final int MOST_PAUSES = 20;
@@ -132,8 +134,8 @@ class ThisProcess {
     }
 
     /**
-     * Decides once for each site, and again if its name changes: searching the stacks of all sites
-     * at each reading would be slow.
+     * Returns whether the site counts for the test. Decides again only if the site's name has
+     * changed, because a search of all stacks at each reading would be slow.
      */
     private boolean isWanted(CallSite site) {
       Decision known = decisions.get(site.number());
@@ -204,8 +206,8 @@ class ThisProcess {
   }
 
   /**
-   * Live memory of allocations made while the watch is open, by call site. Readable after {@link
-   * #close()}.
+   * Live memory of allocations made while the watch is open, by call site. It can still be read
+   * after {@link #close()}.
    */
   interface Watch extends AutoCloseable {
 

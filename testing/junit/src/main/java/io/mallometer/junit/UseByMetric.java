@@ -7,7 +7,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
-/** The use of a test by metric. The names are those of the JMH profiler. */
+/**
+ * The native memory that a test used, by metric. The metrics have the names of the JMH profiler.
+ */
 final class UseByMetric {
 
   private static final String KEPT = "native.alloc.kept";
@@ -18,7 +20,7 @@ final class UseByMetric {
   /**
    * The samples of one metric.
    *
-   * @param samples the figures of the runs that count
+   * @param samples the figures of the runs, without the warm-ups
    */
   record Samples(String unit, double[] samples) {}
 

@@ -53,7 +53,7 @@ public final class CheckMojo extends AbstractMojo {
   @Parameter(property = "mallometer.preset", defaultValue = "default")
   private String preset = "default";
 
-  /** The allowed share, in place of the preset's, such as {@code 10%}. */
+  /** The allowed relative difference, in place of the preset's, such as {@code 10%}. */
   @Parameter(property = "mallometer.relative")
   private @Nullable String relative;
 

@@ -42,7 +42,8 @@ final class AttachedJvm implements Source {
   private static final String ANSWER = "answer";
 
   /**
-   * The name, up to the process id, of the file that the JDK creates to request that a JVM listens.
+   * The name, without the process id, of the file by which the JDK asks a JVM to listen for an
+   * attach.
    */
   private static final String REQUEST = ".attach_pid";
 
@@ -55,8 +56,8 @@ final class AttachedJvm implements Source {
 
   /**
    * The system property for the time that the JDK waits for a JVM to listen, in milliseconds. After
-   * half of that time the JDK repeats the signal. A JVM that has received the first signal prints a
-   * thread dump for each further one.
+   * half of that time the JDK sends SIGQUIT again. A JVM that has received the first signal prints
+   * a thread dump for each further one.
    */
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
@@ -68,7 +69,7 @@ final class AttachedJvm implements Source {
 
   /**
    * The directory in which the JVM creates its socket, whatever java.io.tmpdir is. The JDK creates
-   * its request there if it cannot do so in the JVM's working directory.
+   * its request file there if it cannot do so in the JVM's working directory.
    */
   private static final Path MEETING_PLACE = Path.of("/tmp");
 
@@ -391,15 +392,15 @@ final class AttachedJvm implements Source {
         ask("CLOSE").body().close();
       }
     } catch (Failure | IOException e) {
-      // The request to close the agent's facade failed. The agent closes the facade itself two
-      // minutes after the last question.
+      // The request to end the session failed. The agent ends it two minutes after the last
+      // question.
       asked = false;
     }
     cleanUp();
     try {
       Runtime.getRuntime().removeShutdownHook(atExit);
     } catch (IllegalStateException e) {
-      // The JVM of the command is shutting down. The hook runs, and can no longer be removed.
+      // The JVM of the command is shutting down, so the shutdown hook can no longer be removed.
       asked = false;
     }
   }

@@ -35,7 +35,7 @@ final class DyldProtection {
   }
 
   /**
-   * Returns why a program does not load the library.
+   * Returns why a program does not load the library; empty if it may load it.
    *
    * @param interpreter the interpreter in a script's first line; empty for another program
    */

@@ -90,7 +90,7 @@ final class HttpSource implements Source {
     // Does nothing, because each question has a connection of its own.
   }
 
-  /** Decides whether the views are below the address (an agent) or below /actuator. */
+  /** Finds out whether the endpoint is below the address (an agent's server) or below /actuator. */
   private void find() throws Failure, IOException {
     if (found) {
       return;

@@ -50,7 +50,7 @@ record JvmProcess(long pid, Path proc) {
   /**
    * Checks that the process can be attached to.
    *
-   * @throws Failure with what to do, if it cannot
+   * @throws Failure if the process cannot be attached to; the message says what to do
    */
   void check() throws Failure {
     if (!Files.isDirectory(proc) || state() == 'Z') {

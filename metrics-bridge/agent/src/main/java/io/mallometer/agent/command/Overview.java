@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The views of a process's memory. They are read one after the other, so they show different
- * moments. {@link #json} combines them into one object, which {@code diff} reads.
+ * The views of a process's memory (JSON documents). They are read one after the other, so they show
+ * different moments. {@link #json} combines them into one object, which {@code diff} reads.
  *
  * @param views the JSON texts of the views, by name
  */

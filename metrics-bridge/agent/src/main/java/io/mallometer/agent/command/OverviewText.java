@@ -82,8 +82,8 @@ final class OverviewText {
   }
 
   /**
-   * Returns the number of objects in words; empty after an attach, because the number is unknown
-   * then.
+   * Returns the number of objects as the end of a sentence; empty if the number is unknown, as
+   * after an attach.
    */
   private static String objects(double objects) {
     return Double.isNaN(objects) ? "" : " in " + Text.number(objects) + " objects";

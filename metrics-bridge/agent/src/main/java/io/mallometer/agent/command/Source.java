@@ -35,12 +35,12 @@ interface Source extends AutoCloseable {
   Reply get(String what) throws Failure, IOException;
 
   /**
-   * Returns memory to the system, searches the Java heap for owners of native memory, begins or
-   * ends counting, or changes the phase.
+   * Asks the process to return memory to the system, to search the Java heap for owners of native
+   * memory, to begin or end counting, or to change the phase.
    *
    * @param what {@code trim}, {@code owners/NUMBER} with parameters, {@code attach}, {@code
-   *     detach}, {@code phase} or {@code phase NAME}; a process given by its address takes the
-   *     first two only
+   *     detach}, {@code phase} or {@code phase NAME}; a process given by its address accepts only
+   *     the first two
    */
   Reply post(String what) throws Failure, IOException;
 

@@ -8,7 +8,7 @@ import java.time.Duration;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The process to ask: the parameter and options that all asking commands share. */
+/** The process to ask: the parameter and options of all commands that ask a process. */
 final class Target {
 
   /**

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The screen of {@code top}: the latest reading, and the growth over a minute or more. The growth
- * before the first reading comes from the process, if the process was observed.
+ * The screen of {@code top}: the latest reading, and the growth over a minute or more. If the
+ * process was polled before, its own records already give the growth at the first reading.
  */
 final class TopScreen {
 
@@ -128,8 +128,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds the live bytes that the process itself recorded in the last minutes, if it was observed.
-   * Growth is then known at once.
+   * Adds to the readings the live bytes that the process itself recorded in the last minutes, if it
+   * was polled. The growth is then known without a wait.
    */
   private void remember(Source source) throws IOException {
     Json trends;
@@ -143,12 +143,12 @@ final class TopScreen {
   }
 
   /**
-   * Adds the earlier live bytes of the libraries or call sites in the trends. The trends contain
-   * only those libraries and call sites that have the most live bytes or growth.
+   * Adds to {@code growth} the earlier live bytes of the libraries or call sites in the trends. The
+   * trends contain only those libraries and call sites that have the most live bytes or growth.
    */
   private static void remember(Json trends, String groups, GrowthRates growth) {
     List<Json> times = trends.at("times").list();
-    // The last moment is the present, which this command reads itself.
+    // The last time in the trends is the present, which this command reads itself.
     for (int i = 0; i < times.size() - 1; i++) {
       Map<String, Double> live = new HashMap<>();
       for (Json group : trends.at(groups).list()) {

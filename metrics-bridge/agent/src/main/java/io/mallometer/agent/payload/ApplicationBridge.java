@@ -14,14 +14,14 @@ import java.util.stream.Stream;
 
 /**
  * The bridge that the application itself has opened, for example by the starter. Its classes belong
- * to another class loader and have their own poller, history and verdicts. The facade that is
- * opened here is closed at once: the views read what the application's own facade polls.
+ * to another class loader and have their own poller, history and verdicts. The {@code Mallometer}
+ * that is opened here is closed immediately: the views read what the application's own one polls.
  */
 final class ApplicationBridge {
 
   /**
-   * The age of the latest reading above which the application's facade is considered stopped. By
-   * default an open facade polls every 5 s.
+   * The age of the latest reading above which the application's bridge is considered stopped. By
+   * default a bridge polls every 5 s.
    */
   private static final Duration FRESH = Duration.ofMinutes(2);
 
@@ -38,7 +38,7 @@ final class ApplicationBridge {
   /**
    * Returns the bridge whose history begins earliest.
    *
-   * @param loaders class loaders in which a facade is open
+   * @param loaders class loaders in which a {@code Mallometer} is open
    * @return empty if no bridge is polling
    */
   static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {

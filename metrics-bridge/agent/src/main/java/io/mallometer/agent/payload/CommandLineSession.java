@@ -20,12 +20,12 @@ import java.util.function.Supplier;
 
 /**
  * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers GET ({@link ApplicationBridge}). A facade answers the other
- * questions, the first of which opens it. The facade polls every second, or at the pace of an agent
- * or attach that is polling already. The poller's thread closes the facade two minutes after the
- * last question. An attach opens a second facade, which polls at the usual pace until a detach or
- * the end of the JVM, because names of Java frames and evidence of leaks have to be collected also
- * between questions.
+ * the starter's, that bridge answers GET ({@link ApplicationBridge}). For the other questions this
+ * class opens a {@link Mallometer}, which polls every second, or at the interval of an agent or
+ * attach that is polling already. The poller's thread closes it two minutes after the last
+ * question. The command {@code attach} opens a second {@code Mallometer}, which polls at the usual
+ * interval until a detach or the end of the JVM, because names of Java frames and evidence of leaks
+ * have to be collected also between questions.
  */
 final class CommandLineSession {
 
@@ -48,10 +48,12 @@ final class CommandLineSession {
   /** The polling interval while questions come. */
   private static final Duration OFTEN = Duration.ofSeconds(1);
 
-  /** The facade for questions. At most one is open. Guarded by the class's monitor. */
+  /**
+   * The {@code Mallometer} for questions; empty if none is open. Guarded by the class's monitor.
+   */
   private static Optional<Mallometer> open = Optional.empty();
 
-  /** The facade that an attach opened. Guarded by the class's monitor. */
+  /** The {@code Mallometer} that an attach opened. Guarded by the class's monitor. */
   private static Optional<Mallometer> attached = Optional.empty();
 
   private static volatile long lastAsked;
@@ -237,8 +239,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Opens a facade. It polls every second, or at the pace of an agent or attach that is polling
-   * already.
+   * Opens a {@code Mallometer}, which polls every second, or at the interval of an agent or attach
+   * that is polling already.
    */
   private static Mallometer opened() {
     Mallometer joined = Entry.open();
@@ -249,9 +251,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Replaces the given facade by one that polls every second. The first reading comes sooner, from
-   * a facade that polls every 50 ms. The given facade is closed last, because the poller stops and
-   * loses its state when no facade is open.
+   * Replaces the given {@code Mallometer} by one that polls every second. The first reading comes
+   * sooner, from one that polls every 50 ms. The given one is closed last, because the poller stops
+   * and loses its state when none is open.
    */
   private static Mallometer oftenPolled(Mallometer joined) {
     try (Mallometer quick = Entry.open(every(SOON))) {
@@ -279,8 +281,9 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the facade two minutes after the last question. Checks the time without the lock,
-   * because a question may hold the lock while it waits for this poll.
+   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method.
+   * It checks the time without the lock, because a question may hold the lock while it waits for
+   * the poll.
    */
   private static void closeIfForgotten() {
     if (System.nanoTime() - lastAsked > PATIENCE.toNanos()) {

@@ -22,9 +22,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The payload's functions. The agent calls them by reflection, with types of the JDK only. The
- * function that every start calls implements an interface of the JDK instead, because JDK 25
- * generates classes for a call by reflection, which takes time.
+ * The functions that the agent calls in the payload, the code in an isolated class loader. The
+ * agent calls them by reflection, with types of the JDK only. The function that every start calls
+ * implements an interface of the JDK instead, because JDK 25 generates classes for a call by
+ * reflection, which takes time.
  */
 public final class Entry implements BiConsumer<Map<String, String>, Consumer<String>> {
 
@@ -164,8 +165,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge with the options of a facade that is already open, or else with the default
-   * options.
+   * Opens the bridge with the options of a {@code Mallometer} that is already open, or else with
+   * the default options.
    */
   static Mallometer open() {
     allowNativeAccess();
@@ -177,7 +178,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
     System.setProperty(LIBRARY_PATH, "");
   }
 
-  /** Returns a note if the runtime, made by jlink, lacks a module that the breakdown needs. */
+  /**
+   * Returns a note if the runtime, made by jlink, lacks a module that the breakdown of memory
+   * needs.
+   */
   private static String missing() {
     return ModuleLayer.boot().findModule("jdk.management").isPresent()
         ? ""
@@ -225,7 +229,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version the agent's version
-   * @param bridges finds class loaders in which the application has an open facade
+   * @param bridges finds class loaders in which the application has an open {@code Mallometer}
    * @param out receives a line with status, media type and version, then the answer
    */
   public static void answer(

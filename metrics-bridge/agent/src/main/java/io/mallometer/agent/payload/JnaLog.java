@@ -15,7 +15,7 @@ public final class JnaLog {
 
   private JnaLog() {}
 
-  /** Returns the logger for any name. */
+  /** Returns the same logger for every name. */
   public static JnaLog getLogger(String unused) {
     return SILENT;
   }

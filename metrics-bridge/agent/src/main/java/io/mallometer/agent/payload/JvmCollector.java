@@ -53,7 +53,7 @@ final class JvmCollector extends Collector implements Collector.Describable {
     return families;
   }
 
-  /** Returns the families without samples: nothing is read before the first scrape. */
+  /** Returns the metric families without samples: nothing is read before the first scrape. */
   @Override
   public List<MetricFamilySamples> describe() {
     List<MetricFamilySamples> families = new ArrayList<>();

@@ -36,7 +36,7 @@ final class LateRegistration {
   }
 
   /**
-   * Returns when everything is registered.
+   * Registers the events and the MBeans, and returns when both are registered.
    *
    * @param logging an action that starts {@code java.util.logging}; runs when JMX is used, or after
    *     10 s; null for none

@@ -14,9 +14,10 @@ final class Tls {
   private Tls() {}
 
   /**
-   * Reads a key store.
+   * Returns a TLS context with a certificate in a key store.
    *
-   * @throws IOException if it cannot be read or lacks the certificate; the message names it
+   * @throws IOException if the key store cannot be read or lacks the certificate; the message names
+   *     it
    */
   static SSLContext of(Certificate certificate) throws IOException {
     char[] password = certificate.password().toCharArray();

@@ -25,8 +25,9 @@ final class Allowance {
   }
 
   /**
-   * Spends {@code amount} and returns true unless the bucket is empty. The last amount may overdraw
-   * the bucket, which later inflow pays back. So the rate holds for amounts of any size.
+   * Spends {@code amount} and returns true; if the bucket is empty, only returns false. The last
+   * amount may overdraw the bucket, which later inflow pays back. So the rate holds for amounts of
+   * any size.
    */
   boolean spend(double amount) {
     fill();

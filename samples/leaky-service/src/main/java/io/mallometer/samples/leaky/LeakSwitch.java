@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Makes one step of the service leak: decides which of its native objects the step does not
+ * Lets one step of the service lose memory: decides which of its native objects the step does not
  * release.
  *
  * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,

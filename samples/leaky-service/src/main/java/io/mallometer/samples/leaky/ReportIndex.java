@@ -15,7 +15,10 @@ import java.util.stream.LongStream;
  * until its connection is closed, so collecting the Java object frees nothing.
  */
 final class ReportIndex implements AutoCloseable {
-  /** The native memory of a prepared search, program and text, measured with SQLite 3.54. */
+  /**
+   * The native memory of a prepared statement (its program and its text), measured with SQLite
+   * 3.54.
+   */
   static final long STATEMENT_BYTES = 79_600;
 
   private static final int KEPT_REPORTS = 500;

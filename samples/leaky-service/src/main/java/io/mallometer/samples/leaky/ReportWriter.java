@@ -3,7 +3,7 @@ package io.mallometer.samples.leaky;
 import java.util.Random;
 import org.springframework.stereotype.Component;
 
-/** Writes reports of invented orders. A number always gives the same report. */
+/** Writes reports of invented orders. The same number always gives the same report. */
 @Component
 final class ReportWriter {
   private static final int CUSTOMERS = 40;

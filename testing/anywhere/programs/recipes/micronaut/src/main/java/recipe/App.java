@@ -12,7 +12,7 @@ public class App {
     System.out.println("observed: " + context.getBean(EmbeddedServer.class).getURL() + "/prometheus");
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The runner ends the input.
+      // The test runner ends the input.
     }
     context.close();
     System.exit(7);

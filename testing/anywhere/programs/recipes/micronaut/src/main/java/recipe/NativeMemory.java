@@ -10,7 +10,10 @@ import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 import java.util.List;
 
-/** Binds native memory to the application's own registry, if the runner asks for it. */
+/**
+ * Binds the native-memory meters to the application's own registry, if the test runner asks for
+ * them.
+ */
 @Singleton
 @Requires(property = "recipe.bind", value = "true")
 public class NativeMemory {

@@ -16,7 +16,7 @@ public class App implements QuarkusApplication {
   public int run(String... arguments) throws Exception {
     System.out.println("ready");
     while (System.in.read() >= 0) {
-      // The runner ends the input.
+      // The test runner ends the input.
     }
     return 7;
   }

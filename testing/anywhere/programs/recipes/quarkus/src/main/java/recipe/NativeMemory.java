@@ -9,7 +9,10 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.util.List;
 
-/** Binds native memory to the application's own registry, if the runner asks for it. */
+/**
+ * Binds the native-memory meters to the application's own registry, if the test runner asks for
+ * them.
+ */
 @ApplicationScoped
 public class NativeMemory {
 

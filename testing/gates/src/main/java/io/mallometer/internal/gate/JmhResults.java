@@ -24,7 +24,7 @@ final class JmhResults {
   private static final String PRIMARY = "primaryMetric";
   private static final String RAW = "rawData";
 
-  /** The mark in the names of a profiler's metrics in JMH before 1.37. */
+  /** The first character of the names of a profiler's metrics in JMH before 1.37. */
   private static final String MARK = "·";
 
   /** The unit that JMH gives to textual results, such as those of its stack profiler. */

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 
 /**
  * Measured samples, read from one or several files. Samples of the same metric in several files are
- * merged: several runs of a build show its spread better than one.
+ * merged: several runs of a build show the spread better than one.
  *
  * <p>Reads three kinds of files, which it distinguishes by content: the output of JMH with {@code
  * -rf json}, the output of {@code mallometer report --format json}, and arrays of
@@ -42,7 +42,7 @@ public final class Results {
   private final Selection selection;
   private final SortedMap<Key, Samples> samples = new TreeMap<>();
 
-  /** The metrics in the files that the selection leaves out. */
+  /** The metrics that occur in the files but are not selected. */
   private final SortedSet<String> leftOut = new TreeSet<>();
 
   private Results(Selection selection) {
@@ -54,7 +54,7 @@ public final class Results {
    *
    * @param paths files, or directories whose {@code *.json} are read
    * @throws UnusableResultsException if a file is malformed, has a number that is not finite or
-   *     another unit than a file before, or if nothing in the files is selected
+   *     another unit than an earlier file, or if nothing in the files is selected
    * @throws IOException if a file does not exist or cannot be read
    */
   public static Results read(List<Path> paths, Selection selection) throws IOException {

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * The limits for clients.
  *
- * @param patience the longest time for a request from its first byte, the TLS handshake included;
- *     for a request to wait for a thread; and by which a client may fall behind {@code
+ * @param patience the time limit for each of these: a request from its first byte on, the TLS
+ *     handshake included; a request's wait for a thread; and a client's delay behind {@code
  *     bytesPerSecond} while it takes an answer
  * @param idle the longest time without a request on a connection
  * @param bytesPerSecond the rate at which a client has to take an answer

@@ -60,7 +60,10 @@ final class Connection {
 
   private @Nullable Exchange exchange;
 
-  /** The pieces to send. The monitor of this queue guards the queue and the fields below. */
+  /**
+   * The pieces of the answer that are not sent yet. The monitor of this queue guards the queue and
+   * the fields below.
+   */
   private final Queue<ByteBuffer> pending = new ArrayDeque<>();
 
   private long pendingBytes;
@@ -311,7 +314,8 @@ final class Connection {
   }
 
   /**
-   * Closes the connection, or refuses its request, if it has taken too long.
+   * Closes the connection if its client has taken too long. Refuses a request that has waited too
+   * long for a thread.
    *
    * @param passed the time since the previous call, in nanoseconds
    */

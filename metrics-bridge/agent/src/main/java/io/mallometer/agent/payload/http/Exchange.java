@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A request and its answer. It is answered once, on the network thread or in a {@link WorkerPool}.
+ * A request and its answer. The request is answered once, on the network thread or in a {@link
+ * WorkerPool}.
  */
 public final class Exchange {
 
@@ -32,7 +33,10 @@ public final class Exchange {
   private final Request request;
   private final Map<String, String> headers = new LinkedHashMap<>();
 
-  /** Whether the exchange waits for a worker pool. The thread that sets this to false answers. */
+  /**
+   * Whether the exchange waits for a worker pool. The thread that sets this to false answers the
+   * request.
+   */
   private final AtomicBoolean waits = new AtomicBoolean();
 
   private volatile long waitsSince;
@@ -54,8 +58,8 @@ public final class Exchange {
   }
 
   /**
-   * Continues in a worker pool. Answers 503 if the pool has too many waiting tasks, or if the
-   * exchange waits there for too long.
+   * Runs {@code work} in a worker pool. Answers 503 if the pool has too many waiting tasks, or if
+   * the exchange waits there for too long.
    */
   public void in(WorkerPool lane, Work work) {
     waitsSince = System.nanoTime();
@@ -143,8 +147,8 @@ public final class Exchange {
   }
 
   /**
-   * Sends content in pieces of 16 KiB. A piece is added when at most 64 KiB of the answer are
-   * unsent.
+   * Sends content in pieces of 16 KiB. Passes a piece to the connection when at most 64 KiB of the
+   * answer are unsent.
    */
   private final class Pieces extends OutputStream {
 

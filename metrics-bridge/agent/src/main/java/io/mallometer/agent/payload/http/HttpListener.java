@@ -60,7 +60,7 @@ public final class HttpListener implements AutoCloseable {
   private final @Nullable SSLContext tls;
   private final WorkerPool handshakes;
 
-  /** Used by the network thread only, like all fields below. */
+  /** The open connections. Only the network thread uses this field and the fields below. */
   private final Set<Connection> connections = new HashSet<>();
 
   private final ByteBuffer buffer;
@@ -171,8 +171,8 @@ public final class HttpListener implements AutoCloseable {
     }
     long now = System.nanoTime();
     if (now - checked >= CHECK_NANOS) {
-      // Clients are charged for at most two intervals, because this thread may have been late or
-      // asleep for the rest of the time.
+      // Counts at most two intervals as the clients' delay, because this thread may have been late
+      // or asleep for the rest of the time.
       long passed = Math.min(now - checked, 2 * CHECK_NANOS);
       checked = now;
       // The loop needs a copy, because a check may close a connection and remove it from the set.

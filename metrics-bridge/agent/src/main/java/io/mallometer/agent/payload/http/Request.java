@@ -67,8 +67,8 @@ public record Request(
   }
 
   /**
-   * Returns the path and the query. A client that uses a proxy sends a whole address; the rest of
-   * it is dropped.
+   * Returns the path and the query. A client that uses a proxy sends a whole URL, whose scheme and
+   * host are dropped.
    */
   private static String target(String asked) {
     String target = ORIGIN.matcher(asked).replaceFirst("");
@@ -113,7 +113,7 @@ public record Request(
     return CLOSE.matcher(headers.getOrDefault("Connection", "")).matches();
   }
 
-  /** Returns the value of a header; null without one. */
+  /** Returns the value of a header; null if it is missing. */
   public @Nullable String header(String name) {
     return headers.get(name);
   }

@@ -115,7 +115,7 @@ final class TlsWire implements Transport {
         });
   }
 
-  /** Ends a computation. Only the network thread calls this. */
+  /** Notes that a worker pool has finished a computation. Only the network thread calls this. */
   void computed() {
     computes = false;
   }

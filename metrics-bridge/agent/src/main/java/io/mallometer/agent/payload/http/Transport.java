@@ -19,7 +19,7 @@ interface Transport {
    */
   int read(ByteBuffer into) throws IOException;
 
-  /** Takes bytes until the channel accepts no more. */
+  /** Takes bytes from the buffer and sends them until the channel accepts no more. */
   void write(ByteBuffer from) throws IOException;
 
   /** Sends bytes that were taken but not sent; returns false if some are left. */
