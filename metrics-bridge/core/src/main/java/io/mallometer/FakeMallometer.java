@@ -131,7 +131,7 @@ public final class FakeMallometer extends Mallometer {
     library.setHugeAllocations(allocations);
   }
 
-  /** Publishes verdicts at once. */
+  /** Publishes the verdicts immediately. */
   public void setLeaks(LeakReport report) {
     engine.leaks().publish(report);
   }

@@ -38,8 +38,7 @@ public record CallSites(
 
   /**
    * The origin of a reading: the time from which on the sites contain allocations. No site contains
-   * allocations from before an attach. The live bytes that the sites do not explain are from these
-   * allocations.
+   * allocations from before an attach, to which the live bytes outside of all sites belong.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,

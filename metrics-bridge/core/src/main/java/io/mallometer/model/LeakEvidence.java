@@ -19,7 +19,7 @@ public enum LeakEvidence implements Tagged {
    */
   KNOWN,
 
-  /** The evidence is sampled objects in page slots, whose latest access is known. */
+  /** Sampled objects on pages of their own; their latest access is known. */
   SLOTS,
 
   /** The evidence is sampled objects of which only the age is known. */

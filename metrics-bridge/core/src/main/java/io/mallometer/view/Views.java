@@ -57,7 +57,7 @@ public final class Views {
 
   private static final String CLASS_LOADERS = "classloaders";
 
-  /** The names of the views in JSON. The formats of reports are names as well. */
+  /** The names of the JSON views. Report formats are further names that {@link #answer} takes. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",

@@ -41,10 +41,10 @@ import org.jspecify.annotations.Nullable;
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
  *
- * <p>The latest reading is kept for two minutes after a request. Otherwise it is dropped as soon as
- * it is judged, and a request reads anew: it has thousands of objects, which each full collection
- * of the heap would mark. The figures of all sites, in arrays, and the names of the few largest
- * sites are always kept.
+ * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
+ * the end of the poll, after the leak detection has used it, and the next request reads anew: a
+ * reading has thousands of objects, which each full collection of the heap would mark. The figures
+ * of all sites, in arrays, and the names of the few largest sites are always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
@@ -61,8 +61,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long HELD_NANOS = 120_000_000_000L;
 
   /**
-   * The number of names with most live memory, and the number of names that grew most, that the
-   * account of growth needs.
+   * The number of call-site names with most live memory, and the number of names that grew most,
+   * that the diagnosis needs to explain the growth of the process.
    */
   private static final int MOST_HELD = 60;
 
@@ -80,7 +80,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /** Returns the names of the chunks of pools by the numbers of the sites that allocated them. */
+  /**
+   * Returns, by the number of each site that allocated chunks of a pool, the name of these chunks.
+   */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time of the latest division of the resident set into its parts that this reader saw. */
@@ -114,7 +116,11 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     this.nanoTime = nanoTime;
   }
 
-  /** Makes the sites that allocated the chunks of a pool one group of the account. */
+  /**
+   * Makes the diagnosis count all sites that allocated chunks of a pool as one group.
+   *
+   * @param bySite returns the group's name by the number of each of its sites
+   */
   void groupChunks(Supplier<Map<Integer, String>> bySite) {
     chunksBySite = bySite;
   }
@@ -134,8 +140,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads when the resident set was just divided into its parts, because the account of growth
-   * compares figures of one moment.
+   * Reads when the resident set was just divided into its parts, because the diagnosis compares
+   * call sites and parts of the same moment.
    */
   @Override
   public void read(Snapshot soFar) {
@@ -279,7 +285,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
    * Reads if a reading is due.
    *
    * @param divided whether the resident set was just divided into its parts. A reading is then due,
-   *     because the account of growth compares figures of one moment
+   *     because the diagnosis compares call sites and parts of the same moment
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {
@@ -331,7 +337,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
-  /** Returns resident bytes by name; empty if no site of malloc has known resident bytes. */
+  /**
+   * Returns the resident bytes of the largest call sites by name; empty if no call site of malloc
+   * has known resident bytes.
+   */
   private Map<String, Double> resident(CallSites read) {
     Map<String, Double> bytes = new LinkedHashMap<>();
     if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {

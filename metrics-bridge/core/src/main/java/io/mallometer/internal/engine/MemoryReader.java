@@ -59,8 +59,8 @@ final class MemoryReader implements SnapshotReader {
   }
 
   /**
-   * Adds the figures to the snapshot if the source has any. A test without a source sets figures in
-   * the library.
+   * Adds the figures to the snapshot if the source has any. Without a source, as in tests, the
+   * figures that the library added to the snapshot stay.
    */
   @Override
   public Snapshot show(Snapshot snapshot) {

@@ -94,8 +94,8 @@ public final class Poller {
   private volatile Snapshot latest;
 
   /**
-   * Whether calls that an attached library does not count were logged; false after a detach.
-   * Guarded by {@link #polling}.
+   * Whether a warning was logged about calls that an attached library does not count; false after a
+   * detach. Guarded by {@link #polling}.
    */
   private boolean gapsTold;
 
@@ -286,7 +286,8 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // The options may state a version, which must not be missing until the first poll.
+      // This adds the application's version, which the options may state, to the latest snapshot,
+      // because the first poll is still to come.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
         thread = startThread();
@@ -464,7 +465,10 @@ public final class Poller {
     }
   }
 
-  /** Returns whether a test holds for any reader. Tests all readers: a test may reset a request. */
+  /**
+   * Returns whether a test holds for any reader. Tests all readers, because a test may reset a
+   * request of the reader.
+   */
   private boolean any(Predicate<SnapshotReader> test) {
     boolean any = false;
     for (Part part : parts) {

@@ -192,7 +192,10 @@ public final class FileCache {
     return true;
   }
 
-  /** Measures the remaining descriptors of a pass. Returns whether it reached the last one. */
+  /**
+   * Measures the descriptors that the current pass has not reached yet. Returns whether the pass
+   * has reached the last descriptor.
+   */
   private boolean finishPass(long until) {
     hidden = "";
     try {

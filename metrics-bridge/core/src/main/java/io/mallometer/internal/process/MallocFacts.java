@@ -20,9 +20,10 @@ record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
   /**
-   * Returns the most bytes that the library takes besides its file, its tables, its slots and its
-   * ranges. A library that reports ranges of its own reports all of them, but for tables of scopes
-   * beyond its room for some three hundred ranges.
+   * Returns the most bytes that the library takes besides its file, its tables, its slots and the
+   * ranges that it reports. The result is 0 if the library reports its own ranges. It then reports
+   * all of them, except that it has room for some three hundred ranges, and tables of scopes may be
+   * beyond this number.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

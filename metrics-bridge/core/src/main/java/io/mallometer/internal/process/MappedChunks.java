@@ -208,9 +208,10 @@ final class MappedChunks {
   }
 
   /**
-   * Returns the end of the main arena's memory that begins at a page; the address of the page if
-   * none begins there. The program allocates and frees chunks during the search. So if a long chain
-   * breaks, or is too long to be followed, the memory extends to the end of the mapping.
+   * Returns the end of the main arena's memory that begins at a page; the address of the page if no
+   * such memory begins there. Follows the chunks, each of which leads to the next. The program
+   * allocates and frees chunks meanwhile. So if the chunks become invalid after many valid ones, or
+   * are too many to be followed, the memory extends to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();

@@ -61,8 +61,8 @@ final class MappingKinds {
   static final String JAVA_HEAP = "java_heap";
 
   /**
-   * The name of the piece that is the class space, in the form of the kernel's names. The constants
-   * below name other pieces.
+   * The name that a mapping gets for the class space, in the form of the kernel's names. The
+   * constants below are names for other memory.
    */
   static final String CLASS_SPACE = "[anon: class space]";
 

@@ -22,8 +22,9 @@ import java.util.function.Supplier;
 /**
  * Reads the library's observation of the use of objects.
  *
- * <p>A reading copies the live samples, 56 bytes each, and the evidence of the sites, 624 bytes
- * each, through buffers of a bounded size. Thread-safe. The library must be in the process.
+ * <p>A reading copies the live samples, 56 bytes each, and the observed idle times and counts of
+ * each site, 624 bytes, through buffers of a bounded size. Thread-safe. The library must be in the
+ * process.
  */
 final class ObservedUse {
 
@@ -93,7 +94,7 @@ final class ObservedUse {
   }
 
   /**
-   * Reads the live samples and the evidence of their sites.
+   * Reads the live sampled objects, and what was observed of the objects of their sites.
    *
    * @param counters reads the exact counters, which takes microseconds; called before the objects
    *     are read

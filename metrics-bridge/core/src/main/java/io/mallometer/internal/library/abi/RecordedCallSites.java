@@ -149,7 +149,7 @@ final class RecordedCallSites {
 
   private Map<String, String> buildIds = Map.of();
 
-  /** The {@link LoadedModules#changes} at which the build ids were read. */
+  /** The value of {@link LoadedModules#changes} when the build ids were read; -1 before. */
   private int buildIdsOf = -1;
 
   private List<String> namedBy = List.of();

@@ -113,7 +113,9 @@ final class ResidentShares {
     return chosen;
   }
 
-  /** Returns the most samples of a site that may be looked up, so that each site gets a share. */
+  /**
+   * Returns how many samples of each site may be looked up, so that no site uses up the lookups.
+   */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
     for (int i = 0; i < count; i++) {

@@ -34,7 +34,6 @@ import java.util.Set;
  */
 public final class BundledLibrary {
 
-  /** The name of the file. */
   public static final String FILE_NAME =
       Experimental.isMacos() ? "libmallometer.dylib" : "libmallometer.so";
 
@@ -116,8 +115,8 @@ public final class BundledLibrary {
   }
 
   /**
-   * Writes the file into a directory from which it can be mapped, by an atomic rename, and verifies
-   * it.
+   * Writes the file into a directory by an atomic rename, and verifies it. Refuses a directory from
+   * which no library can be mapped.
    */
   private static Path place(byte[] library, Path directory) throws IOException {
     refuseUnusable(directory);
