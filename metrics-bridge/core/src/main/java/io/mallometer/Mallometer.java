@@ -108,7 +108,7 @@ public class Mallometer implements AutoCloseable {
   /** The monitors that are not closed yet; guarded by {@link #subscribers}. */
   private final Set<BuiltInMonitors.RunningMonitor> running = new HashSet<>();
 
-  /** Listeners of monitors; guarded by {@link #subscribers}. */
+  /** Listeners for the events of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
 
   /** The open subscriptions of this facade. Guarded by this set, as is {@link #closed}. */

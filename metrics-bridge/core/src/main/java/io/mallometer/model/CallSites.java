@@ -53,7 +53,7 @@ public record CallSites(
     /** The origin of sites that cover all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
-    /** Returns whether earlier allocations of the process belong to no site. */
+    /** Returns whether allocations before an attach belong to no site. */
     public boolean attached() {
       return mode.equals(SelfReport.ATTACHED);
     }

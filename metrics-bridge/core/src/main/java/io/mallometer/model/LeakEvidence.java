@@ -5,8 +5,7 @@ import java.util.Locale;
 /** The evidence for a verdict. */
 public enum LeakEvidence implements Tagged {
   /**
-   * The site leaks, because no address of its sampled objects exists, so no code can use or free
-   * them.
+   * The site leaks: memory has no address of its sampled objects, so no code can use or free them.
    */
   LOST,
 

@@ -161,7 +161,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
   }
 
-  /** Returns the names with most live memory, of the latest reading; empty if it has no sites. */
+  /**
+   * Returns the call sites and libraries with most live memory at the latest reading; empty if the
+   * reading has no sites.
+   */
   Optional<SiteSummary> summary() {
     return summary;
   }
@@ -250,12 +253,12 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return nanoTime.getAsLong() - nextByCost >= 0;
   }
 
-  /** Returns the changes between two moments, the second of which may be now. */
+  /** Returns the changes of the call sites between two moments, the second of which may be now. */
   public synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
   }
 
-  /** Returns the changes over a time up to a reading. */
+  /** Returns the changes of the call sites over a time up to a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }

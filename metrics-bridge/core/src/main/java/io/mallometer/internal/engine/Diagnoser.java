@@ -84,8 +84,8 @@ final class Diagnoser {
   }
 
   /**
-   * Returns a snapshot with the diagnosis. If the diagnosis fails, the failure is logged, and the
-   * snapshot has the latest diagnosis.
+   * Returns a snapshot with the diagnosis. Logs the failure if the diagnosis cannot be computed;
+   * the snapshot then has the latest diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

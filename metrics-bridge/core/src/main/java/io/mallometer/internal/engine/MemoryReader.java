@@ -48,7 +48,7 @@ final class MemoryReader implements SnapshotReader {
             () -> soFar.status().active() ? ranges() : List.of());
   }
 
-  /** Returns the ranges that the program mapped; none if they cannot be read. */
+  /** Returns the address ranges that the program mapped; none if they cannot be read. */
   private List<MappedRange> ranges() {
     try {
       return library.mappedRanges();

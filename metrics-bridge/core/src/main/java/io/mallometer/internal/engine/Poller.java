@@ -212,9 +212,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attached library, which counted all calls before, misses calls (has gaps)
-   * for the first time in this snapshot. Gaps from the beginning are in the status that the attach
-   * returned.
+   * Returns whether this snapshot is the first to show that an attached library misses calls (has
+   * gaps). Gaps that exist from the attach on are in the status that the attach returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();

@@ -57,7 +57,10 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /** Keeps the call sites if the snapshot is a new peak, or newly exceeds a threshold. */
+  /**
+   * Stores the call sites if the snapshot has a new peak of live bytes, or shows for the first time
+   * that memory exceeds a threshold of its limit.
+   */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();

@@ -63,7 +63,7 @@ final class SnapshotOfScrape {
     byThread.values().removeIf(scrape -> scrape.over(now));
   }
 
-  /** Returns the number of kept scrapes. */
+  /** Returns the number of threads for which a snapshot is kept. */
   int held() {
     return byThread.size();
   }

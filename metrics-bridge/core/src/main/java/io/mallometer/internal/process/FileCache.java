@@ -40,7 +40,7 @@ public final class FileCache {
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
 
-  /** The kind of files without a kind of their own. */
+  /** The kind of a file that matches none of the patterns below. */
   public static final String OTHER = "other";
 
   private static final Pattern LIBRARY = Pattern.compile(".*\\.so(?:\\.[\\d.]+)?");
@@ -80,7 +80,7 @@ public final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** The kernel's figures of this process. */
+  /** Reads the kernel's figures on the files of this process. */
   interface Kernel {
     /**
      * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning

@@ -20,10 +20,9 @@ record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
   /**
-   * Returns the most bytes that the library takes besides its file, its tables, its slots and the
-   * ranges that it reports. The result is 0 if the library reports its own ranges. It then reports
-   * all of them, except that it has room for some three hundred ranges, and tables of scopes may be
-   * beyond this number.
+   * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
+   * its tables and its slots, or 0 if the library reports the ranges that it mapped. It has room
+   * for some three hundred ranges, so tables of further scopes may be missing.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -32,7 +32,7 @@ final class LibraryClasses implements Predicate<String> {
   private static final List<String> OF_APPLICATION = List.of("BOOT-INF/classes", "WEB-INF/classes");
   private static final List<String> OF_LIBRARIES = List.of("BOOT-INF/lib/", "WEB-INF/lib/");
 
-  /** The classes of this process. */
+  /** The rule for the classes of this process. */
   static final LibraryClasses OF_THIS_PROCESS =
       new LibraryClasses(
           System.getProperty("sun.java.command", ""),
