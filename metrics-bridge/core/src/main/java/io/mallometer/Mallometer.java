@@ -242,9 +242,9 @@ public class Mallometer implements AutoCloseable {
    * Closes this facade and its subscriptions. The poller stops when the last facade closes. The
    * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>The code that opened a face (such as JMX) closes it, best before the facade; the other order
-   * is safe. A face that stays open shows the latest snapshot, whose {@link Snapshot#age age}
-   * grows.
+   * <p>The code that opened an output (such as JMX) closes it, best before the facade; the other
+   * order is safe. An output that stays open shows the latest snapshot, whose {@link Snapshot#age
+   * age} grows.
    */
   @Override
   public void close() {

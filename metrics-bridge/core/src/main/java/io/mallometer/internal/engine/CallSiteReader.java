@@ -277,8 +277,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites by name, at each kept moment up to the latest reading, for
-   * the names with most live bytes and those that grew most. Empty before the first reading.
+   * Returns the live bytes of call sites by name at each stored moment up to the latest reading,
+   * for the names with most live bytes and those that grew most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);

@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second face (JMX, meters, pages) costs no
- * second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
+ * <p>All facades of a class loader share one poller, so a second output (JMX, meters, pages) costs
+ * no second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
  * the figures of the system can be read, no figure can change, so there is no thread.
  *
- * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
- * readings.
+ * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
+ * counters and adds the latest readings to the snapshot.
  *
  * <p>No exception ends the thread. If polls fail, the first failure is logged, the previous
  * snapshot stays the latest, and its published age grows until a poll succeeds again.
@@ -70,8 +70,8 @@ public final class Poller {
   }
 
   /**
-   * The longest pause between two requests for the names of new methods. Methods of a class that is
-   * unloaded earlier have no names.
+   * The longest pause between two requests for the names of new methods. A method whose class is
+   * unloaded during the pause has no name.
    */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 

@@ -36,7 +36,10 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     OTHER,
     CLASS,
     THREAD,
-    /** A {@code java.lang.ref.Reference} of none of the kinds below. */
+    /**
+     * A {@code java.lang.ref.Reference} of none of the kinds below, such as a {@code
+     * WeakReference}.
+     */
     WEAK,
     SOFT,
     PHANTOM,

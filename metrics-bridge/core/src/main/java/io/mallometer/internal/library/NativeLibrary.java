@@ -48,8 +48,9 @@ public interface NativeLibrary {
   Status detach();
 
   /**
-   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll;
-   * new libraries are looked for at most every 5 s. Never throws.
+   * Hooks the libraries that were loaded since the attach, so that their allocations are counted.
+   * The poller calls this at each poll; new libraries are looked for at most every 5 s. Never
+   * throws.
    */
   void stayAttached();
 
@@ -222,7 +223,7 @@ public interface NativeLibrary {
    * Writes a record into the recording, with the time of the call. The library cuts a text that is
    * too long after the last line that fits. Never throws.
    *
-   * @param kind the kind of the record's region
+   * @param kind the kind of the region of the recording that gets the record
    * @param percent the percentage of the memory limit that was exceeded, for a record of the call
    *     sites at that moment; 0 for the call sites at the peak, and for records of other kinds
    * @return the reason why nothing was written; empty if the record was written

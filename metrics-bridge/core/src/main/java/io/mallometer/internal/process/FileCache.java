@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 
 /**
  * Reads the number of cached pages of the files that this process has open or mapped. Uses
- * cachestat for open files and mincore for mapped ones. If the kernel answers neither, uses the
+ * cachestat for open files and mincore for mapped ones. If the kernel supports neither, uses the
  * resident pages of the file's mappings. Opens no file, and never waits for a disk or a network.
  *
  * <p>A reading takes at most 20 ms of CPU time: at most half of it for the descriptors of open

@@ -238,9 +238,9 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the chain if it is a page boundary, and otherwise the end of the mapping.
-     * Returns the beginning of the chain if the chain is too short, or if the word before the size
-     * of its first chunk is not 0.
+     * Returns the end of the last chunk if it is a page boundary, and otherwise the end of the
+     * mapping. Returns the beginning of the first chunk if there are too few chunks, or if the word
+     * before the first chunk's size is not 0.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {

@@ -81,7 +81,7 @@ final class MappingKinds {
   private final Map<String, Kind> byName;
 
   /**
-   * Creates the kinds of a process' mappings.
+   * Prepares to find the kinds of a process' mappings.
    *
    * @param mappings all mappings, ascending by address, cut where memory of another kind begins
    * @param jvm facts about the JVM

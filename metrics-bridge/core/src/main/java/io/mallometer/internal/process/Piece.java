@@ -20,7 +20,10 @@ import java.util.Set;
  */
 record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
 
-  /** The kinds that rules derive only from the shape and the neighbours of anonymous memory. */
+  /**
+   * The kinds that {@link MappingKinds} derives only from the shape and the neighbours of anonymous
+   * memory.
+   */
   private static final Set<Kind> BY_SHAPE =
       EnumSet.of(Kind.UNKNOWN, Kind.STRUCTURE, Kind.FILE, Kind.METASPACE, Kind.CLASS_SPACE);
 

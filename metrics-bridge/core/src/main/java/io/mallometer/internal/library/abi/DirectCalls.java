@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Native methods in the library itself ({@code interposer/src/control/java_calls.c}). With a
- * preloaded library they replace JNA, which takes a JVM as long to load as the rest of the bridge
- * takes to start. If the library was opened for an attach, JNA finds the functions and {@link
- * #call} calls them, in 20 ns instead of half a microsecond.
+ * preloaded library they replace JNA, which takes a JVM as long to load as mallometer's own
+ * classes. If the library was opened for an attach, JNA finds the functions and {@link #call} calls
+ * them, in 20 ns instead of half a microsecond.
  *
  * <p>The JVM binds a library's native methods to one class loader. Other class loaders use JNA, and
  * so does a process whose library file was replaced.

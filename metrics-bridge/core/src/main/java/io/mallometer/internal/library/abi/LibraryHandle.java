@@ -21,7 +21,7 @@ public final class LibraryHandle {
 
   public static final String VERSION_FUNCTION = "mallometer_abi_version";
 
-  /** The version of the library's interface that the bridge was built for. */
+  /** The version of the library's interface that this Java code was built for. */
   public static final int VERSION = Abi.ABI_VERSION;
 
   /** The kernel's suffix for the path of a file that was deleted or replaced. */

@@ -26,7 +26,10 @@ final class ResidentShares {
   /** The most samples that one reading looks up, each by a system call of some microseconds. */
   static final int MOST_SAMPLES = 4_096;
 
-  /** The most pages of all samples together: their entries take some milliseconds to read. */
+  /**
+   * The most pages that one reading looks up for all samples together: reading their entries takes
+   * some milliseconds.
+   */
   static final int MOST_PAGES = 262_144;
 
   /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */

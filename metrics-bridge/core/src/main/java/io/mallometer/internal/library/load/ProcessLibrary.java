@@ -46,7 +46,7 @@ public final class ProcessLibrary implements NativeLibrary {
     return latest().read(time);
   }
 
-  /** Returns the library; looks once for one that another class loader has attached. */
+  /** Returns the library; looks once for a library that another class loader has attached. */
   private NativeLibrary latest() {
     NativeLibrary known = current;
     return known.present() || lookedFor || !LibraryHandle.attached() ? known : found();
