@@ -327,7 +327,7 @@ final class ElfImage {
     return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
 
-  /** Returns the number of symbols, which only the hash tables contain. */
+  /** Returns the number of symbols. Only the hash tables contain this number. */
   private long symbolCount(Dynamic dynamic) {
     if (dynamic.hash() >= 0) {
       return Math.max(0, word(dynamic.hash() + 4));
