@@ -22,7 +22,7 @@ public record Observation(
 
   /** The state of the observation. */
   public enum State implements Tagged {
-    /** No reader requested the observation, or the environment forbids it. */
+    /** Nothing requested the observation, or the environment forbids it. */
     OFF,
     /** The library tests which methods the system supports. */
     STARTING,

@@ -54,8 +54,8 @@ final class ElfImage {
   private record Segment(int type, long offset, long address, long fileBytes, long memoryBytes) {}
 
   /**
-   * The entries of the dynamic section, with positions in place of addresses; -1 for absent
-   * entries.
+   * The entries of the dynamic section. Each address is converted to its position in the image;
+   * absent entries are -1.
    */
   private record Dynamic(
       long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
