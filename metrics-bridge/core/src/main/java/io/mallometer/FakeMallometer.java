@@ -131,7 +131,7 @@ public final class FakeMallometer extends Mallometer {
     library.setHugeAllocations(allocations);
   }
 
-  /** Publishes verdicts at once. */
+  /** Publishes verdicts on call sites immediately. */
   public void setLeaks(LeakReport report) {
     engine.leaks().publish(report);
   }
@@ -141,7 +141,7 @@ public final class FakeMallometer extends Mallometer {
     library.advanceClock(duration);
   }
 
-  /** Returns how often the allocator was trimmed. */
+  /** Returns the number of trims. */
   public int trims() {
     return library.trims();
   }

@@ -108,7 +108,7 @@ public class Mallometer implements AutoCloseable {
   /** The monitors that are not closed yet; guarded by {@link #subscribers}. */
   private final Set<BuiltInMonitors.RunningMonitor> running = new HashSet<>();
 
-  /** Listeners of monitors; guarded by {@link #subscribers}. */
+  /** Listeners for the events of monitors; guarded by {@link #subscribers}. */
   private final Set<Consumer<MonitorEvent>> monitorListeners = new HashSet<>();
 
   /** The open subscriptions of this facade. Guarded by this set, as is {@link #closed}. */
@@ -228,7 +228,7 @@ public class Mallometer implements AutoCloseable {
     return engine.loaders().read();
   }
 
-  /** Returns the ready-made monitors, and the phases. */
+  /** Returns monitors, and phases of the process. */
   public Monitors monitors() {
     return monitors;
   }
@@ -242,9 +242,9 @@ public class Mallometer implements AutoCloseable {
    * Closes this facade and its subscriptions. The poller stops when the last facade closes. The
    * latest snapshot, {@link #poll()} and scopes continue to work. A second call does nothing.
    *
-   * <p>The code that opened a face (such as JMX) closes it, best before the facade; the other order
-   * is safe. A face that stays open shows the latest snapshot, whose {@link Snapshot#age age}
-   * grows.
+   * <p>The code that opened an output (such as JMX) closes it, best before the facade; the other
+   * order is safe. An output that stays open shows the latest snapshot, whose {@link Snapshot#age
+   * age} grows.
    */
   @Override
   public void close() {
@@ -281,7 +281,10 @@ public class Mallometer implements AutoCloseable {
     }
   }
 
-  /** Subscribes to the polls, and passes on the latest snapshot at once. */
+  /**
+   * Subscribes to the polls, and immediately passes the latest snapshot to {@code watch}. Closing
+   * the subscription also runs {@code end}.
+   */
   private Subscription andOnPoll(Consumer<Snapshot> watch, Runnable end) {
     Subscription polls = onPoll(watch);
     watch.accept(snapshot());
@@ -375,7 +378,7 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Opens a scope over the calling thread. On a virtual thread the scope is empty, with that
+     * Opens a scope over the calling thread. On a virtual thread the scope is empty, with the
      * reason: a virtual thread changes its carrier thread, and the counters belong to the carrier.
      */
     public NativeScope threadScope(ScopeOptions options) {
@@ -427,8 +430,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the resident set by the code that asked for it: call sites of mappings and of malloc,
-     * files, and the kinds of the rest. The polling thread reads it; this method waits for at most
+     * Returns the resident set by the code that requested it: call sites of mappings and of malloc,
+     * files, and other kinds of memory. The polling thread reads it; this method waits for at most
      * ten seconds. A reading is returned again for at least a second.
      */
     public ResidentStacks resident() {
@@ -574,8 +577,8 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Searches the Java heap for the objects that hold the live samples of a call site. Runs on the
-     * calling thread. Each walk over the heap stops the program, for about a second or more for
+     * Searches the Java heap for the objects that hold sampled live memory of a call site. Runs on
+     * the calling thread. Each walk over the heap stops the program, for about a second or more for
      * each GiB; a walk that is estimated to exceed {@link Setting#OWNERS_MAX_PAUSE} is refused with
      * the reason.
      *
@@ -587,7 +590,7 @@ public class Mallometer implements AutoCloseable {
       return engine.owners().search(site, links);
     }
 
-    /** Searches as {@link #owners(int, int)} does, with a budget of pauses of its own. */
+    /** Searches as {@link #owners(int, int)} does, with its own limits on pauses. */
     public OwnerReport owners(int site, int links, OwnerBudget budget) {
       return engine.owners().search(site, links, budget);
     }
@@ -669,9 +672,9 @@ public class Mallometer implements AutoCloseable {
     private Monitors() {}
 
     /**
-     * Starts a monitor of the process, which runs until the subscription or this facade is closed.
-     * Closing a {@link MonitorOptions#threshold} first reports its remaining requests, on the
-     * calling thread.
+     * Starts a monitor, which runs until the subscription or this facade is closed. Closing a
+     * {@link MonitorOptions#threshold} monitor first reports its remaining requests, on the calling
+     * thread.
      */
     public Subscription start(MonitorOptions monitor) {
       BuiltInMonitors.RunningMonitor started = BuiltInMonitors.of(monitor, engine.monitorParts());

@@ -2,8 +2,8 @@
  * The facade {@link io.mallometer.Mallometer} on the native memory of this process, and its fake.
  *
  * <p>Data flows one way. The native library counts; a {@link io.mallometer.model.Snapshot} is read
- * from it every few seconds; the faces (JMX, Micrometer, Prometheus, Flight Recorder, views) show
- * it and compute nothing. {@link io.mallometer.meter.Meter} lists the meters, once for all faces.
+ * from it every few seconds; outputs (JMX, Micrometer, Prometheus, Flight Recorder, views) show it
+ * and compute nothing. {@link io.mallometer.meter.Meter} lists the meters, once for all outputs.
  *
  * <p>Counters are exact {@code long}s that only grow. Figures that can be unknown are {@code
  * double}s, {@code NaN} when unknown. A record that is absent is an empty {@code Optional}. An

@@ -42,7 +42,7 @@ public interface AllocatorMXBean extends Described.OfAllocator, Described.OfEach
   @Nullable Double getStatisticsAge();
 
   /**
-   * Figures that are published with the allocator's kind, as composite data. Null if unknown.
+   * Figures of the allocator, published under its kind as composite data. Null if unknown.
    *
    * @param arenas the number of arenas
    * @param systemBytes bytes obtained from the system

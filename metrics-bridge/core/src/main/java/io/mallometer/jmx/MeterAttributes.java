@@ -55,7 +55,7 @@ final class MeterAttributes {
     return byAttribute().containsKey(attribute);
   }
 
-  /** Returns the value as open data. */
+  /** Returns the value of an attribute as open data. */
   @Nullable Object value(String attribute) {
     Meter meter = byAttribute().get(attribute);
     Snapshot snapshot = mallometer.scraped();

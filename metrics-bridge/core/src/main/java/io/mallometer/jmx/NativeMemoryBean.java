@@ -10,7 +10,7 @@ import io.mallometer.model.Snapshot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Shows the latest snapshot. */
+/** Answers the requests of {@link NativeMemoryMXBean} from the latest snapshot. */
 final class NativeMemoryBean implements Described.OfNativeMemory {
 
   private final Mallometer mallometer;

@@ -35,8 +35,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters, listed once for all faces. {@link io.mallometer.model.Figure} names the meter and the
- * attribute of a figure without labels. Other meters are rows here: a name, labels, and the
+ * The meters, listed once for all outputs. {@link io.mallometer.model.Figure} names the meter and
+ * the attribute of a figure without labels. Other meters are rows here: a name, labels, and the
  * component of a record that the meter shows. Meaning, unit, type and value are always those of the
  * component.
  *

@@ -30,10 +30,10 @@ public record Account(
                 + "most first; they are no part of the total")
         List<FilePages> files) {
 
-  /** The basis of an account of a process whose cgroup has a limit. */
+  /** The basis if the cgroup has a limit: the charged bytes. */
   public static final String CHARGED = "charged";
 
-  /** The basis of any other account. */
+  /** The basis otherwise: the resident bytes. */
   public static final String RESIDENT = "resident";
 
   /** Kind of a row. */

@@ -38,8 +38,7 @@ public record CallSites(
 
   /**
    * The origin of a reading: the time from which on the sites contain allocations. No site contains
-   * allocations from before an attach. The live bytes that the sites do not explain are from these
-   * allocations.
+   * allocations from before an attach, to which the live bytes outside of all sites belong.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
@@ -54,7 +53,7 @@ public record CallSites(
     /** The origin of sites that cover all allocations of the process. */
     public static final Origin START = new Origin(SelfReport.PRELOADED, Optional.empty(), 0);
 
-    /** Returns whether earlier allocations of the process belong to no site. */
+    /** Returns whether allocations before an attach belong to no site. */
     public boolean attached() {
       return mode.equals(SelfReport.ATTACHED);
     }

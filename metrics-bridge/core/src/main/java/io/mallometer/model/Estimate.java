@@ -36,7 +36,7 @@ public record Estimate(
   /** The expected number of events for which the probability that no event happens is 2.5 %. */
   private static final double NONE_BY_CHANCE = 3.688879454113936;
 
-  /** Creates an estimate of a part of an unknown whole. */
+  /** Creates an estimate without an upper limit. */
   public Estimate(double value, double variance, long samples) {
     this(value, variance, samples, Double.POSITIVE_INFINITY);
   }

@@ -16,7 +16,7 @@ public enum GarbageAnswer implements Tagged {
   /** A cleaner of the JDK may free the objects, and no collection came since their allocation. */
   NOT_YET,
 
-  /** Too few collections of the old generation took place for an answer. */
+  /** Too few collections of the old generation took place to judge. */
   NOT_TOLD,
 
   /**

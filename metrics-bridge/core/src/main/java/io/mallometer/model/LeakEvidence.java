@@ -5,8 +5,7 @@ import java.util.Locale;
 /** The evidence for a verdict. */
 public enum LeakEvidence implements Tagged {
   /**
-   * The site leaks, because no address of its sampled objects exists, so no code can use or free
-   * them.
+   * The site leaks: memory has no address of its sampled objects, so no code can use or free them.
    */
   LOST,
 
@@ -19,7 +18,7 @@ public enum LeakEvidence implements Tagged {
    */
   KNOWN,
 
-  /** The evidence is sampled objects in page slots, whose latest access is known. */
+  /** Sampled objects on pages of their own; their latest access is known. */
   SLOTS,
 
   /** The evidence is sampled objects of which only the age is known. */

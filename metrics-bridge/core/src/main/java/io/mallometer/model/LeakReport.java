@@ -14,11 +14,11 @@ import java.util.Map;
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
  *     growing) come first, the growing ones before the others; then the other sites. Sites with the
  *     same verdict are sorted by suspected bytes, most first. Suspects of one name and library
- *     share one verdict. Of the kinds lost memory, other leaks and other suspects, a kind with more
- *     bytes than a graver kind has its own verdict. Pools of one name and library share one verdict
+ *     share one verdict, but lost memory, other leaks and other suspects have separate ones if the
+ *     milder kind has more bytes. Pools of one name and library share one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
  * @param garbage the memory that waits for a garbage collection, by name and without leaks; omits
- *     names without a known answer
+ *     names with unknown amounts
  * @param garbageReason the reason why memory that waits for a garbage collection is unknown; empty
  *     if it is known
  */

@@ -27,8 +27,8 @@ public record MonitorOptions(Kind kind, long bytes, int thread, Optional<Path> f
     /** Writes a row of a CSV file at each poll. */
     CSV_FILE,
     /**
-     * Counts allocations by the size that the allocator returns. While it runs, each call takes the
-     * hook's slow path.
+     * Counts allocations by the size that the allocator returns. While it runs, malloc and free are
+     * slower.
      */
     USABLE_SIZES;
 

@@ -100,7 +100,7 @@ public record NativeCounters(
     @Figure("Whether counting was on all the time; if not, live and peak are unknown")
         boolean complete) {
 
-  /** Creates counts from the start of the process, or of a thread. */
+  /** Creates counts since the start of the process, or of a thread. */
   public NativeCounters(
       SizeDistribution allocationsBySize,
       long frees,

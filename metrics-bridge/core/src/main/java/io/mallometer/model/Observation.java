@@ -22,7 +22,7 @@ public record Observation(
 
   /** The state of the observation. */
   public enum State implements Tagged {
-    /** No reader requested the observation, or the environment forbids it. */
+    /** Nothing requested the observation, or the environment forbids it. */
     OFF,
     /** The library tests which methods the system supports. */
     STARTING,
@@ -39,12 +39,11 @@ public record Observation(
   }
 
   /**
-   * The time for which use was observed, in epochs.
+   * The time for which use was observed. An epoch is the time between two readings of accessed
+   * bits.
    *
-   * @param startedNanos the moment at which the first epoch began, by {@link System#nanoTime()}; 0
-   *     before
-   * @param epochEndNanos the moment at which the latest epoch with a result ended, by the same
-   *     clock; 0 before
+   * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
+   * @param epochEndNanos when the latest epoch with a result ended; 0 before
    */
   public record Period(
       @Figure("How accessed bits are cleared: cold or clear_refs; empty while off") String method,
@@ -65,9 +64,9 @@ public record Observation(
   }
 
   /**
-   * The memory of the slots.
+   * The memory of slots (pages for single sampled objects).
    *
-   * @param arenaBytes the bytes of address space that are reserved for slots
+   * @param arenaBytes the reserved address space in bytes
    */
   public record Space(
       long arenaBytes,

@@ -60,8 +60,8 @@ public record PoolReport(
     }
 
     /**
-     * Returns the name of the row for the pool's chunks in the account. Pools of one kind share a
-     * row.
+     * Returns the name of the row for the pool's chunks in the {@link Account}. Pools of one kind
+     * share a row.
      */
     public String chunksName() {
       return "%s (%s) chunks".formatted(origin.library(), origin.kind());
@@ -141,7 +141,7 @@ public record PoolReport(
     pools = List.copyOf(pools);
   }
 
-  /** Returns the name of the chunks that each call site of a pool allocated, by its number. */
+  /** Returns, by each call site's number, the name of the pool's chunks that it allocated. */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();
     pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));

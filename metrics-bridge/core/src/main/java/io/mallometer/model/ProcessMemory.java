@@ -67,8 +67,8 @@ public record ProcessMemory(
 
   /**
    * Returns the resident bytes that count toward a limit: all but pages of files, which the kernel
-   * can drop and read again. If the kernel does not report pages of files, those of the latest
-   * split are subtracted.
+   * can drop and read again. If the kernel does not report pages of files, those of {@link
+   * #resident} are subtracted.
    */
   public double residentUsedBytes() {
     double files =

@@ -118,7 +118,7 @@ public record SiteVerdict(
           oldestSeconds);
     }
 
-    /** Returns these objects with the ages of other objects. */
+    /** Returns these objects with the given ages. */
     public Suspected withAges(CallSite.Ages ages) {
       return new Suspected(
           bytes, objects, thresholdSeconds, idleSeconds, ages.median(), ages.oldest());
@@ -157,7 +157,7 @@ public record SiteVerdict(
       @Figure("Where an object of the site was last written") LastUse lastWrite,
       @Figure("What garbage collections tell about the objects") Garbage garbage) {
 
-    /** Creates grounds with unknown garbage. */
+    /** Creates grounds without garbage figures. */
     public Grounds(
         LeakEvidence evidence, double confidence, LastUse lastAccess, LastUse lastWrite) {
       this(evidence, confidence, lastAccess, lastWrite, Garbage.NONE);

@@ -24,8 +24,8 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The header that names the header of a {@link Token}, for servers that cannot put it into the
-   * page.
+   * The header with the header name of a {@link Token}, for servers that cannot put tokens into
+   * pages.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 

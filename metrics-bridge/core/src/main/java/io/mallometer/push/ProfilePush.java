@@ -163,7 +163,8 @@ public final class ProfilePush implements AutoCloseable {
         wait(left / 1_000_000 + 1);
       }
     } catch (InterruptedException e) {
-      // An application may interrupt all threads; close() ends this one.
+      // An interrupt ends only this sleep, because an application may interrupt all threads.
+      // close() ends the thread.
       return;
     }
   }

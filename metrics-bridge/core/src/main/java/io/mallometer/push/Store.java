@@ -73,7 +73,8 @@ final class Store {
       try {
         connection.disconnect();
       } catch (NullPointerException e) {
-        // HttpURLConnection is not thread-safe: the pushing thread has just closed the connection.
+        // The pushing thread has closed the connection at the same time, and HttpURLConnection is
+        // not thread-safe.
       }
     }
   }

@@ -10,7 +10,6 @@ final class Numbering<T> {
   private final Map<T, Integer> numbers = new LinkedHashMap<>();
   private final int first;
 
-  /** Creates a numbering whose first number is {@code first}. */
   Numbering(int first) {
     this.first = first;
   }

@@ -177,7 +177,7 @@ public record SiteQuery(
   }
 
   /**
-   * Returns a test for the owners that a parameter selects.
+   * Returns a test whether a call site's code belongs to the owner that a parameter selects.
    *
    * @param owner the value of the parameter; null selects the application
    */

@@ -57,7 +57,7 @@ public final class Views {
 
   private static final String CLASS_LOADERS = "classloaders";
 
-  /** The names of the views in JSON. The formats of reports are names as well. */
+  /** The names of the JSON views. Report formats are further names that {@link #answer} takes. */
   public static final List<String> NAMES =
       List.of(
           "breakdown",
@@ -512,8 +512,8 @@ public final class Views {
    *
    * @param site the call site's number
    * @param parameters {@code links}, 0 to 8, is the number of references to follow to the objects
-   *     that keep the holders; the default is 0. {@code pause} and {@code total} are a budget of
-   *     pauses, which only operators of the process may state
+   *     that keep the holders; the default is 0. {@code pause} and {@code total} limit the pauses;
+   *     only operators of the process may state them
    * @return the report; its status is 429 if the search was refused, and 501 if this process cannot
    *     search
    */

@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
  * an hour if a reading takes longer than a tenth of a second.
  *
- * <p>glibc's trimmable bytes are computed from the statistics and from a split of the resident set
- * into its parts, both of the same moment. So the statistics are also read with each split. Between
- * two splits these bytes keep their value, unless fewer bytes are releasable; after a trim they are
+ * <p>glibc's trimmable bytes, which a trim would return to the operating system, are computed from
+ * the statistics and from a split of the resident set into its parts, both of the same moment. So
+ * the statistics are also read with each split. Between two splits the trimmable bytes keep their
+ * value, but never exceed the releasable bytes of the latest statistics. After a trim they are
  * unknown until the next split.
  */
 public final class AllocatorReader implements SnapshotReader {
@@ -63,7 +64,6 @@ public final class AllocatorReader implements SnapshotReader {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns the latest reading. */
   public Optional<AllocatorStatistics> latest() {
     return latest;
   }
@@ -95,8 +95,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures; a split of the resident set that differs from the
-   *     one of the last call was made just now
+   * @param memory the operating system's figures. If their split of the resident set into its parts
+   *     is not that of the previous call, the split is new, and a reading is due
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

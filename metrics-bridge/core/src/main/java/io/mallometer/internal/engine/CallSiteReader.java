@@ -41,10 +41,10 @@ import org.jspecify.annotations.Nullable;
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
  *
- * <p>The latest reading is kept for two minutes after a request. Otherwise it is dropped as soon as
- * it is judged, and a request reads anew: it has thousands of objects, which each full collection
- * of the heap would mark. The figures of all sites, in arrays, and the names of the few largest
- * sites are always kept.
+ * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
+ * the end of the poll, after the leak detection has used it, and the next request reads anew: a
+ * reading has thousands of objects, which each full collection of the heap would mark. The figures
+ * of all sites, in arrays, and the names of the few largest sites are always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
@@ -61,8 +61,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long HELD_NANOS = 120_000_000_000L;
 
   /**
-   * The number of names with most live memory, and the number of names that grew most, that the
-   * account of growth needs.
+   * The number of call-site names with most live memory, and the number of names that grew most,
+   * that the diagnosis needs to explain the growth of the process.
    */
   private static final int MOST_HELD = 60;
 
@@ -80,7 +80,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile Optional<SiteSummary> summary = Optional.empty();
   private volatile List<String> applicationPackages = List.of();
 
-  /** Returns the names of the chunks of pools by the numbers of the sites that allocated them. */
+  /**
+   * Returns, by the number of each site that allocated chunks of a pool, the name of these chunks.
+   */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time of the latest division of the resident set into its parts that this reader saw. */
@@ -114,7 +116,11 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     this.nanoTime = nanoTime;
   }
 
-  /** Makes the sites that allocated the chunks of a pool one group of the account. */
+  /**
+   * Makes the diagnosis count all sites that allocated chunks of a pool as one group.
+   *
+   * @param bySite returns the group's name by the number of each of its sites
+   */
   void groupChunks(Supplier<Map<Integer, String>> bySite) {
     chunksBySite = bySite;
   }
@@ -134,8 +140,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Reads when the resident set was just divided into its parts, because the account of growth
-   * compares figures of one moment.
+   * Reads when the resident set was just divided into its parts, because the diagnosis compares
+   * call sites and parts of the same moment.
    */
   @Override
   public void read(Snapshot soFar) {
@@ -155,7 +161,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return sites.isPresent() && snapshot.status().active() ? snapshot.with(sites.get()) : snapshot;
   }
 
-  /** Returns the names with most live memory, of the latest reading; empty if it has no sites. */
+  /**
+   * Returns the call sites and libraries with most live memory at the latest reading; empty if the
+   * reading has no sites.
+   */
   Optional<SiteSummary> summary() {
     return summary;
   }
@@ -244,12 +253,12 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return nanoTime.getAsLong() - nextByCost >= 0;
   }
 
-  /** Returns the changes between two moments, the second of which may be now. */
+  /** Returns the changes of the call sites between two moments, the second of which may be now. */
   public synchronized SiteChanges changes(Instant from, Instant to) {
     return history.changes(from, to, callSites());
   }
 
-  /** Returns the changes over a time up to a reading. */
+  /** Returns the changes of the call sites over a time up to a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }
@@ -268,8 +277,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites by name, at each kept moment up to the latest reading, for
-   * the names with most live bytes and those that grew most. Empty before the first reading.
+   * Returns the live bytes of call sites by name at each stored moment up to the latest reading,
+   * for the names with most live bytes and those that grew most. Empty before the first reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);
@@ -279,7 +288,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
    * Reads if a reading is due.
    *
    * @param divided whether the resident set was just divided into its parts. A reading is then due,
-   *     because the account of growth compares figures of one moment
+   *     because the diagnosis compares call sites and parts of the same moment
    */
   synchronized void readIfDue(boolean divided) {
     if (!everRead || costAllows() && (divided || nanoTime.getAsLong() - nextByPace >= 0)) {
@@ -331,7 +340,10 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
             MOST_HELD);
   }
 
-  /** Returns resident bytes by name; empty if no site of malloc has known resident bytes. */
+  /**
+   * Returns the resident bytes of the largest call sites by name; empty if no call site of malloc
+   * has known resident bytes.
+   */
   private Map<String, Double> resident(CallSites read) {
     Map<String, Double> bytes = new LinkedHashMap<>();
     if (read.sites().stream().anyMatch(site -> site.residentBytes().value() > 0)) {

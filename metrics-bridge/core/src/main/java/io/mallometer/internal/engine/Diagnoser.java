@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
- * verdicts, a new division of the resident set into its parts (for the account), or a change of the
- * status; otherwise every 15 seconds, near the limit every second.
+ * verdicts, a change of the status, or a new division of the resident set into its parts, from
+ * which the diagnosis explains growth; otherwise every 15 seconds, near the limit every second.
  */
 final class Diagnoser {
 
@@ -78,14 +78,14 @@ final class Diagnoser {
     this.nanoTime = nanoTime;
   }
 
-  /** Resets the state of the diagnosis in force to too early, for example after an attach. */
+  /** Resets the state of the diagnosis to "too early", for example after an attach. */
   void reset() {
     held.reset();
   }
 
   /**
-   * Returns a snapshot with the diagnosis. If the diagnosis fails, the failure is logged, and the
-   * snapshot has the latest diagnosis.
+   * Returns a snapshot with the diagnosis. Logs the failure if the diagnosis cannot be computed;
+   * the snapshot then has the latest diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();
@@ -139,7 +139,10 @@ final class Diagnoser {
     return shown;
   }
 
-  /** Reads class loaders for the next diagnosis if classes grow, at most every ten minutes. */
+  /**
+   * Reads the class loaders for the next diagnosis if the number of classes grows, at most every
+   * ten minutes.
+   */
   private void readLoaders(Diagnosis drawn) {
     long now = nanoTime.getAsLong();
     boolean due = loadersReadAt == 0 || now - loadersReadAt >= LOADERS_NANOS;

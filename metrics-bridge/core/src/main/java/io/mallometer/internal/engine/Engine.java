@@ -30,7 +30,7 @@ import java.util.function.Supplier;
 
 /**
  * The parts that all facades of a class loader share. Only this class knows how they depend on each
- * other: the poller has readers and knows none of them by name.
+ * other: the poller knows its readers only as {@link SnapshotReader}s.
  */
 public final class Engine {
 
@@ -99,7 +99,8 @@ public final class Engine {
             options,
             measures,
             // Cheap readers come first, because a process near its limit may be killed at any
-            // moment. The call sites are dropped after the profiles have been written from them.
+            // moment. The profiles come before the call sites, because the call sites' reader drops
+            // its latest reading after each poll, and the profiles are written from that reading.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,
@@ -196,17 +197,14 @@ public final class Engine {
     return callSites;
   }
 
-  /** Returns the searches of the Java heap. */
   public OwnerSearches owners() {
     return owners;
   }
 
-  /** Returns the reader of class loaders. */
   public LoaderStatistics loaders() {
     return loaders;
   }
 
-  /** Returns the watch of other libraries' pools. */
   public PoolWatch pools() {
     return pools;
   }

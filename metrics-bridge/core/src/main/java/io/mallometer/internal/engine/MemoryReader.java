@@ -15,8 +15,8 @@ import java.util.OptionalLong;
 
 /**
  * Reads the operating system's figures. Splitting the resident set into its parts takes
- * milliseconds. The poller's thread does this, so that neither a face (JMX, meters, pages) nor a
- * caller of {@link Poller#poll()} waits for it.
+ * milliseconds. The poller's thread does this, so that neither JMX, meters and pages nor a caller
+ * of {@link Poller#poll()} waits for it.
  */
 final class MemoryReader implements SnapshotReader {
 
@@ -48,7 +48,7 @@ final class MemoryReader implements SnapshotReader {
             () -> soFar.status().active() ? ranges() : List.of());
   }
 
-  /** Returns the ranges that the program mapped; none if they cannot be read. */
+  /** Returns the address ranges that the program mapped; none if they cannot be read. */
   private List<MappedRange> ranges() {
     try {
       return library.mappedRanges();
@@ -59,8 +59,8 @@ final class MemoryReader implements SnapshotReader {
   }
 
   /**
-   * Adds the figures to the snapshot if the source has any. A test without a source sets figures in
-   * the library.
+   * Adds the figures to the snapshot if the source has any. Without a source, as in tests, the
+   * figures that the library added to the snapshot stay.
    */
   @Override
   public Snapshot show(Snapshot snapshot) {

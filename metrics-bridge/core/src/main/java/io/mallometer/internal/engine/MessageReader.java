@@ -9,9 +9,9 @@ import io.mallometer.model.TerminationMessage;
 import java.util.Optional;
 
 /**
- * Begins the termination message, and prepares its sentence from each diagnosis. The library
- * decides when the message is written. Thread-safe: a checkpoint or a new setting may end the
- * message while a snapshot is published.
+ * Requests the termination message, which Kubernetes shows if it ends the container, and prepares
+ * the message's sentence from each diagnosis. The library decides when the message is written.
+ * Thread-safe: a checkpoint or a new setting may end the message while a snapshot is published.
  */
 public final class MessageReader implements SnapshotReader {
 
@@ -69,10 +69,10 @@ public final class MessageReader implements SnapshotReader {
 
   /**
    * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
-   * kinds of sentences are replaced by the text of the first finding on this run with the state
-   * watch or act. The first kind describes the end of the previous run, which does not explain the
-   * end of this run. The second kind belongs to a diagnosis without actions: a new diagnosis was
-   * too early, and its sentence was stored under the graver state that stays in force.
+   * kinds of sentences do not explain the end of this run: a sentence about the end of the previous
+   * run, and the sentence of a diagnosis without actions. The latter says that it is too early to
+   * judge, though the graver state of an earlier diagnosis stays in force. Instead of such a
+   * sentence, the result is the text of the first finding on this run in the state watch or act.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

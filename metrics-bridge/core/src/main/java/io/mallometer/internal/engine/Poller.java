@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second face (JMX, meters, pages) costs no
- * second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
+ * <p>All facades of a class loader share one poller, so a second output (JMX, meters, pages) costs
+ * no second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
  * the figures of the system can be read, no figure can change, so there is no thread.
  *
- * <p>Readers read only on this thread. {@link #poll()} reads the counters and shows the latest
- * readings.
+ * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
+ * counters and adds the latest readings to the snapshot.
  *
  * <p>No exception ends the thread. If polls fail, the first failure is logged, the previous
  * snapshot stays the latest, and its published age grows until a poll succeeds again.
@@ -70,8 +70,8 @@ public final class Poller {
   }
 
   /**
-   * The longest pause between two requests for the names of new methods. Methods of a class that is
-   * unloaded earlier have no names.
+   * The longest pause between two requests for the names of new methods. A method whose class is
+   * unloaded during the pause has no name.
    */
   private static final long NAMING_INTERVAL_NANOS = 1_000_000_000L;
 
@@ -94,8 +94,8 @@ public final class Poller {
   private volatile Snapshot latest;
 
   /**
-   * Whether calls that an attached library does not count were logged; false after a detach.
-   * Guarded by {@link #polling}.
+   * Whether a warning was logged about calls that an attached library does not count; false after a
+   * detach. Guarded by {@link #polling}.
    */
   private boolean gapsTold;
 
@@ -212,9 +212,8 @@ public final class Poller {
   }
 
   /**
-   * Returns whether an attached library, which counted all calls before, misses calls (has gaps)
-   * for the first time in this snapshot. Gaps from the beginning are in the status that the attach
-   * returned.
+   * Returns whether this snapshot is the first to show that an attached library misses calls (has
+   * gaps). Gaps that exist from the attach on are in the status that the attach returned.
    */
   private boolean showsFirstGaps(Snapshot before, Snapshot now) {
     Optional<Attachment> attachment = now.self().attachment();
@@ -286,7 +285,8 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // The options may state a version, which must not be missing until the first poll.
+      // This adds the application's version, which the options may state, to the latest snapshot,
+      // because the first poll is still to come.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
         thread = startThread();
@@ -464,7 +464,10 @@ public final class Poller {
     }
   }
 
-  /** Returns whether a test holds for any reader. Tests all readers: a test may reset a request. */
+  /**
+   * Returns whether a test holds for any reader. Tests all readers, because a test may reset a
+   * request of the reader.
+   */
   private boolean any(Predicate<SnapshotReader> test) {
     boolean any = false;
     for (Part part : parts) {

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
  * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the
- * poller has just read them; if readings are expensive, a peak waits until the bound of {@link
- * SiteReadings} allows one. A moment above a threshold of the limit never waits, because the
- * process may be killed soon.
+ * poller has just read them. If readings are expensive, a peak waits until {@link SiteReadings}
+ * allows a reading. A moment above a threshold of the limit never waits, because the process may be
+ * killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
 
@@ -57,7 +57,10 @@ public final class ProfileKeeper implements SnapshotReader {
     return 2;
   }
 
-  /** Keeps the call sites if the snapshot is a new peak, or newly exceeds a threshold. */
+  /**
+   * Stores the call sites if the snapshot has a new peak of live bytes, or shows for the first time
+   * that memory exceeds a threshold of its limit.
+   */
   @Override
   public void published(Snapshot snapshot) {
     Optional<NativeCounters> counted = snapshot.process();
@@ -110,7 +113,8 @@ public final class ProfileKeeper implements SnapshotReader {
   }
 
   /**
-   * Keeps the present call sites, because live bytes exceeded the size of a monitor. Returns them.
+   * Keeps the present call sites, because live bytes exceeded the size that a monitor states.
+   * Returns these call sites.
    */
   CallSites keepPresent() {
     CallSites read = reader.callSitesNow();

@@ -40,7 +40,10 @@ final class SnapshotOfScrape {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns the snapshot of the calling thread's scrape, the latest if a scrape begins. */
+  /**
+   * Returns the snapshot of the calling thread's scrape. If this call begins a scrape, that is
+   * {@code latest}.
+   */
   Snapshot snapshot(Snapshot latest) {
     long now = nanoTime.getAsLong();
     Scrape scrape = byThread.get(Thread.currentThread());
@@ -53,7 +56,10 @@ final class SnapshotOfScrape {
     return scrape.snapshot;
   }
 
-  /** Ends the calling thread's scrape, because the thread has polled, and drops ended ones. */
+  /**
+   * Ends the calling thread's scrape, because the thread has polled, and drops the snapshots of
+   * other scrapes that have ended.
+   */
   void polled() {
     byThread.remove(Thread.currentThread());
     letGo(nanoTime.getAsLong());
@@ -63,7 +69,7 @@ final class SnapshotOfScrape {
     byThread.values().removeIf(scrape -> scrape.over(now));
   }
 
-  /** Returns the number of kept scrapes. */
+  /** Returns the number of threads for which a snapshot is kept. */
   int held() {
     return byThread.size();
   }

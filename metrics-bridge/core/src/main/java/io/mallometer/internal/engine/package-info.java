@@ -1,6 +1,6 @@
 /**
  * The poll: each reader reads a part of the snapshot at an interval of its own, and one snapshot is
- * published for all faces.
+ * published for JMX, metrics, pages and other outputs.
  */
 @NullMarked
 package io.mallometer.internal.engine;

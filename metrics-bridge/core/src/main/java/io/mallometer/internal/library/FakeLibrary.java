@@ -68,12 +68,10 @@ public class FakeLibrary extends AbsentLibrary {
     this.allocator = Optional.of(statistics);
   }
 
-  /** Sets the pools of other libraries. */
   public void pools(PoolReport report) {
     this.pools = Optional.of(report);
   }
 
-  /** Sets the call sites. */
   public void setCallSites(CallSites sites) {
     this.callSites = Optional.of(sites);
   }

@@ -4,8 +4,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of a walk over a Java heap: the values of type {@code long} that are addresses of
- * native samples, and the objects on the reference paths to them.
+ * The result of a walk over a Java heap: the values of type {@code long} through which sampled
+ * native memory can be reached, and the objects on the reference paths to these values.
  *
  * @param samples the number of samples that the walk searched for
  * @param freed the number of these samples that are no longer live
@@ -18,14 +18,15 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
   public static final int NONE = -1;
 
   /**
-   * A Java long that is the address of a sample.
+   * A Java long that is the address of native memory from which a sample can be reached.
    *
    * @param sample the sample's number
    * @param freed whether the sample is no longer live
    * @param object the number of the object that has the long; {@link #NONE} for a static field
    * @param className the class of that object, or the class that has the static field
    * @param field the field's name; empty for an element of an array, or if unknown
-   * @param steps the steps through native memory from the target of the long to the sample
+   * @param steps the number of pointers in native memory from that address to the sample; 0 if it
+   *     is the sample's own address
    */
   public record Hold(
       int sample, boolean freed, int object, String className, String field, int steps) {}
@@ -35,7 +36,10 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     OTHER,
     CLASS,
     THREAD,
-    /** A {@code java.lang.ref.Reference} of none of the kinds below. */
+    /**
+     * A {@code java.lang.ref.Reference} of none of the kinds below, such as a {@code
+     * WeakReference}.
+     */
     WEAK,
     SOFT,
     PHANTOM,
@@ -72,7 +76,7 @@ public record HeapGraph(int samples, int freed, List<Hold> holds, List<HeapObjec
     LOCAL,
     JNI_LOCAL,
     THREAD,
-    /** A root inside the JVM. */
+    /** A root of the Java heap inside the JVM. */
     ROOT,
     OTHER;
 

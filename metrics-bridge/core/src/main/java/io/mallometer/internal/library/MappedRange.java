@@ -5,7 +5,7 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * Addresses that the process mapped while the library recorded call sites.
+ * A range of addresses that the process mapped while the library recorded call sites.
  *
  * @param start first address
  * @param end address after the last

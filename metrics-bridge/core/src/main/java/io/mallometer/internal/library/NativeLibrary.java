@@ -48,8 +48,9 @@ public interface NativeLibrary {
   Status detach();
 
   /**
-   * Attaches to libraries that were loaded since the attach. The poller calls this at each poll;
-   * new libraries are looked for at most every 5 s. Never throws.
+   * Hooks the libraries that were loaded since the attach, so that their allocations are counted.
+   * The poller calls this at each poll; new libraries are looked for at most every 5 s. Never
+   * throws.
    */
   void stayAttached();
 
@@ -82,8 +83,8 @@ public interface NativeLibrary {
   Optional<AllocatorStatistics> allocator(Instant time);
 
   /**
-   * Makes the allocator return free memory, which can take seconds. Returns false if it cannot.
-   * Never throws.
+   * Makes the allocator return free memory to the operating system, which can take seconds. Returns
+   * false if the allocator cannot. Never throws.
    */
   boolean trim();
 
@@ -124,7 +125,7 @@ public interface NativeLibrary {
    * Observes accesses to objects from now on; {@link #evidence} says whether that works. A second
    * call does nothing. Never throws.
    *
-   * @param shortestEpoch the shortest time between two readings of the accessed bits
+   * @param shortestEpoch the shortest time between two readings of the pages' accessed bits
    */
   void observeUse(Duration shortestEpoch);
 
@@ -147,9 +148,9 @@ public interface NativeLibrary {
   List<WatchedAccess> watchedAccesses();
 
   /**
-   * Searches the process's memory once for addresses of the live samples of call sites. A thread of
-   * the library searches. It uses at most a tenth of one processor, and about 0.35 s of CPU time
-   * for each GiB. Never throws.
+   * Searches the process's memory once for pointers to the live sampled objects of call sites. A
+   * thread of the library searches. It uses at most a tenth of one processor, and about 0.35 s of
+   * CPU time for each GiB. Never throws.
    *
    * @param sites their numbers, at most {@link #MOST_SEARCHED_SITES}
    * @param mostBytes the most memory that is read
@@ -161,8 +162,8 @@ public interface NativeLibrary {
   MemorySearch memorySearch();
 
   /**
-   * Begins a search of the Java heap for the owners of the live samples of a call site. The caller
-   * closes it. Never throws.
+   * Begins a search of the Java heap for the Java objects that hold sampled live memory of a call
+   * site. The caller closes the search. Never throws.
    *
    * @param site the call site's number
    */
@@ -197,7 +198,7 @@ public interface NativeLibrary {
   /**
    * Starts or stops counting allocations by the sizes that the allocator hands out. A call with
    * false undoes one call with true. While sizes are counted, each allocation and free takes the
-   * hook's slow path. Never throws.
+   * slow path through the library. Never throws.
    *
    * @return the reason if that is not possible; otherwise empty
    */
@@ -222,7 +223,7 @@ public interface NativeLibrary {
    * Writes a record into the recording, with the time of the call. The library cuts a text that is
    * too long after the last line that fits. Never throws.
    *
-   * @param kind the kind of the record's region
+   * @param kind the kind of the region of the recording that gets the record
    * @param percent the percentage of the memory limit that was exceeded, for a record of the call
    *     sites at that moment; 0 for the call sites at the peak, and for records of other kinds
    * @return the reason why nothing was written; empty if the record was written
@@ -230,9 +231,9 @@ public interface NativeLibrary {
   String writeRecording(int kind, int percent, byte[] content);
 
   /**
-   * Requests that termination messages be written to a file, unless there is one already. Returns
-   * whether {@link #message} has the result of the request. Returns false while the library does
-   * not count yet, or the file is locked or in use. Never throws.
+   * Requests that termination messages be written to a file, unless this was requested before.
+   * Returns whether {@link #message} has the result of the request. Returns false while the library
+   * does not count yet, or the file is locked or in use. Never throws.
    */
   boolean beginMessage(String path);
 

@@ -3,8 +3,9 @@ package io.mallometer.internal.library;
 import java.util.List;
 
 /**
- * A search of the Java heap for the owners of a call site's samples, step by step: see {@code
- * mallometer_owners_step}. Steps that walk over the heap stop the program. Used by one thread.
+ * A search of the Java heap for the Java objects that hold a call site's sampled memory, step by
+ * step: see {@code mallometer_owners_step}. Steps that walk over the heap stop the program. Used by
+ * one thread.
  */
 public interface OwnerSearch extends AutoCloseable {
 
@@ -22,8 +23,8 @@ public interface OwnerSearch extends AutoCloseable {
    * @param failure why the step was not done; empty if it was
    * @param samples the number of samples that are sought
    * @param samplesLeftOut the number of further samples for which there was no room
-   * @param pointers the number of pairs of a value and a sample that the value leads to through
-   *     native memory
+   * @param pointers the number of pairs of an address and a sample to which pointers in native
+   *     memory lead from that address
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
    *     searches

@@ -23,7 +23,7 @@ public final class ProcFiles {
   }
 
   static Optional<String> text(String path) {
-    // This is a stream, because the classes of a channel take a JVM some milliseconds to load.
+    // Uses a stream, because a JVM takes some milliseconds to load the classes of a channel.
     try (FileInputStream file = new FileInputStream(path)) {
       String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
       return text.isEmpty() ? Optional.empty() : Optional.of(text);

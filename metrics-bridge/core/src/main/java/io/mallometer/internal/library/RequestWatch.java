@@ -5,8 +5,8 @@ import io.mallometer.model.StackFrame;
 import java.util.List;
 
 /**
- * A watch for large requests: while it is open, the library keeps those above a size. Thread-safe;
- * no method throws.
+ * A watch for large requests of memory: while it is open, the library keeps the requests above a
+ * size. Thread-safe; no method throws.
  */
 public interface RequestWatch {
 

@@ -152,7 +152,11 @@ public final class AllocatorAdvice {
             100 * statistics.trimmableBytes() / situation.residentBytes());
   }
 
-  /** Returns whether an amount is large enough for an intervention; false for an unknown amount. */
+  /**
+   * Returns whether a possible gain is large enough for advice: at least {@code leastMebibytes},
+   * and at least {@code leastShare} of the limit or, without a limit, of the resident set. False
+   * for an unknown gain.
+   */
   private boolean matters(double bytes, int leastMebibytes, double leastShare) {
     double reference =
         Double.isNaN(situation.limitBytes()) ? situation.residentBytes() : situation.limitBytes();

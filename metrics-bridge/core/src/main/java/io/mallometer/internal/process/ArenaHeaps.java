@@ -135,8 +135,8 @@ final class ArenaHeaps {
   }
 
   /**
-   * Returns the end of a heap with the inaccessible addresses behind its writable part. The heap
-   * may have grown since the mappings were read.
+   * Returns the end of a heap, including the inaccessible addresses behind its writable part. The
+   * heap may have grown since the mappings were read.
    */
   private long endWithRest(long begin, long writable, int index) {
     int last = index;

@@ -193,7 +193,7 @@ final class BudgetTable {
     add("beside", bytes, MEASURED, "now charged: other processes, kernel, sockets, tmpfs");
   }
 
-  /** Adds an item without a bound. */
+  /** Adds an item whose size has no upper bound, or whose bound is unknown. */
   private void add(String item, long bytes, String basis, String explanation) {
     lines.add(new Line(item, bytes, basis, explanation, Double.NaN));
   }

@@ -68,7 +68,6 @@ public enum Collector {
     };
   }
 
-  /** Returns the collector of this JVM. */
   public static Collector ofThisJvm() {
     return OfThisJvm.FOUND;
   }

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 
 /**
  * Reads the number of cached pages of the files that this process has open or mapped. Uses
- * cachestat for open files and mincore for mapped ones. If the kernel answers neither, uses the
+ * cachestat for open files and mincore for mapped ones. If the kernel supports neither, uses the
  * resident pages of the file's mappings. Opens no file, and never waits for a disk or a network.
  *
  * <p>A reading takes at most 20 ms of CPU time: at most half of it for the descriptors of open
@@ -40,7 +40,7 @@ public final class FileCache {
   private static final Pattern NO_FILE =
       Pattern.compile("/(?:proc|sys|dev)/.*|/memfd:.*|/SYSV.*|//anon.*|/\\[.*|[^/].*");
 
-  /** The kind of files without a kind of their own. */
+  /** The kind of a file that matches none of the patterns below. */
   public static final String OTHER = "other";
 
   private static final Pattern LIBRARY = Pattern.compile(".*\\.so(?:\\.[\\d.]+)?");
@@ -80,7 +80,7 @@ public final class FileCache {
           -18L,
           "their file system is unknown");
 
-  /** The kernel's figures of this process. */
+  /** Reads the kernel's figures on the files of this process. */
   interface Kernel {
     /**
      * Returns the cached bytes of an open file by its descriptor, or of a mapping by its beginning
@@ -192,7 +192,10 @@ public final class FileCache {
     return true;
   }
 
-  /** Measures the remaining descriptors of a pass. Returns whether it reached the last one. */
+  /**
+   * Measures the descriptors that the current pass has not reached yet. Returns whether the pass
+   * has reached the last descriptor.
+   */
   private boolean finishPass(long until) {
     hidden = "";
     try {

@@ -18,7 +18,10 @@ import java.util.stream.Stream;
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 
-  /** Holds the beans. They are looked up once, because the search takes longer than a use. */
+  /**
+   * Holds the beans of the garbage collectors. They are looked up once, because the search takes
+   * longer than a use.
+   */
   private static final class Beans {
 
     static final List<GarbageCollectorMXBean> COLLECTING =

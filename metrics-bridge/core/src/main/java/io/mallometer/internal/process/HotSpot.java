@@ -63,8 +63,8 @@ final class HotSpot {
   }
 
   /**
-   * Returns the setting that determines the largest heap. The default percentage of the JVM is no
-   * setting.
+   * Returns the setting that determines the largest heap. The JVM's default percentage of the
+   * memory does not count as a setting.
    */
   private static String heapSetting() {
     if (ifSet("MaxHeapSize").isPresent()) {

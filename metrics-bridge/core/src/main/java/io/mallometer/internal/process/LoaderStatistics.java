@@ -32,13 +32,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoaderStatistics {
 
-  /** The longest pause of the program, in seconds. */
+  /** The longest time for which a reading may stop the program, in seconds. */
   static final double BUDGET_SECONDS = 0.02;
 
   private static final double SECONDS_PER_CLASS = 1e-6;
   private static final long HELD_NANOS = 30_000_000_000L;
 
-  /** The time for which no reading follows one that exceeded the budget. */
+  /** The time, after a reading that exceeded the budget, during which nothing is read. */
   private static final long REFUSED_NANOS = 3_600_000_000_000L;
 
   /**

@@ -20,9 +20,9 @@ record MallocFacts(
     OptionalLong liveBytes, long footprintBytes, long tableBytes, SlotPages slots, boolean glibc) {
 
   /**
-   * Returns the most bytes that the library takes besides its file, its tables, its slots and its
-   * ranges. A library that reports ranges of its own reports all of them, but for tables of scopes
-   * beyond its room for some three hundred ranges.
+   * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
+   * its tables and its slots, or 0 if the library reports the ranges that it mapped. It has room
+   * for some three hundred ranges, so tables of further scopes may be missing.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -208,9 +208,10 @@ final class MappedChunks {
   }
 
   /**
-   * Returns the end of the main arena's memory that begins at a page; the address of the page if
-   * none begins there. The program allocates and frees chunks during the search. So if a long chain
-   * breaks, or is too long to be followed, the memory extends to the end of the mapping.
+   * Returns the end of the main arena's memory that begins at a page; the address of the page if no
+   * such memory begins there. Follows the chunks, each of which leads to the next. The program
+   * allocates and frees chunks meanwhile. So if the chunks become invalid after many valid ones, or
+   * are too many to be followed, the memory extends to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -237,9 +238,9 @@ final class MappedChunks {
     }
 
     /**
-     * Returns the end of the chain if it is a page boundary, and otherwise the end of the mapping.
-     * Returns the beginning of the chain if the chain is too short, or if the word before the size
-     * of its first chunk is not 0.
+     * Returns the end of the last chunk if it is a page boundary, and otherwise the end of the
+     * mapping. Returns the beginning of the first chunk if there are too few chunks, or if the word
+     * before the first chunk's size is not 0.
      */
     long end() {
       while (at < limit && (at > begin || word(at) == 0) && step()) {

@@ -61,8 +61,8 @@ final class MappingKinds {
   static final String JAVA_HEAP = "java_heap";
 
   /**
-   * The name of the piece that is the class space, in the form of the kernel's names. The constants
-   * below name other pieces.
+   * The name that a mapping gets for the class space, in the form of the kernel's names. The
+   * constants below are names for other memory.
    */
   static final String CLASS_SPACE = "[anon: class space]";
 
@@ -81,7 +81,7 @@ final class MappingKinds {
   private final Map<String, Kind> byName;
 
   /**
-   * Creates the kinds of a process' mappings.
+   * Prepares to find the kinds of a process' mappings.
    *
    * @param mappings all mappings, ascending by address, cut where memory of another kind begins
    * @param jvm facts about the JVM

@@ -13,19 +13,24 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A piece of a mapping, the kind of its memory, and the range of a call in which it lies.
+ * A piece of a mapping, with the kind of its memory.
  *
- * @param range the range; empty if the library recorded no call that mapped this memory
+ * @param range the range of addresses, mapped by one call, in which the piece lies; empty if the
+ *     library recorded no such call
  */
 record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
 
-  /** The kinds that rules derive only from the shape and the neighbours of anonymous memory. */
+  /**
+   * The kinds that {@link MappingKinds} derives only from the shape and the neighbours of anonymous
+   * memory.
+   */
   private static final Set<Kind> BY_SHAPE =
       EnumSet.of(Kind.UNKNOWN, Kind.STRUCTURE, Kind.FILE, Kind.METASPACE, Kind.CLASS_SPACE);
 
   /**
-   * The kinds of what HotSpot's functions reserve, by the beginning of their names. Most of these
-   * functions are in {@code .symtab} only, so a JVM without that section has no such frames.
+   * The kinds of memory that HotSpot's functions reserve, by the beginning of the functions' names.
+   * Most of these functions are in {@code .symtab} only, so a JVM without that section has no such
+   * frames.
    */
   private static final Map<String, Kind> RESERVING = new LinkedHashMap<>();
 
@@ -43,8 +48,8 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
    * Returns the pieces with their kinds.
    *
    * @param pieces the mappings, cut at the bounds of the ranges
-   * @param rules the kinds by the rules, by the first address; a piece without an entry has the
-   *     kind of the piece before it
+   * @param rules the kinds that {@link MappingKinds} finds, by the first address of the mapping; a
+   *     piece without an entry has the kind of the piece before it
    * @param ranges the ranges, ascending by address
    */
   static List<Piece> of(List<Mapping> pieces, Map<Long, Kind> rules, List<MappedRange> ranges) {
@@ -67,8 +72,9 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns whether frames decide on all memory of the JVM: whether its start was recorded, with
-   * its symbols. After an attach frames decide only on what was reserved since.
+   * Returns whether the stacks of the calls that mapped memory show the kinds of all memory of the
+   * JVM: whether the start of the JVM was recorded, and its functions have names. After an attach,
+   * the stacks show only the kinds of memory that was reserved since then.
    */
   static boolean byFrames(List<MappedRange> ranges) {
     return ranges.stream()
@@ -81,9 +87,9 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory in a range. The stack of the call that reserved the range decides
-   * where the rules have only the shape of anonymous memory. If the JVM made the call and no frame
-   * tells for what, the rules decide whether the memory is class metadata.
+   * Returns the kind of memory in a range. Where the rules know only the shape of anonymous memory,
+   * the stack of the call that reserved the range decides. If the JVM made the call, and no frame
+   * shows the purpose, the rules decide whether the memory is class metadata.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {
@@ -102,7 +108,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
     return reserved(range).orElse(metadata ? byRules : Kind.STRUCTURE);
   }
 
-  /** Returns the kind of what the innermost known function of HotSpot reserves. */
+  /**
+   * Returns the kind of memory that the innermost known function of HotSpot in the stack reserves;
+   * empty if no function is known.
+   */
   private static Optional<Kind> reserved(MappedRange range) {
     for (StackFrame frame : range.frames()) {
       for (Map.Entry<String, Kind> function : RESERVING.entrySet()) {

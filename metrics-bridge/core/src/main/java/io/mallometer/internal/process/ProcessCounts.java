@@ -42,7 +42,8 @@ public record ProcessCounts(
   }
 
   /**
-   * Returns these counts with the largest pools that have several threads, read at the same time.
+   * Returns these counts with the numbers of threads of the largest pools that have several
+   * threads, read at the same time.
    */
   public ProcessCounts with(ThreadStacks stacks) {
     return new ProcessCounts(

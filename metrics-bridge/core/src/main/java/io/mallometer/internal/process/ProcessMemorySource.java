@@ -264,8 +264,8 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the library's reason why mappings have no call sites, or that the frames of the JVM's
-   * calls are unknown; empty if both are known.
+   * Returns why mappings have no call sites, or why the frames of the JVM do not show the kinds of
+   * its memory; empty if both are known.
    */
   private static String reason(String remark, CallSites sites, List<MappedRange> ranges) {
     int begin = remark.indexOf("mappings are not recorded");

@@ -16,9 +16,9 @@ import java.util.Optional;
 /**
  * Attributes the resident bytes to the code that requested them.
  *
- * <p>A {@link Piece} in a range with a call site gets the stack of that call, under a frame with
- * its kind. A mapped file gets a frame with its name. Any other piece gets only the frame with its
- * kind.
+ * <p>A {@link Piece} gets the stack of the call that mapped it, below a frame with the piece's
+ * kind, if the library recorded the call. A mapped file gets a frame with its name. Any other piece
+ * gets only the frame with its kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
@@ -87,7 +87,8 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      // The C library maps stacks without calling a hook, even if the library was preloaded.
+      // Thread stacks do not get this frame, because even a preloaded library does not see them:
+      // the C library maps them without calling a hook.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (glibc) {

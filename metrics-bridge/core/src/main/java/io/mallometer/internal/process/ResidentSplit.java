@@ -122,7 +122,10 @@ final class ResidentSplit {
     return ResidentOrigins.of(pieces, malloc.unlistedBytes(ranges), sites, malloc, attached);
   }
 
-  /** Returns the pieces of the mappings by kind, cut also at the bounds of the ranges. */
+  /**
+   * Returns the pieces of the mappings with their kinds. The mappings are also cut at the bounds of
+   * the ranges.
+   */
   private List<Piece> pieces(
       List<Mapping> mappings,
       AddressSpace memory,
@@ -161,7 +164,6 @@ final class ResidentSplit {
     return told;
   }
 
-  /** Returns the bytes of each part. */
   Map<ResidentPart, Long> parts() {
     return parts;
   }

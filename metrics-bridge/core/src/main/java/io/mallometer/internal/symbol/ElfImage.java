@@ -54,8 +54,8 @@ final class ElfImage {
   private record Segment(int type, long offset, long address, long fileBytes, long memoryBytes) {}
 
   /**
-   * The entries of the dynamic section, with positions in place of addresses; -1 for absent
-   * entries.
+   * The entries of the dynamic section. Each address is converted to its position in the image;
+   * absent entries are -1.
    */
   private record Dynamic(
       long symbols, long strings, long stringsBytes, long hash, long gnuHash, long soname) {}
@@ -327,7 +327,7 @@ final class ElfImage {
     return (symbols[at + 17] & 0xf0 | symbols[at + 18] | symbols[at + 19]) != 0;
   }
 
-  /** Returns the number of symbols, which only the hash tables contain. */
+  /** Returns the number of symbols. Only the hash tables contain this number. */
   private long symbolCount(Dynamic dynamic) {
     if (dynamic.hash() >= 0) {
       return Math.max(0, word(dynamic.hash() + 4));

@@ -25,7 +25,6 @@ final class FrameTable {
     return named[slot(frame)];
   }
 
-  /** Adds or replaces a frame. */
   void put(long frame, StackFrame name) {
     int slot = slot(frame);
     if (named[slot] == null) {

@@ -303,7 +303,7 @@ final class ItaniumName extends MangledName {
     return prefix;
   }
 
-  /** Returns the prefix with the next component. */
+  /** Reads the next component of a name, and returns the prefix with this component. */
   private Name component(Name prefix) {
     if (skip("St")) {
       return new Name("std").in(prefix.text());
@@ -357,7 +357,7 @@ final class ItaniumName extends MangledName {
   /**
    * Reads one component of a name.
    *
-   * @param scope the name of constructors in this scope
+   * @param scope the name of the enclosing class, which is also the name of its constructors
    */
   private Name unqualified(String scope) {
     // Skips the mark of a friend function that is defined in a class.

@@ -32,7 +32,7 @@ public final class JavaNames {
   private static final int FEWEST_HASH_DIGITS = 6;
   private static final int MOST_HASH_DIGITS = 8;
 
-  /** Patterns, compiled for the first class with a mark. */
+  /** Patterns, compiled when the first class name contains one of {@link #MARKS}. */
   private static final class Patterns {
 
     static final Pattern CGLIB =
@@ -62,7 +62,7 @@ public final class JavaNames {
 
   private JavaNames() {}
 
-  /** Returns the stable name of a class. */
+  /** Returns the name of a class without the numbers that differ between runs. */
   public static String ofClass(String name) {
     String stable = withoutLambdaNumber(withoutAddress(name));
     return hasMark(stable) ? withoutNumbers(stable) : stable;
@@ -107,7 +107,7 @@ public final class JavaNames {
     return false;
   }
 
-  /** Returns the stable name of a method. */
+  /** Returns the name of a method without the numbers that differ between runs. */
   public static String ofMethod(String name) {
     int numbers = name.startsWith(LAMBDA_METHOD) ? startOfNumbers(name) : name.length();
     return numbers == name.length() ? name : name.substring(0, startOfHash(name, numbers));

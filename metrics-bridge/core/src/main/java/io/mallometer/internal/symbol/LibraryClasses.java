@@ -32,7 +32,7 @@ final class LibraryClasses implements Predicate<String> {
   private static final List<String> OF_APPLICATION = List.of("BOOT-INF/classes", "WEB-INF/classes");
   private static final List<String> OF_LIBRARIES = List.of("BOOT-INF/lib/", "WEB-INF/lib/");
 
-  /** The classes of this process. */
+  /** The rule for the classes of this process. */
   static final LibraryClasses OF_THIS_PROCESS =
       new LibraryClasses(
           System.getProperty("sun.java.command", ""),
@@ -128,7 +128,7 @@ final class LibraryClasses implements Predicate<String> {
     return className.replace('.', '/') + ".class";
   }
 
-  /** Returns the path of the jar that contains a place. */
+  /** Returns the path of the jar in a URL of a class file; a dash if the file is not in a jar. */
   private static String jar(String place) {
     int end = place.indexOf('!');
     return place.startsWith("jar:") && end > 0 ? place.substring("jar:file:".length(), end) : "-";
@@ -141,7 +141,7 @@ final class LibraryClasses implements Predicate<String> {
     return second < 0 ? "" : className.substring(0, second + 1);
   }
 
-  /** Returns the place of a class file in the loaders that threads of the application use. */
+  /** Returns the URL of a class file by the class loaders that threads of the application use. */
   private static @Nullable URL resourceOfOthers(String file) {
     for (ClassLoader loader : loadersOfThreads()) {
       URL place = loader.getResource(file);

@@ -82,8 +82,8 @@ final class ModuleSymbols {
 
   private Entry load(RecordedModule module, @Nullable Entry previous, long[] asked) {
     Entry read = read(module, asked);
-    // The module may have been unloaded since its SONAME was read. It keeps the name from the
-    // SONAME.
+    // The module may have been unloaded since its SONAME was read. Its entry keeps the name that
+    // the SONAME gave.
     Entry entry =
         previous == null || !previous.named() || read.named()
             ? read

@@ -44,7 +44,6 @@ public final class RecordedFrame {
     return index == UNKNOWN_INDEX ? -1 : index;
   }
 
-  /** Returns a Java frame. */
   public static long ofJava(int method, int bytecodeIndex) {
     return Long.MIN_VALUE | (method & 0xffff_ffffL) << INDEX_BITS | (bytecodeIndex & UNKNOWN_INDEX);
   }

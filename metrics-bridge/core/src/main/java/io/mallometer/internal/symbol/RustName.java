@@ -87,7 +87,7 @@ final class RustName extends MangledName {
     return left(path);
   }
 
-  /** Skips the location of an implementation, which is not part of its name. */
+  /** Skips the path of an {@code impl} block, which is not part of the name. */
   private void implementation() {
     if (peek() == 's') {
       disambiguator();
@@ -159,7 +159,7 @@ final class RustName extends MangledName {
     throw new Unreadable();
   }
 
-  /** Moves to the target of a reference, and returns the end of the reference. */
+  /** Moves to the target of a back reference, and returns the end of the back reference. */
   private int reference() {
     int start = at - 1;
     long target = number();

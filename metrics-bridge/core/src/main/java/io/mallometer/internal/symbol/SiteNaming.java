@@ -134,7 +134,7 @@ public final class SiteNaming {
   }
 
   /**
-   * Creates a rule with a test's own classes.
+   * Creates a rule with a test's own distinction of library classes.
    *
    * @param isLibrary whether a class belongs to a library
    */
@@ -291,8 +291,8 @@ public final class SiteNaming {
   }
 
   /**
-   * Returns the first native frame outside of the runtime that does not only pass a request on from
-   * the same library.
+   * Returns the first native frame outside of the runtime. Skips functions that only pass on a
+   * request of the same library.
    */
   private static @Nullable StackFrame firstNative(List<StackFrame> frames) {
     StackFrame asking = null;

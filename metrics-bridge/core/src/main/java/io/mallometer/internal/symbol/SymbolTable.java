@@ -60,7 +60,6 @@ final class SymbolTable {
     this.names = names;
   }
 
-  /** Returns the number of functions. */
   int size() {
     return starts.length;
   }

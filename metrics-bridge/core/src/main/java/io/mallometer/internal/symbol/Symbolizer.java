@@ -47,7 +47,7 @@ public final class Symbolizer {
    * Creates a symbolizer.
    *
    * @param modules the modules of the process
-   * @param methods finds the method of a number; a number never changes its method
+   * @param methods finds the method of a number; a number always means the same method
    * @param images the sources of the modules' bytes
    */
   public Symbolizer(

@@ -133,7 +133,6 @@ public final class HumanText {
     return (value < 10 ? "0" : "") + value;
   }
 
-  /** Returns day and time. */
   public static String date(Instant instant) {
     return Times.DATE.format(instant);
   }

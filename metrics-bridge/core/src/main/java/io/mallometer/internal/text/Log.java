@@ -20,7 +20,6 @@ public final class Log {
     this.name = name;
   }
 
-  /** Returns the log of a class. */
   public static Log of(Class<?> type) {
     return new Log(type.getName());
   }
@@ -45,7 +44,6 @@ public final class Log {
     log(Level.DEBUG, message, cause);
   }
 
-  /** Logs at a level. */
   public void log(Level level, String message, @Nullable Throwable cause) {
     try {
       System.getLogger(name).log(level, message, cause);

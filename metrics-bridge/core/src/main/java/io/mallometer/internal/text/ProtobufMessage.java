@@ -16,7 +16,6 @@ public final class ProtobufMessage {
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-  /** Creates an empty message. */
   public ProtobufMessage() {}
 
   /** Adds a number; omits 0. */
@@ -50,7 +49,6 @@ public final class ProtobufMessage {
     return this;
   }
 
-  /** Adds a nested message. */
   public ProtobufMessage message(int field, ProtobufMessage message) {
     tag(field, LENGTH_DELIMITED);
     varint(message.bytes.size());

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Native methods in the library itself ({@code interposer/src/control/java_calls.c}). With a
- * preloaded library they replace JNA, which takes a JVM as long to load as the rest of the bridge
- * takes to start. If the library was opened for an attach, JNA finds the functions and {@link
- * #call} calls them, in 20 ns instead of half a microsecond.
+ * preloaded library they replace JNA, which takes a JVM as long to load as mallometer's own
+ * classes. If the library was opened for an attach, JNA finds the functions and {@link #call} calls
+ * them, in 20 ns instead of half a microsecond.
  *
  * <p>The JVM binds a library's native methods to one class loader. Other class loaders use JNA, and
  * so does a process whose library file was replaced.
@@ -128,7 +128,7 @@ public final class DirectCalls {
    */
   static native int call(long function, long a, long b, long c, long d, long e);
 
-  /** Returns zeroed memory that no collection frees; null if there is none. */
+  /** Returns zeroed memory that garbage collections do not free; null if no memory is available. */
   static native @Nullable ByteBuffer allocate(int bytes);
 
   /** Returns the address of a direct buffer. */
@@ -144,8 +144,8 @@ public final class DirectCalls {
   static native Class<?> @Nullable [] classes(String[] endings);
 
   /**
-   * Returns the bounds of the stack of each thread as two addresses; null if they cannot be read
-   * from the JVM.
+   * Returns, for each thread in turn, the lowest address of its stack and the address after the
+   * highest; null if these cannot be read from the JVM.
    */
   private static native long @Nullable [] stacks(Thread[] threads);
 

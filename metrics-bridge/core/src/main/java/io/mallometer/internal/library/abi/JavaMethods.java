@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class JavaMethods {
 
   /**
-   * If the JVM has returned no name for any of this many methods, it is considered one that returns
-   * none.
+   * The number of methods after which, if none of them had a name, the JVM is considered to return
+   * no names.
    */
   private static final int ENOUGH = 100;
 

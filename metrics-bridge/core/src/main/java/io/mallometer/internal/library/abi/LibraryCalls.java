@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * 30 to 70 ms.
  *
  * <p>{@code Availability} is the first user of this class, after it has found that the library has
- * the bridge's version and so all functions. If a function is missing nevertheless, or JNA is
- * needed and missing, the initialization fails with a {@link LinkageError}.
+ * the version of this Java code and so all functions. If a function is missing nevertheless, or JNA
+ * is needed and missing, the initialization fails with a {@link LinkageError}.
  */
 final class LibraryCalls {
 

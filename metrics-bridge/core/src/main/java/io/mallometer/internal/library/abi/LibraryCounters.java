@@ -9,7 +9,6 @@ final class LibraryCounters {
 
   private LibraryCounters() {}
 
-  /** Returns the counters of the process. */
   static NativeCounters process(Abi.Counters read) {
     Baseline baseline = baseline(read);
     boolean known = complete(read) && baseline.known();

@@ -21,7 +21,7 @@ public final class LibraryHandle {
 
   public static final String VERSION_FUNCTION = "mallometer_abi_version";
 
-  /** The version of the library's interface that the bridge was built for. */
+  /** The version of the library's interface that this Java code was built for. */
   public static final int VERSION = Abi.ABI_VERSION;
 
   /** The kernel's suffix for the path of a file that was deleted or replaced. */
@@ -123,7 +123,7 @@ public final class LibraryHandle {
         .or(() -> ProcFiles.mappedFiles().flatMap(LibraryHandle::mappedLibrary));
   }
 
-  /** Returns the path of the mapped library, as it was when it was opened. */
+  /** Returns the path at which the mapped library was opened. */
   public static Optional<String> mappedLibrary(String maps) {
     String line = lineOfLibrary(maps);
     return line.isEmpty()
@@ -131,7 +131,7 @@ public final class LibraryHandle {
         : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
   }
 
-  /** Returns the last line that ends in the library's name; empty if there is none. */
+  /** Returns the last line whose file has the library's name; empty if there is none. */
   public static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
     for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {

@@ -7,7 +7,10 @@ import io.mallometer.internal.leak.evidence.SearchedObject;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Makes the library search memory for lost objects. Thread-safe. */
+/**
+ * Makes the library search the process's memory for pointers to objects: an object to which no
+ * pointer is found is lost. Thread-safe.
+ */
 final class LibraryMemorySearch {
 
   private static final int MOST_OBJECTS = 8_192;

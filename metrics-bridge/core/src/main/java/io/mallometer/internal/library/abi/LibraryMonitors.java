@@ -39,8 +39,8 @@ final class LibraryMonitors {
 
   RequestWatch watch(
       long bytes, int thread, Function<long[], List<StackFrame>> frames, Supplier<String> status) {
-    // The buffer is allocated before the watch opens, so that a reading makes no request of its
-    // own.
+    // The buffer is allocated before the watch opens, so that reading causes no memory request of
+    // its own.
     ByteBuffer events = Structs.keep(MOST_EVENTS * Abi.Event.BYTES);
     int opened = LibraryFunctions.mallometer_threshold_open(bytes, thread);
     if (opened > 0) {

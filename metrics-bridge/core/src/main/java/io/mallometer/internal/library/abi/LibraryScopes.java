@@ -37,7 +37,11 @@ final class LibraryScopes {
   private final Abi.Scope figures = new Abi.Scope(Structs.keep(Abi.Scope.BYTES));
   private final long address = Structs.address(figures.memory());
 
-  /** Creates scopes whose call sites the supplier reads. */
+  /**
+   * Creates the object, without an open scope.
+   *
+   * @param callSites reads the call sites, by which the memory that a scope retains is named
+   */
   LibraryScopes(Supplier<CallSites> callSites) {
     this.callSites = callSites;
   }

@@ -50,7 +50,6 @@ final class LoadedModules implements Modules {
     this.nanoTime = nanoTime;
   }
 
-  /** Returns the number of modules. */
   synchronized int count() {
     return known.size();
   }

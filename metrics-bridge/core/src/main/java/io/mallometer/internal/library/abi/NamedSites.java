@@ -31,13 +31,11 @@ final class NamedSites {
 
   private int replaced;
 
-  /** Returns whether the site is known. */
   boolean contains(int number) {
     int place = SampledObject.arrayIndex(number);
     return place < stacks.length && stacks[place] != null && numbers[place] == number;
   }
 
-  /** Adds or replaces a site. */
   void put(int number, List<StackFrame> stack, SiteNaming naming) {
     int place = SampledObject.arrayIndex(number);
     if (place >= stacks.length) {

@@ -53,10 +53,7 @@ final class ObservationStart {
     result = start.getAsInt();
   }
 
-  /**
-   * Withdraws the request. The request of another copy of the bridge, in another class loader,
-   * stays.
-   */
+  /** Withdraws the request. The request of another class loader that uses mallometer stays. */
   void takeBack() {
     if (result == 0) {
       stop.getAsInt();

@@ -22,8 +22,9 @@ import java.util.function.Supplier;
 /**
  * Reads the library's observation of the use of objects.
  *
- * <p>A reading copies the live samples, 56 bytes each, and the evidence of the sites, 624 bytes
- * each, through buffers of a bounded size. Thread-safe. The library must be in the process.
+ * <p>A reading copies the live samples, 56 bytes each, and the observed idle times and counts of
+ * each site, 624 bytes, through buffers of a bounded size. Thread-safe. The library must be in the
+ * process.
  */
 final class ObservedUse {
 
@@ -37,7 +38,7 @@ final class ObservedUse {
 
   /**
    * The most readings of the samples in one call. A reading is repeated if a collection of the old
-   * generation began meanwhile, because cleaners then free samples.
+   * generation began meanwhile, because cleaners then free sampled objects.
    */
   private static final int READINGS = 3;
 
@@ -79,8 +80,8 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // An epoch lasts at least this multiple of the CPU time that reading the accessed bits takes. A
-    // time scale makes epochs shorter, so it reduces this multiple in the same ratio.
+    // An epoch lasts at least this multiple of the CPU time that reading the accessed bits takes.
+    // If {@code shortest} is below the default, the multiple is reduced in the same ratio.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));
@@ -93,7 +94,7 @@ final class ObservedUse {
   }
 
   /**
-   * Reads the live samples and the evidence of their sites.
+   * Reads the live sampled objects, and what was observed of the objects of their sites.
    *
    * @param counters reads the exact counters, which takes microseconds; called before the objects
    *     are read
@@ -159,7 +160,7 @@ final class ObservedUse {
         row.otherwiseBytes());
   }
 
-  /** Returns whether a collection of the old generation has begun since a reading. */
+  /** Returns whether a collection of the old generation has begun since the given reading. */
   private boolean isOutdated(Cleaning cleaning) {
     return cleaning.reason().isEmpty()
         && LibraryFunctions.mallometer_collections(Structs.address(collections.memory()), 0, 0) >= 0

@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The call sites that the library records, with names.
  *
- * <p>A site's stack never changes, so it is read and named once; a reading then copies the sums,
- * which takes about a microsecond a site. Names of methods are requested between readings, before
- * their classes may be unloaded.
+ * <p>A site's stack never changes, so the stack is read and named once. Each reading then copies
+ * the site's sums over its samples, which takes about a microsecond a site. Names of methods are
+ * requested between readings, before their classes may be unloaded.
  *
  * <p>Thread-safe. Only for a library that counts.
  */
@@ -149,7 +149,7 @@ final class RecordedCallSites {
 
   private Map<String, String> buildIds = Map.of();
 
-  /** The {@link LoadedModules#changes} at which the build ids were read. */
+  /** The value of {@link LoadedModules#changes} when the build ids were read; -1 before. */
   private int buildIdsOf = -1;
 
   private List<String> namedBy = List.of();
@@ -383,7 +383,9 @@ final class RecordedCallSites {
     return ranges;
   }
 
-  /** Names the sites that have no name yet. Returns whether there were any. */
+  /**
+   * Names the call sites of the ranges, except those that have names. Returns whether it named any.
+   */
   private boolean nameSitesOf(List<RangeOfSite> ranges) {
     Map<Integer, long[]> unnamed = new LinkedHashMap<>();
     for (RangeOfSite range : ranges) {

@@ -26,7 +26,10 @@ final class ResidentShares {
   /** The most samples that one reading looks up, each by a system call of some microseconds. */
   static final int MOST_SAMPLES = 4_096;
 
-  /** The most pages of all samples together: their entries take some milliseconds to read. */
+  /**
+   * The most pages that one reading looks up for all samples together: reading their entries takes
+   * some milliseconds.
+   */
   static final int MOST_PAGES = 262_144;
 
   /** An object of at least this many bytes gets a mapping of its own from glibc, on new pages. */
@@ -113,7 +116,9 @@ final class ResidentShares {
     return chosen;
   }
 
-  /** Returns the most samples of a site that may be looked up, so that each site gets a share. */
+  /**
+   * Returns how many samples of each site may be looked up, so that no site uses up the lookups.
+   */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];
     for (int i = 0; i < count; i++) {

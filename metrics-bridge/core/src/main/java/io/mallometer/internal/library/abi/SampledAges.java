@@ -36,7 +36,7 @@ final class SampledAges {
   }
 
   /**
-   * Returns the ages by the number of the site.
+   * Returns the ages of the live sampled objects of each site.
    *
    * @param objects an array of {@code struct mallometer_object}
    * @param count its elements

@@ -6,9 +6,9 @@ import io.mallometer.model.Estimate;
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
  * <p>The library's variance does not cover the allocations since the last sample, which the
- * estimate lacks. So the square of the amount for which a mean sample stands is added. This term is
- * smaller for large samples and 0 from the size of the interval on, because such allocations are
- * hardly ever left out.
+ * estimate lacks. So the square of the amount for which a mean sample stands is added to the
+ * variance. This term is smaller for large samples and 0 from the size of the interval on, because
+ * such allocations are hardly ever left out.
  */
 final class SiteEstimates {
 

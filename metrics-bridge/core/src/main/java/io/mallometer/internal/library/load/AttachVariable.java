@@ -49,7 +49,10 @@ public final class AttachVariable {
     return Optional.of(OFF.contains(word) ? setting : setting + " is none of auto, early and off");
   }
 
-  /** Returns whether a value allows attaching without naming a mode. */
+  /**
+   * Returns whether a value is one of the words that allow attaching but name no mode of attaching,
+   * such as {@code true}.
+   */
   public static boolean isOn(String value) {
     return ON.contains(word(value));
   }

@@ -187,7 +187,7 @@ final class Availability {
   }
 
   /**
-   * Links to the library.
+   * Links to the functions of the library.
    *
    * @param unpacked the path of the library, if it has to be opened first
    */

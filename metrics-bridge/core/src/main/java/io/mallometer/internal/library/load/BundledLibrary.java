@@ -30,11 +30,11 @@ import java.util.Set;
  * directory of mode 0700 that belongs to this user and is not a symbolic link. The place is stable:
  * its name is a hash of the content, so a printed command stays valid, and another version has
  * another place. The file is verified: an existing one is compared byte by byte, and replaced by an
- * atomic rename if it differs; two JVMs that unpack at once write the same bytes to the same name.
+ * atomic rename if it differs; two JVMs that unpack at the same time write the same bytes to the
+ * same name.
  */
 public final class BundledLibrary {
 
-  /** The name of the file. */
   public static final String FILE_NAME =
       Experimental.isMacos() ? "libmallometer.dylib" : "libmallometer.so";
 
@@ -88,7 +88,7 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /** Returns whether the jar has a library for a platform, and it may be loaded there. */
+  /** Returns whether the jar has a library for a platform, and the library may be loaded there. */
   static boolean existsFor(Platform platform) {
     return Experimental.allows(platform.os())
         && BundledLibrary.class.getResource(resource(platform)) != null;
@@ -116,8 +116,8 @@ public final class BundledLibrary {
   }
 
   /**
-   * Writes the file into a directory from which it can be mapped, by an atomic rename, and verifies
-   * it.
+   * Writes the file into a directory by an atomic rename, and verifies it. Refuses a directory from
+   * which no library can be mapped.
    */
   private static Path place(byte[] library, Path directory) throws IOException {
     refuseUnusable(directory);

@@ -32,8 +32,8 @@ final class Mounts {
   }
 
   /**
-   * Returns whether a path lies on a file system whose files are lost when a container or a machine
-   * ends.
+   * Returns whether a path lies on a file system whose files are lost when a container ends or the
+   * machine restarts.
    */
   static boolean temporary(String mountinfo, Path path) {
     String mount = mountOf(mountinfo, path);

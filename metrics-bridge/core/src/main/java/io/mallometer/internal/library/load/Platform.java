@@ -8,7 +8,8 @@ import java.util.Locale;
  *
  * @param os {@code "linux"}, {@code "macos"}, {@code "windows"}, or another name in lower case
  * @param architecture {@code "x86-64"}, {@code "aarch64"}, or another name in lower case
- * @param musl whether the C library is musl, for which the same library serves if it is preloaded
+ * @param musl whether the C library is musl; it uses the same native library as glibc, but only
+ *     preloaded
  */
 record Platform(String os, String architecture, boolean musl) {
 
@@ -29,7 +30,6 @@ record Platform(String os, String architecture, boolean musl) {
     return os + "-" + architecture;
   }
 
-  /** Returns the name of the library's file. */
   String libraryFile() {
     return isMacos() ? "libmallometer.dylib" : "libmallometer.so";
   }

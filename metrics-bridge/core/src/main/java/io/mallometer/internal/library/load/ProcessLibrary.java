@@ -28,8 +28,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The library of this process, which may be opened while it runs: by {@link #attach}, or by another
- * class loader of this JVM. A library that cannot be reached is absent with a reason.
+ * The library of this process, which may be opened while the process runs: by {@link #attach}, or
+ * by another class loader of this JVM. A library that cannot be reached is absent with a reason.
  */
 public final class ProcessLibrary implements NativeLibrary {
 
@@ -46,7 +46,7 @@ public final class ProcessLibrary implements NativeLibrary {
     return latest().read(time);
   }
 
-  /** Returns the library; looks once for one that another class loader has attached. */
+  /** Returns the library; looks once for a library that another class loader has attached. */
   private NativeLibrary latest() {
     NativeLibrary known = current;
     return known.present() || lookedFor || !LibraryHandle.attached() ? known : found();
