@@ -74,7 +74,8 @@ public abstract class FaceContract {
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /**
-   * Opens the face under test over a facade. Each number that the face shows has the common labels.
+   * Opens the face under test, which shows the figures of {@code mallometer}. Each number that the
+   * face shows has the common labels.
    */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
@@ -337,7 +338,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** The process is uncounted, attached, detached, and attached again with an unknown baseline. */
+  /** The library is absent, attached, detached, and attached again with an unknown baseline. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -739,7 +740,7 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
-  /** Returns a facade that has read these call sites before its latest poll. */
+  /** Returns {@code mallometer} after it has read these call sites and polled again. */
   private FakeMallometer knowing(CallSites sites) {
     mallometer.setSites(sites);
     polled();

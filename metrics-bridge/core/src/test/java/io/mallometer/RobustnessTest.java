@@ -122,7 +122,8 @@ class RobustnessTest {
     MemorySource observed =
         source(
             counted -> {
-              // Simulates an application that interrupts its threads, at the worst moment.
+              // Simulates an application that interrupts all threads, just before the memory is
+              // read.
               Thread.currentThread().interrupt();
               ProcessMemory memory = process.read(counted, OptionalLong.empty(), List::of);
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
@@ -149,7 +150,8 @@ class RobustnessTest {
         List<MetricFamilySamples> families = inANewThread(collector::collect);
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
-        // Waits for more readings than are needed, because the last one may not be published yet.
+        // The figures of the last of these readings may not be published yet; those of earlier ones
+        // are.
         library.awaitReadings(4);
 
         assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);

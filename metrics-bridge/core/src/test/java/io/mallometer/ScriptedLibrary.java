@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A fake library that also counts its calls, and runs code of the test in the middle of them. */
+/** A fake library that also counts some calls, and runs code of the test during some calls. */
 public final class ScriptedLibrary extends FakeLibrary {
 
   private volatile OwnerSearch ownerSearch = OwnerSearch.none("nothing can be searched");
@@ -53,7 +53,7 @@ public final class ScriptedLibrary extends FakeLibrary {
     return callSiteReadings.get();
   }
 
-  /** Returns how often new methods were named. */
+  /** Returns how often {@link #nameMethods} was called. */
   public int methodNamings() {
     return methodNamings.get();
   }

@@ -29,7 +29,10 @@ final class RecordedInput {
 
   private RecordedInput() {}
 
-  /** Returns the input of the rules, with the default options and without a previous run. */
+  /**
+   * Returns the input of the rules of the diagnosis, with the default options and without a
+   * previous run.
+   */
   static DiagnosisInput of(JsonNode json) throws ReflectiveOperationException {
     JsonNode row = json.path("firstRow");
     DiagnosisInput read = (DiagnosisInput) value(json, DiagnosisInput.class);

@@ -158,8 +158,8 @@ class LeakDetectorTest {
 
   /**
    * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. The objects of the
-   * first 10 min got no slot, and the last objects are younger than the threshold: 84 of 150
-   * objects are observed and old enough.
+   * first 10 min are not observed, and the last objects are younger than the threshold. Of 150
+   * objects, 84 are observed and old enough.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -180,7 +180,7 @@ class LeakDetectorTest {
             "Tables.load holds 38 MiB allocated between 00:00 and 00:24 UTC: 84 of 84 observed"
                 + " objects were not accessed since they were allocated");
     assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
-    // The estimate covers all objects older than the threshold, with a slot or without.
+    // The estimate covers all objects older than the threshold, observed or not.
     assertThat(verdict.suspected().bytes().value()).isBetween(143 * 256.0 * KIB, 145 * 256.0 * KIB);
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
@@ -204,8 +204,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site has lost 32 MiB, of which 6 MiB are idle for longer than the threshold. Garbage
-   * contains the addresses of 8 of the 128 objects.
+   * The site has 128 live objects, 32 MiB in total. The program has lost the addresses of all of
+   * them; only garbage still contains 8 of the addresses. Of the objects, 6 MiB are idle for longer
+   * than the threshold.
    */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
@@ -219,7 +220,10 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** The site has lost 24 MiB. The addresses of the site's other 8 MiB exist. */
+  /**
+   * The program has lost the addresses of 24 MiB of objects. Of the other 8 MiB, searches find the
+   * addresses.
+   */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -228,8 +232,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Makes site 1 lose memory. Searches find the addresses of only {@code withAddress} of the site's
-   * objects.
+   * Gives site 1 {@code count} objects. Searches find the addresses of only {@code withAddress} of
+   * these objects.
    */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
@@ -322,7 +326,10 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** The void time may hide a scan, because its 20 s are more than a hundredth of half an hour. */
+  /**
+   * Accesses are not observed for 20 s (void time). The program may have scanned its objects then,
+   * because 20 s are more than a hundredth of half an hour.
+   */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -331,7 +338,8 @@ class LeakDetectorTest {
     voidEpochs = 4;
     evaluate(20 * MINUTE);
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
-    // A program that scans every 30 min, and scanned at minute 20, would have scanned again by now.
+    // A program that scans its objects every 30 min, and did so unseen at minute 20, would have
+    // scanned them again by now.
     assertThat(settled(53 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -364,7 +372,7 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
     // The threshold is four times the time for which freed objects were idle before they were
-    // freed. The sketch's bucket of this time reaches from 362 to 512 s.
+    // freed. That time is known only to be in a bucket from 362 to 512 s.
     assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
@@ -406,7 +414,8 @@ class LeakDetectorTest {
     evaluate(30 * MINUTE - 100);
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
-    // The last 100 s were void, so an object must be 400 s old to have been idle for 300 s.
+    // Accesses were not observed in the last 100 s, so an object must be 400 s old to have been
+    // idle for 300 s.
     assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
     assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
@@ -426,13 +435,16 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count, so idle objects have the same idle time as before these
-    // minutes.
+    // The 40 minutes without observed accesses do not count as idle time. So idle objects have the
+    // same idle time as before these minutes.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
-  /** Four of five epochs are void, so 300 s of idle time take 25 minutes. */
+  /**
+   * Accesses are observed in only one of five epochs, so it takes 25 minutes to observe 300 s of
+   * idle time.
+   */
   @Test
   void idleTimeIsThatInWhichSomethingIsSeenThoughMostEpochsAreVoid() {
     site(1, "Cart.zip");
@@ -470,7 +482,7 @@ class LeakDetectorTest {
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  // ---- Observation without slots
+  // ---- Sites without observed objects
 
   @Test
   void withoutObservationASiteIsAtMostGrowing() {
@@ -599,7 +611,7 @@ class LeakDetectorTest {
 
   /**
    * The parser has two stacks with four idle objects each. A third stack has many objects, but none
-   * in a slot.
+   * is observed.
    */
   @Test
   void stacksWithoutAnObservedObjectDoNotCountAsIdle() {
@@ -715,7 +727,7 @@ class LeakDetectorTest {
     live(1, 10 * 40 * KIB);
     steadily(1, 0, 10, 10, 40 * KIB);
     site(2, "Parser.node");
-    // The third site is unused, so memory is searched.
+    // Memory is searched only if a site is suspected. The third site is unused, and so suspected.
     site(3, "Tables.load");
     steadily(3, 0, 60, 1, 64 * KIB);
     for (double second = 15; second <= 5 * MINUTE; second += 15) {
@@ -925,8 +937,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Each of 20 stacks has too few objects for the verdict growing on this stack alone. Another
-   * stack is unused.
+   * Each of 20 stacks has too few objects for the verdict {@code GROWING} on this stack alone.
+   * Another stack is unused.
    */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
@@ -1292,7 +1304,7 @@ class LeakDetectorTest {
     return new SiteUse(1, 0, null, null, null);
   }
 
-  // ---- Words
+  // ---- The sentence of a verdict
 
   @Test
   void theSentenceSaysWhatWhoHowMuchAndHowFast() {
@@ -1344,8 +1356,8 @@ class LeakDetectorTest {
   // ---- Estimates
 
   /**
-   * A tenth of the objects that are old enough to be idle is used. Objects are sampled and put into
-   * slots at random.
+   * A tenth of the objects that are old enough to be idle is used. The objects to be sampled and
+   * observed are chosen at random.
    */
   @Test
   void theIntervalHoldsTheTruthIn94Of100Cases() {
@@ -1464,7 +1476,10 @@ class LeakDetectorTest {
     assertThat(known.all()).isEmpty();
   }
 
-  /** Objects that were freed late raise the threshold above the age of the process. */
+  /**
+   * Objects that were idle for long before they were freed raise the threshold of idleness above
+   * the age of the process.
+   */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
     site(1, "Cart.zip");
@@ -1475,7 +1490,10 @@ class LeakDetectorTest {
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** The leak has several stacks, and each stack is known in the next run. */
+  /**
+   * The leak has several stacks. The next run recognizes each of these stacks as a leak of this
+   * run.
+   */
   @Test
   void aLeakOfSeveralStacksIsKnownInTheNextRun() {
     detector = new LeakDetector(NO_TIMEOUTS, known);

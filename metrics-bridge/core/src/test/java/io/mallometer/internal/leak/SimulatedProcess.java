@@ -20,9 +20,10 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Simulates a process with many call sites as the library would observe it. Samples are put into
- * slots with the library's probability, epochs of 16 s show which slots were accessed, and some
- * epochs are void. A seed makes the simulation repeatable. The simulation has a clock of its own.
+ * Simulates a process with many call sites as the library would observe it. The library observes
+ * accesses only to samples in slots; it puts samples into slots with a certain probability. At the
+ * end of each epoch of 16 s, it tells which slots were accessed. In some epochs (void ones), it
+ * observes nothing. A seed makes the simulation repeatable. The simulation has a clock of its own.
  */
 final class SimulatedProcess {
 
@@ -33,8 +34,9 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries to put at least this many samples of each site into slots in an epoch
-   * (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live samples of each site in slots.
+   * The library tries to put at least this many samples of each site into slots in an epoch, that
+   * is, to observe accesses to them (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS}
+   * live samples of each site in slots.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 

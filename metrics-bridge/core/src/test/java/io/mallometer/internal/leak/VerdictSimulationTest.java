@@ -21,10 +21,11 @@ import org.junit.jupiter.api.Test;
 /**
  * Simulates two hours of a process with three sites of each kind, judged together with the default
  * options. Measures how many leaks are found, when they are found, and which verdicts they have
- * before. Asserts that hardly any look-alike is called a leak. One of a hundred epochs is void. The
- * simulation runs with ample slots; with scarce slots, so that some objects stand for thousands of
- * others; and as a second run, which knows the leaks of the first. The mix of kinds is invented. It
- * shows which kinds the leak test can distinguish, not how frequent such programs are.
+ * before. Asserts that hardly any healthy site is called a leak. Accesses are not observed in one
+ * of a hundred epochs. The simulation runs three times: with room to observe all sampled objects;
+ * with little room, so that some objects stand for thousands of others; and as a second run, which
+ * knows the leaks of the first. The mix of kinds is invented. It shows which kinds the leak test
+ * can distinguish, not how frequent such programs are.
  */
 @Tag("any-jdk")
 @Tag("long")
@@ -37,7 +38,10 @@ class VerdictSimulationTest {
   private static final double MINUTE = 60;
   private static final double TWO_HOURS = 7_200;
 
-  /** The share of void epochs; {@code -Dsoak.void=0.2} makes it a fifth. */
+  /**
+   * The share of epochs in which no access is observed. For example, {@code -Dsoak.void=0.2} sets
+   * it to a fifth.
+   */
   private static final double VOID_SHARE =
       Double.parseDouble(System.getProperty("soak.void", "0.01"));
 

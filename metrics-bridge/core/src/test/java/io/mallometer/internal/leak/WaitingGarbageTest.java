@@ -340,8 +340,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library also counts for observers that begin later: such an observer knows the collections
-   * before its beginning.
+   * The library counts collections from its own start on. So an instance that begins later also
+   * knows the collections before its beginning.
    */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {

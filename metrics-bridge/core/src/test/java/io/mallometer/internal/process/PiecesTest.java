@@ -58,8 +58,8 @@ class PiecesTest {
   }
 
   /**
-   * If the page table cannot be read, all of the smaller side of a cut counts as resident. The sum
-   * stays the same.
+   * A mapping is cut in two. If the page table cannot be read, the smaller part counts as fully
+   * resident. The sum stays the same.
    */
   @Test
   void residentBytesAddUpWithoutAPageTable() {
