@@ -125,7 +125,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  // ---- Attach from several class loaders at once
+  // ---- Attach from several class loaders at the same time
 
   private static void together(int count) throws Exception {
     List<Supplier<String>> copies = new ArrayList<>();

@@ -189,8 +189,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Returns the allocations of the work in its size class. Asserts that all faces show the same
-   * count.
+   * Returns the allocations of the work in its size class. Asserts that JMX and the metrics
+   * libraries show the same count.
    */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
@@ -217,8 +217,8 @@ class PreloadedJvmTest {
       List<Published> simpleclient) {}
 
   /**
-   * Returns the figures that all faces show of one snapshot. Reads them again if the poller has
-   * polled meanwhile.
+   * Returns the figures that JMX and the metrics libraries show of one snapshot. Reads them again
+   * if the poller has polled meanwhile.
    */
   private Faces faces(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {

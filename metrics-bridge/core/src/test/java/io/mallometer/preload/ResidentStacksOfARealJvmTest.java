@@ -92,7 +92,8 @@ class ResidentStacksOfARealJvmTest {
   }
 
   /**
-   * Returns a JDK of links to another one, with a copy of libjvm.so that has no section headers.
+   * Returns a copy of a JDK that consists of links to its files, except for a copy of libjvm.so
+   * that has no section headers.
    */
   private Path withoutSymbols(Path jdk) throws IOException {
     Path copy = directory.resolve("jdk");

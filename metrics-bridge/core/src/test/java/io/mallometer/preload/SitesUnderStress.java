@@ -157,9 +157,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of objects of the kinds that grow with classes, methods and sites. Each
-   * number is the least of three heap histograms, because a histogram includes garbage if a thread
-   * in a critical section of JNI prevented the collection.
+   * Returns the number of instances of each class whose instances increase with the number of
+   * classes, methods and sites. Each number is the least of three heap histograms, because a
+   * histogram includes garbage if a thread in a critical section of JNI prevented the collection.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());

@@ -38,7 +38,9 @@ class WhenThingsGoWrongTest {
     library = BundledLibrary.extract(directory.resolve("library"));
   }
 
-  /** Returns a copy without the native methods of the bridge, which then needs JNA. */
+  /**
+   * Returns a copy of the library without the native methods for the bridge, which then needs JNA.
+   */
   private Path olderLibrary() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
     return Files.writeString(
