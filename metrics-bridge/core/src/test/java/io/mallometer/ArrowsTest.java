@@ -67,7 +67,10 @@ class ArrowsTest {
           ROOT + ".push",
           ROOT + ".view");
 
-  /** The packages that a face may use: the API's packages, and code that formats figures. */
+  /**
+   * The packages on which a face (a package that shows figures, such as JMX) may depend: the API's
+   * packages, and code that formats figures.
+   */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 

@@ -68,13 +68,11 @@ public final class ChildJvm {
     return attaches ? this : preload(library);
   }
 
-  /** Sets one environment variable. */
   public ChildJvm environment(String name, String value) {
     process.environment().put(name, value);
     return this;
   }
 
-  /** Adds options of the JVM. */
   public ChildJvm options(String... more) {
     options.addAll(Arrays.asList(more));
     return this;
@@ -85,7 +83,6 @@ public final class ChildJvm {
     return options("-XX:TieredStopAtLevel=4");
   }
 
-  /** Removes all options that were set before. */
   public ChildJvm withoutOptions() {
     options.clear();
     return this;

@@ -259,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * The first reading of a kind loads classes, which is slow while the application starts up. So
-   * the first readings of memory and of call sites take place in different polls.
+   * The first reading of memory and the first reading of call sites load classes, which is slow
+   * while the application starts up. So the two readings take place in different polls.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {

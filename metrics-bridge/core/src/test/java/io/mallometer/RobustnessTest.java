@@ -150,8 +150,7 @@ class RobustnessTest {
         List<MetricFamilySamples> families = inANewThread(collector::collect);
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
-        // The figures of the last of these readings may not be published yet; those of earlier ones
-        // are.
+        // Of these four readings, the last one may not be published yet; the others are.
         library.awaitReadings(4);
 
         assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);

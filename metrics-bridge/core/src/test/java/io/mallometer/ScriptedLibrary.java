@@ -33,7 +33,6 @@ public final class ScriptedLibrary extends FakeLibrary {
     ownerSearch = search;
   }
 
-  /** Sets the status of the recording. */
   public void setRecording(RecordingStatus status) {
     recording = status;
   }
@@ -48,7 +47,6 @@ public final class ScriptedLibrary extends FakeLibrary {
     onCallSiteReading = action;
   }
 
-  /** Returns how often the call sites were read. */
   public int callSiteReadings() {
     return callSiteReadings.get();
   }

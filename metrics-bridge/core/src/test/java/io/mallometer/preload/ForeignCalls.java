@@ -58,7 +58,6 @@ public final class ForeignCalls {
 
   private ForeignCalls() {}
 
-  /** Runs the program, and prints a line for each site. */
   public static void main(String[] arguments) throws InterruptedException {
     try (Mallometer mallometer = Mallometer.open()) {
       mallometer.sites().read();

@@ -78,7 +78,7 @@ class PreloadedJvmTest {
     assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
   }
 
-  /** Checks the figures that differ after an attach. */
+  /** Checks the figures that depend on whether the library was preloaded or attached. */
   @Test
   void whatWasAllocatedBeforeIsAPartOfLiveBytes() {
     Snapshot snapshot = mallometer.poll();

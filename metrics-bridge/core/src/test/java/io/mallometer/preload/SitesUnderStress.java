@@ -31,9 +31,9 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that makes reading the JVM's stacks hard: it loads and unloads classes, starts platform
- * and virtual threads, deoptimises, throws through native frames and overflows stacks, all at once.
- * It prints its observations, and ends while all of this continues.
+ * A program that makes reading the JVM's stacks hard: at the same time it loads and unloads
+ * classes, starts platform and virtual threads, deoptimises, throws through native frames and
+ * overflows stacks. It prints its observations, and ends while all of this continues.
  */
 public final class SitesUnderStress {
 

@@ -450,7 +450,7 @@ class DiagnosisTest {
     assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
-  /** The store is full at 12:20. */
+  /** The process fills a store until 12:20, and does not grow afterwards. */
   @Test
   void aStoreThatIsFullIsNotToActOn() {
     LongToDoubleFunction fills = second -> 550 + Math.min(1200, second) / 5.0;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures the share of constant processes that are said to grow, and the share of growing
+ * Measures the share of processes of constant size that are said to grow, and the share of growing
  * processes that are said not to grow. {@code docs/explanation/leaks.md} states the shares.
  */
 @Tag("any-jdk")

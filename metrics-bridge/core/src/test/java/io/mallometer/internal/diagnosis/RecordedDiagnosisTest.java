@@ -31,7 +31,7 @@ class RecordedDiagnosisTest {
   private static final double MIB = 1 << 20;
   private static final int MOST_WORDS = 25;
 
-  /** The largest share of the growth that the account may leave without a cause. */
+  /** The largest share of the growth that the diagnosis may leave without a cause. */
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
@@ -84,8 +84,8 @@ class RecordedDiagnosisTest {
   }
 
   /**
-   * Returns the sum of the absolute growth of the rows of a kind whose name or place contains a
-   * text.
+   * Adds up the absolute growth of the rows of the account that are of a kind and whose name or
+   * place contains a text.
    */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()

@@ -454,7 +454,10 @@ class RecorderTest {
     assertThat(logged.messages()).isEmpty();
   }
 
-  /** The pipe has no writer, so a read from it would never return. */
+  /**
+   * A named pipe replaces the file. No program writes to the pipe, so a read from it would never
+   * return.
+   */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {

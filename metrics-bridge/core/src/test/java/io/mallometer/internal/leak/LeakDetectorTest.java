@@ -839,7 +839,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(HOUR), 0).verdict()).isEqualTo(Verdict.LEAK);
     SiteVerdict caches = verdict(evaluate(HOUR + EPOCH), 2);
     assertThat(caches.verdict()).isEqualTo(Verdict.UNUSED);
-    // The verdict shows the latest figures.
+    // The verdict on the caches shows their latest figures.
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
@@ -964,7 +964,10 @@ class LeakDetectorTest {
     assertThat(unused.suspected().objects().value()).isEqualTo(20);
   }
 
-  /** A stack is unused. Another grows by an object every 5 s, and its objects are used. */
+  /**
+   * The objects of one stack are unused. Another stack grows by an object every 5 s, and its
+   * objects are used.
+   */
   @Test
   void theObservedObjectsOfAStackThatGrowsBesideAnUnusedOneCountOnce() {
     site(1, "Parser.node");
@@ -977,7 +980,8 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // 28 objects of the other stack are older than 105 s, the sum of 90 s and three epochs of 5 s.
+    // Of the 88 observed objects, 28 are objects of the growing stack. They are older than 105 s
+    // (90 s and three epochs of 5 s).
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -1104,7 +1108,10 @@ class LeakDetectorTest {
         .containsExactly(Verdict.POOL);
   }
 
-  /** Adds idle objects, born at different times, to several stacks of one name. */
+  /**
+   * Adds idle objects, allocated at different times, to several stacks of the site {@code
+   * Parser.node}.
+   */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
       site(i % stacks, "Parser.node");
@@ -1169,7 +1176,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // With only one object in the last third, the site would be unused if it had not been a leak.
+    // Only one object is left that was allocated in the last third of the time. With this, a site
+    // that was no leak before would have the verdict {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1185,7 +1193,8 @@ class LeakDetectorTest {
     for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
-      // The site alternates between no objects, and objects of which most are used again.
+      // In every second evaluation the site has no objects. In the others, most of its objects are
+      // used again.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();

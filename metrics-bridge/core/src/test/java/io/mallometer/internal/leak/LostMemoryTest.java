@@ -127,9 +127,9 @@ class LostMemoryTest {
     assertThat(library.searches).isEmpty();
   }
 
-  // ---- Collections
+  // ---- Garbage collections
 
-  /** Garbage contains the addresses of lost objects until the collection. */
+  /** Garbage contains the addresses of lost objects until a garbage collection frees it. */
   @Test
   void aCollectionThatUnusedMemoryWaitsForIsFollowedByASearch() {
     library.has(50, 1, 100);

@@ -42,7 +42,7 @@ final class SimulatedProcess {
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /** The share of the slots that is left for sites without a slot. */
+  /** The share of the slots that is kept free for sites of which no sample is in a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
   /** The seconds from a site's first sample until samples of the site are put into slots. */
@@ -69,7 +69,6 @@ final class SimulatedProcess {
     this.slots = slots;
   }
 
-  /** A call site of a kind. */
   final class Site {
     final SimulatedKind kind;
     final int number;
@@ -109,7 +108,10 @@ final class SimulatedProcess {
           .sum();
     }
 
-    /** Returns the ratio of the largest to the smallest weight of an object in a slot. */
+    /**
+     * Returns the ratio of the largest to the smallest weight of an object in a slot. The weight is
+     * the number of objects for which the object stands.
+     */
     double ratioOfWeights() {
       return heaviest / lightest;
     }
@@ -275,7 +277,6 @@ final class SimulatedProcess {
     return added;
   }
 
-  /** Simulates an epoch. */
   void passEpoch() {
     double begin = now;
     double end = now + EPOCH;

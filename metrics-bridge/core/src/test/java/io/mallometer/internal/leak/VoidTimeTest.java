@@ -13,7 +13,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the time without evidence. Epochs last 5 s. */
+/** Tests the time in which accesses to objects were not observed (void time). Epochs last 5 s. */
 @Tag("any-jdk")
 class VoidTimeTest {
 
@@ -29,7 +29,8 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth void epoch ended after the latest valid epoch (at 125 s), so it does not count yet.
+    // The fifth epoch without observed accesses (void epoch) ended later than the latest valid
+    // epoch, which ended at 125 s. So the fifth one does not count yet.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -51,8 +52,8 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // The exact void time since 100 s is 4,950 s. The oldest spans are merged into one span that
-    // began before 100 s, and all void time of the merged span counts.
+    // Exactly 4,950 s since second 100 are void. The oldest spans are merged into one span that
+    // began before second 100, and all void time of the merged span counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
@@ -75,7 +76,9 @@ class VoidTimeTest {
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /** A single use must have come between 990 and 1,000 s, and 5 s of these are void. */
+  /**
+   * A single use must have come between second 990 and second 1,000. Of these 10 s, 5 s are void.
+   */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);

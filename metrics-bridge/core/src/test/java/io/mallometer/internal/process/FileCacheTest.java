@@ -100,8 +100,8 @@ class FileCacheTest {
   }
 
   /**
-   * A file that is opened between two readings may have a low descriptor, which the first reading
-   * has already passed.
+   * The first reading stops for lack of CPU time, and the second one continues it. A file that is
+   * opened in between may have a low descriptor, which the first reading has already passed.
    */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {

@@ -59,7 +59,7 @@ class PiecesTest {
 
   /**
    * A mapping is cut in two. If the page table cannot be read, the smaller part counts as fully
-   * resident. The sum stays the same.
+   * resident. Both parts together have the resident bytes of the mapping.
    */
   @Test
   void residentBytesAddUpWithoutAPageTable() {

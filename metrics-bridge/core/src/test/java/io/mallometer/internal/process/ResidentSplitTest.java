@@ -573,7 +573,9 @@ class ResidentSplitTest {
         .isEqualTo(8 * MIB);
   }
 
-  /** The heap grows after the mappings were read, and before its header is read. */
+  /**
+   * Malloc's heap grows after the mappings were read, and before the header of the heap is read.
+   */
   @Test
   void aHeapMayGrowWhileItIsLookedAt() {
     long heap = 0x7f0014000000L;
