@@ -47,7 +47,10 @@ public final class ShownNames {
 
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
-  /** Parameters whose known values are listed in the refusal of an unknown value. */
+  /**
+   * The parameters with a fixed set of values. A request with another value is refused, and the
+   * refusal lists the values.
+   */
   private static final List<String> CHOICES =
       List.of(
           "sites?group=",

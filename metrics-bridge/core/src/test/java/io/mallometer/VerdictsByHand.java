@@ -213,8 +213,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a verdict on a site with these bytes, which were idle for 5 minutes and grow by this
-   * many bytes per hour.
+   * Returns a verdict on a site that has {@code bytes} bytes, all idle for 5 minutes, and grows by
+   * {@code perHour} bytes per hour.
    */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =

@@ -325,8 +325,8 @@ class DiagnosisTest {
   }
 
   /**
-   * A part that grows by 3 MiB an hour can be distinguished from noise, but does not double the
-   * process in a day.
+   * A part of memory that grows by 3 MiB an hour can be distinguished from noise, but does not
+   * double the process in a day.
    */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {

@@ -202,7 +202,7 @@ class AllocatorOfARealJvmTest {
       Phase phase = monitors.nextPhase("").orElseThrow();
       subscription.close();
 
-      // A request of 1 MiB plus the allocator's overhead is in the class up to 2 MiB.
+      // A request of 1 MiB plus the allocator's overhead is in the size class up to 2 MiB.
       assertThat(after.minus(before).count(17)).isBetween(100L, 150L);
       assertThat(phase.returnedSizes().orElseThrow().count(17)).isBetween(100L, 150L);
       assertThat(monitors.returnedSizes()).isEmpty();

@@ -221,8 +221,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * The program has lost the addresses of 24 MiB of objects. Of the other 8 MiB, searches find the
-   * addresses.
+   * The program has lost the addresses of 24 MiB of objects. Searches find the addresses of the
+   * other 8 MiB.
    */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
@@ -327,8 +327,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Accesses are not observed for 20 s (void time). The program may have scanned its objects then,
-   * because 20 s are more than a hundredth of half an hour.
+   * Accesses are not observed for 20 s (void time). These are more than a hundredth of the longest
+   * timeout of half an hour, so the program may have accessed all its objects unseen.
    */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
@@ -338,8 +338,8 @@ class LeakDetectorTest {
     voidEpochs = 4;
     evaluate(20 * MINUTE);
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
-    // A program that scans its objects every 30 min, and did so unseen at minute 20, would have
-    // scanned them again by now.
+    // A program that accesses all its objects every 30 min, and did so unseen at minute 20, would
+    // have accessed them again by now.
     assertThat(settled(53 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -1345,8 +1345,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // A single object of the third site was born in the last third of the 25 min in which idle
-    // objects can have been born.
+    // A single object of the third site was allocated in the last third of the 25 min in which
+    // objects that are now idle can have been allocated.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);

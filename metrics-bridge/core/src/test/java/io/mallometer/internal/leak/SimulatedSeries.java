@@ -8,7 +8,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * Simulates series of live bytes with a known truth, over a time from 0 to 1. Measures the share of
- * 1,000 series that a test calls growing. A seed makes the series repeatable.
+ * 1,000 series that a statistical test calls growing. A seed makes the series repeatable.
  */
 public final class SimulatedSeries {
 

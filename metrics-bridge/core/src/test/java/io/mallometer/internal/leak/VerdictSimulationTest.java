@@ -96,8 +96,8 @@ class VerdictSimulationTest {
     }
 
     /**
-     * Simulates names with two kinds of sites. One site of a name is of a kind of {@link
-     * SimulatedKinds#MADE_ONCE}; the objects of the other look like leaks for some minutes.
+     * Simulates pairs of sites with the same name. One site of a pair is of a kind in {@link
+     * SimulatedKinds#MADE_ONCE}; the objects of the other site look like leaks for some minutes.
      */
     void liveWithTwoKindsOfEachName() {
       for (SimulatedKind once : SimulatedKinds.MADE_ONCE) {
@@ -240,7 +240,10 @@ class VerdictSimulationTest {
     }
   }
 
-  /** One stack of a name has old idle objects, and another has objects that keep arriving. */
+  /**
+   * Of two stacks with the same name, one has old idle objects, and the other has objects that keep
+   * arriving.
+   */
   @Test
   void noNameIsCalledALeakBecauseOneOfItsStacksIsOldAndAnotherGrows() {
     assertThat(TWO.outcomes.values())
