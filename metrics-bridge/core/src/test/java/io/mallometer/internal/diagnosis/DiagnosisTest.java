@@ -1014,8 +1014,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Of the cgroup's limit and the stated limit, now one and now the other is nearer. A diagnosis
-   * that is held for a while ends early if a limit changes or is removed, but not if another limit
+   * The cgroup's limit and the stated limit take turns in being the nearer limit. A diagnosis that
+   * is held for a while ends early if a limit changes or is removed, but not if another limit
    * becomes the nearer one.
    */
   @Test

@@ -980,8 +980,8 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // Of the 88 observed objects, 28 are objects of the growing stack. They are older than 105 s
-    // (90 s and three epochs of 5 s).
+    // The growing stack has 28 of the 88 observed objects. They are older than 105 s (90 s and
+    // three epochs of 5 s).
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 

@@ -241,7 +241,7 @@ class VerdictSimulationTest {
   }
 
   /**
-   * Of two stacks with the same name, one has old idle objects, and the other has objects that keep
+   * One of two stacks with the same name has old idle objects, and the other has objects that keep
    * arriving.
    */
   @Test
