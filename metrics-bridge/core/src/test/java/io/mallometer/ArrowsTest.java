@@ -32,10 +32,10 @@ class ArrowsTest {
 
   private static final String ROOT = "io.mallometer";
 
-  /** The packages that are not part of the API. */
+  /** The parent of the packages that are not part of the API. */
   private static final String INTERNAL = ROOT + ".internal";
 
-  /** The layers, the lowest first. */
+  /** The packages, from the lowest layer to the highest. */
   private static final List<String> LAYERS =
       List.of(
           INTERNAL + ".text",
@@ -67,7 +67,10 @@ class ArrowsTest {
           ROOT + ".push",
           ROOT + ".view");
 
-  /** The packages that a face may use: the facade, its model, and code that formats figures. */
+  /**
+   * The packages on which a face (a package that shows figures, such as JMX) may depend: the API's
+   * packages, and code that formats figures.
+   */
   private static final List<String> SHOWN =
       List.of(ROOT, INTERNAL + ".text", ROOT + ".model", ROOT + ".meter", ROOT + ".report");
 
@@ -139,8 +142,8 @@ class ArrowsTest {
       slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
   /**
-   * A reader does not depend on another one, because readers exchange figures through the snapshot;
-   * only the engine connects them.
+   * A class that reads figures at each poll does not depend on another such class. The classes
+   * exchange figures through the snapshot; only the engine connects them.
    */
   @ArchTest
   static void noReaderOfThePollKnowsAnother(JavaClasses all) {

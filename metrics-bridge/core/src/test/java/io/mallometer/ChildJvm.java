@@ -32,8 +32,8 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
 
   /**
-   * Most programs end within seconds, so thorough compilation would cost more than it gives, and to
-   * verify what javac wrote takes an eighth of the CPU time.
+   * The options of the JVM. They turn off the optimizing compiler, because most programs end within
+   * seconds, and the verification of bytecode, because it takes an eighth of the CPU time.
    */
   private final List<String> options =
       new ArrayList<>(
@@ -68,24 +68,21 @@ public final class ChildJvm {
     return attaches ? this : preload(library);
   }
 
-  /** Sets one environment variable. */
   public ChildJvm environment(String name, String value) {
     process.environment().put(name, value);
     return this;
   }
 
-  /** Adds options of the JVM. */
   public ChildJvm options(String... more) {
     options.addAll(Arrays.asList(more));
     return this;
   }
 
-  /** Compiles frequent methods thoroughly, as a JVM does by default. */
+  /** Turns on the optimizing compiler, as a JVM does by default. */
   public ChildJvm compilingFully() {
     return options("-XX:TieredStopAtLevel=4");
   }
 
-  /** Removes all options that were set before. */
   public ChildJvm withoutOptions() {
     options.clear();
     return this;

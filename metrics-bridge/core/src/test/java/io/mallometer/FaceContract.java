@@ -51,16 +51,15 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class FaceContract {
 
-  /** A face while it is open. */
+  /** A package that shows figures, such as JMX, while it shows them. */
   public interface Face extends AutoCloseable {
 
     /**
-     * Returns all numbers that the face shows, in any order. Metrics of other libraries may be
-     * included.
+     * Returns all numbers that are shown, in any order. Metrics of other libraries may be included.
      */
     List<Published> shown();
 
-    /** Closes the face, which then shows nothing. */
+    /** Ends the publication of numbers. */
     @Override
     void close();
   }
@@ -74,11 +73,12 @@ public abstract class FaceContract {
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /**
-   * Opens the face under test over a facade. Each number that the face shows has the common labels.
+   * Begins to show the figures of {@code mallometer} by the package under test. Each number has the
+   * common labels.
    */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Returns whether the face has labels; JMX has none. */
+  /** Returns whether the numbers have labels; those in JMX have none. */
   protected boolean carriesCommonLabels() {
     return true;
   }
@@ -337,7 +337,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** The process is uncounted, attached, detached, and attached again with an unknown baseline. */
+  /** The library is absent, attached, detached, and attached again with an unknown baseline. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -539,12 +539,12 @@ public abstract class FaceContract {
         true);
   }
 
-  /** Returns the self-report after an attach that misses some calls. */
+  /** Returns the library's report on itself after an attach that misses some calls. */
   public static SelfReport attachedReport() {
     return attachedReport(new Attachment(2_143, 2, 3, 0.004, 4_096, 65_536));
   }
 
-  /** Returns the self-report after an attach with this result. */
+  /** Returns the library's report on itself after an attach with this result. */
   public static SelfReport attachedReport(Attachment attachment) {
     SelfReport self = selfReport();
     return new SelfReport(
@@ -563,7 +563,7 @@ public abstract class FaceContract {
         "incomplete: 3 calls could not be redirected");
   }
 
-  /** Returns a self-report whose figures all differ. */
+  /** Returns a report of the library on itself, whose figures all differ. */
   public static SelfReport selfReport() {
     return selfReport(
         new SelfReport.Sampling(
@@ -577,7 +577,7 @@ public abstract class FaceContract {
             new SelfReport.Ranges(740, 8, 2, 19)));
   }
 
-  /** Returns a self-report with these figures of the sampler. */
+  /** Returns a report of the library on itself, with these figures of the sampler. */
   public static SelfReport selfReport(SelfReport.Sampling sampling) {
     return new SelfReport(
         "1.2.3",
@@ -697,8 +697,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns one pool with one suspect. The suspect's buffers hold these bytes, and its oldest
-   * tracked buffer has been held for these seconds.
+   * Returns one pool with one suspect, a line of code that allocates buffers. These buffers have
+   * {@code heldBytes} bytes. The oldest tracked buffer has been in use for {@code risingSeconds}.
    */
   public static PoolReport pools(double heldBytes, double risingSeconds) {
     PoolReport.BufferSite site =
@@ -739,7 +739,7 @@ public abstract class FaceContract {
         counter("native_allocator_trims_total", 2, "allocator", "glibc"));
   }
 
-  /** Returns a facade that has read these call sites before its latest poll. */
+  /** Returns {@code mallometer} after it has read these call sites and polled again. */
   private FakeMallometer knowing(CallSites sites) {
     mallometer.setSites(sites);
     polled();

@@ -25,9 +25,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A facade over a fake library that reports every possible figure, including those of an attach, of
- * leaks and of a failed recording. A service that uses this facade shows all public names on any
- * machine.
+ * Opens mallometer with a fake library that reports every possible figure, including those of an
+ * attach, of leaks and of a failed recording. A service that uses it shows all names in {@link
+ * PublicNames} on any machine.
  */
 public final class KnowsEverything implements AutoCloseable {
 
@@ -40,9 +40,9 @@ public final class KnowsEverything implements AutoCloseable {
   private final FakeMallometer mallometer = new FakeMallometer(library);
 
   /**
-   * Opens the facade with call sites that were read twice, ten minutes apart.
+   * Reads call sites twice, ten minutes apart.
    *
-   * @param recording the recording of an earlier run, whose end the facade reads
+   * @param recording the recording of an earlier run, which tells how that run ended
    */
   public KnowsEverything(Path recording) {
     mallometer.setMemory(memory(6, 0));
@@ -77,7 +77,7 @@ public final class KnowsEverything implements AutoCloseable {
     }
   }
 
-  /** Makes the facade read the end of the earlier run, and then makes the recording fail. */
+  /** Reads how the earlier run ended. Then makes the recording of this run fail. */
   private void record(Path recording) {
     Recorder recorder = mallometer.engine().recorder();
     recorder.want(recording);

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A fake search, which finds a live thread as the owner of nine of ten samples. The search had no
- * room for three further samples.
+ * A fake search for what keeps sampled objects alive. For nine of ten samples it finds a live
+ * thread. Three more samples are left out for lack of room.
  */
 final class OwnersByHand implements OwnerSearch {
 

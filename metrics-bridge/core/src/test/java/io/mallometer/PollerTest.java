@@ -86,8 +86,9 @@ class PollerTest {
   }
 
   /**
-   * The log reports calls of malloc that are not seen only if the attach saw all calls at first.
-   * Otherwise the status that the attach returned has already reported the unseen calls.
+   * If an attach saw all calls of malloc at first and misses some later, a warning is logged. If it
+   * misses some from the beginning, nothing is logged, because the status that the attach returned
+   * already says this.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {
@@ -233,8 +234,7 @@ class PollerTest {
               new UnsatisfiedLinkError("gone"),
               new OutOfMemoryError("made up"))) {
         library.failure = failure;
-        // Waits for two readings, because a reading that began before the failure may be published
-        // first.
+        // The first reading may have begun before the failure was set, and is then still published.
         library.awaitReadings(2);
         Instant stuck = mallometer.snapshot().time();
         library.awaitReadings(2);
@@ -259,8 +259,8 @@ class PollerTest {
   }
 
   /**
-   * The readers start in different polls: the first reading of each reader loads classes, and the
-   * application is still starting up.
+   * The first reading of memory and the first reading of call sites load classes, which is slow
+   * while the application starts up. So the two readings take place in different polls.
    */
   @Test
   void theFirstPollReadsWhereMemoryGoesAndTheSecondTheCallSites() throws Exception {

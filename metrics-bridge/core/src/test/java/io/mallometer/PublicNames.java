@@ -42,8 +42,8 @@ public final class PublicNames {
   /**
    * Compares a section with the names that services show.
    *
-   * @param shown the names of a service that just runs
-   * @param shownInSomeStates the names of services in certain states
+   * @param shown the names that a service shows in its normal state
+   * @param shownInSomeStates the names that services show in certain other states
    */
   public static void check(
       String section, Collection<String> shown, Collection<String> shownInSomeStates) {
@@ -62,7 +62,7 @@ public final class PublicNames {
     }
   }
 
-  /** Checks that names shown in any state are in a section. */
+  /** Checks that a section contains all these names, with or without a mark. */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);
     Set<String> listed = names(section);
@@ -84,7 +84,8 @@ public final class PublicNames {
   }
 
   /**
-   * Returns whether a line is the name, a name below it, or a pattern with a star that matches it.
+   * Returns whether a line is the name, begins with the name and a dot or brackets, or is a pattern
+   * with a star that matches the name.
    */
   private static boolean stands(String name, String line) {
     return line.equals(name)

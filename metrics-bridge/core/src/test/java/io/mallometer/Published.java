@@ -10,7 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A number that a face shows. Tests describe the numbers of every face in Prometheus' terms.
+ * A number that mallometer publishes, for example through JMX. Tests describe all such numbers in
+ * Prometheus' terms.
  *
  * @param name name of the sample, such as {@code native_malloc_frees_total}
  * @param type counter, gauge or histogram

@@ -122,7 +122,8 @@ class RobustnessTest {
     MemorySource observed =
         source(
             counted -> {
-              // Simulates an application that interrupts its threads, at the worst moment.
+              // Simulates an application that interrupts all threads, just before the memory is
+              // read.
               Thread.currentThread().interrupt();
               ProcessMemory memory = process.read(counted, OptionalLong.empty(), List::of);
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
@@ -149,7 +150,7 @@ class RobustnessTest {
         List<MetricFamilySamples> families = inANewThread(collector::collect);
         assertThat(value(families, "mallometer_snapshot_age_seconds")).isNotNegative();
         frees.add(value(families, "native_malloc_frees"));
-        // Waits for more readings than are needed, because the last one may not be published yet.
+        // The last of these four readings may not be published yet; the others are.
         library.awaitReadings(4);
 
         assertThat(mallometer.snapshot().age(clock)).isLessThan(LONG);

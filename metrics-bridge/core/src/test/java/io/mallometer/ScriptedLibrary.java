@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A fake library that also counts its calls, and runs code of the test in the middle of them. */
+/** A fake library that also counts some calls, and runs code of the test during some calls. */
 public final class ScriptedLibrary extends FakeLibrary {
 
   private volatile OwnerSearch ownerSearch = OwnerSearch.none("nothing can be searched");
@@ -33,7 +33,6 @@ public final class ScriptedLibrary extends FakeLibrary {
     ownerSearch = search;
   }
 
-  /** Sets the status of the recording. */
   public void setRecording(RecordingStatus status) {
     recording = status;
   }
@@ -48,12 +47,11 @@ public final class ScriptedLibrary extends FakeLibrary {
     onCallSiteReading = action;
   }
 
-  /** Returns how often the call sites were read. */
   public int callSiteReadings() {
     return callSiteReadings.get();
   }
 
-  /** Returns how often new methods were named. */
+  /** Returns how often {@link #nameMethods} was called. */
   public int methodNamings() {
     return methodNamings.get();
   }

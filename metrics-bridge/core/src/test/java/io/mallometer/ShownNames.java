@@ -9,12 +9,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * The names that a service shows, in the notation of {@link PublicNames}. {@code *} replaces data,
- * {@code []} each element of a list.
+ * The names that a service shows, in the notation of {@link PublicNames}. In a name, {@code *}
+ * stands for any text that depends on the program, and {@code []} for the elements of a list.
  */
 public final class ShownNames {
 
-  /** The labels whose values are data. The values of all other labels are names as well. */
+  /**
+   * The labels whose values depend on the program, such as paths. The values of all other labels
+   * are fixed by mallometer, so they are listed among the public names.
+   */
   private static final Set<String> OPEN_LABELS =
       Set.of(
           "accounting",
@@ -30,11 +33,11 @@ public final class ShownNames {
           "uri",
           "version");
 
-  /** The tables whose keys are the kernel's names. */
+  /** The JSON objects whose keys come from the kernel, so they are not listed. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
   /**
-   * The name of the endpoint's answer to a request without a view. The overview contains this
+   * The name for the endpoint's answer to a request that names no view. The overview contains this
    * answer under the key {@link #MEMORY}.
    */
   private static final String ROOT = "nativememory";
@@ -44,7 +47,10 @@ public final class ShownNames {
 
   private static final Set<String> HOLDING_OTHERS = Set.of("overview", "report");
 
-  /** Parameters whose known values are listed in the refusal of an unknown value. */
+  /**
+   * The parameters with a fixed set of values. A request with another value is refused, and the
+   * refusal lists the values.
+   */
   private static final List<String> CHOICES =
       List.of(
           "sites?group=",
@@ -76,7 +82,7 @@ public final class ShownNames {
   /**
    * Returns the names of all views and reports, and the values of their parameters.
    *
-   * @param ask answers a path below the endpoint, with any status
+   * @param ask returns the body of the answer to a path below the endpoint, even if it is an error
    * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> views(Function<String, String> ask, Function<String, Object> parse) {
@@ -102,7 +108,7 @@ public final class ShownNames {
   /**
    * Returns the keys of all JSON answers, each after the name of its view.
    *
-   * @param ask answers a path below the endpoint, with any status
+   * @param ask returns the body of the answer to a path below the endpoint, even if it is an error
    * @param parse reads JSON into maps, lists, strings, numbers and booleans
    */
   public static Set<String> answers(Function<String, String> ask, Function<String, Object> parse) {
@@ -147,7 +153,7 @@ public final class ShownNames {
     }
   }
 
-  /** Adds the keys of a tree of maps and lists. Elements of an empty list are unknown. */
+  /** Adds the keys of a tree of maps and lists. An empty list adds no keys of its elements. */
   public static void addKeys(Set<String> names, String path, Object json) {
     if (json instanceof Map<?, ?> map) {
       String prefix = path.endsWith(" ") ? path : path + ".";

@@ -24,7 +24,7 @@ public final class SitesByHand {
     return reading(TIME, Arrays.asList(sites));
   }
 
-  /** Returns a reading of these sites at a time. */
+  /** Returns a reading of these sites that was made at the given time, sorted by live bytes. */
   public static CallSites reading(Instant time, List<CallSite> sites) {
     List<CallSite> sorted = new ArrayList<>(sites);
     sorted.sort(SiteOrder.LIVE.comparator());

@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Verdicts with figures that a test names. */
+/** Verdicts on call sites, with figures that a test states. */
 public final class VerdictsByHand {
 
   static final Instant TIME = Instant.parse("2026-01-01T00:00:00Z");
@@ -47,8 +47,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns two leaks, a growing site and a pool. The first leak has two stacks; the second has
-   * stopped and is acknowledged.
+   * Returns verdicts on two leaks, a growing site and a pool. The first leak has two stacks; the
+   * second has stopped and is acknowledged.
    */
   public static LeakReport four() {
     return report(
@@ -58,7 +58,7 @@ public final class VerdictsByHand {
         verdict(Verdict.POOL, "com.shop.Pool.fill", 9, 70_000));
   }
 
-  /** Returns the four verdicts and an unused site. */
+  /** Returns the verdicts of {@link #four}, and a verdict on an unused site. */
   public static LeakReport five() {
     List<SiteVerdict> sites = new ArrayList<>(four().sites());
     sites.add(verdict(Verdict.UNUSED, "com.shop.Basket.keep", 5, 60_000_000));
@@ -93,7 +93,9 @@ public final class VerdictsByHand {
         one.acknowledged());
   }
 
-  /** Returns this verdict, changed to a leak whose objects are lost. */
+  /**
+   * Returns this verdict, changed to a leak of objects that no pointer refers to (lost objects).
+   */
   public static SiteVerdict lost(SiteVerdict one) {
     return new SiteVerdict(
         one.verdict(),
@@ -170,8 +172,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a verdict on a site with this answer of garbage collections. With the answer {@code
-   * OLD}, half of the bytes are garbage.
+   * Returns a verdict on a site. {@code answer} tells which garbage collections free the site's
+   * objects; for {@code OLD}, they free half of the bytes.
    */
   public static SiteVerdict garbage(
       Verdict verdict, String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
@@ -211,8 +213,8 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a verdict on a site with these bytes, which were idle for 5 minutes and grow by this
-   * many bytes per hour.
+   * Returns a verdict on a site that has {@code bytes} bytes, all idle for 5 minutes, and grows by
+   * {@code perHour} bytes per hour.
    */
   public static SiteVerdict growing(Verdict verdict, String site, double perHour, double bytes) {
     SiteVerdict made =
@@ -256,8 +258,7 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns the report of an evaluation whose observation continues, but takes no more objects for
-   * this reason.
+   * Returns a report whose observation goes on, but for this reason observes no further objects.
    */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests two documents. A walk in ARCHITECTURE.md is a list of source files to read in order: each
- * file exists, and no file is listed twice. Each rule in the table of diagnosis.md is the name of a
- * method.
+ * file exists, and no file is listed twice. The rules in the table of diagnosis.md have the names
+ * of methods.
  */
 @Tag("any-jdk")
 class WalksTest {

@@ -20,8 +20,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * Tests the MBean, whose attributes are translated to the names of the other faces. The attributes
- * declare units and types.
+ * Tests the MBean. Translates its attributes to the names that Prometheus has for the same figures,
+ * by the units and types that the attributes declare.
  */
 class JmxContractTest extends FaceContract {
 
@@ -126,7 +126,7 @@ class JmxContractTest extends FaceContract {
 
   /**
    * Translates attributes to series. Leaves out unknown values (null, or NaN for a time), because
-   * the other faces show no series for them.
+   * Prometheus shows no series for them.
    */
   private static List<Published> translate(MBeanServer server, ObjectName name) throws JMException {
     boolean active = (boolean) server.getAttribute(name, "Active");

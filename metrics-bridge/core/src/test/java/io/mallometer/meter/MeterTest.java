@@ -56,7 +56,10 @@ class MeterTest {
     }
   }
 
-  /** A row of the list names components as text, so a wrong name would fail only in a scrape. */
+  /**
+   * A row of the list of meters names a component of a record as text, so a wrong name would fail
+   * only in a scrape.
+   */
   @Test
   void eachRowShowsAPublishedComponentWithAMeaning() {
     assertThat(rows().count()).isGreaterThan(50);

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  *       SitesUnderStress}, while native libraries are loaded in the second half
  *   <li>{@code compare SECONDS}: compares the counters with a preloaded library that counts each
  *       call
- *   <li>{@code together COUNT}: attaches from COUNT class loaders at once
+ *   <li>{@code together COUNT}: attaches from COUNT class loaders at the same time
  *   <li>{@code watch SECONDS}: prints how far the counters drift from glibc's bytes in use, then
  *       makes allocations that the library does not see, and prints the gaps that it reports
  * </ul>
@@ -125,7 +125,7 @@ public final class AttachedUnderLoad {
     }
   }
 
-  // ---- Attach from several class loaders at once
+  // ---- Attach from several class loaders at the same time
 
   private static void together(int count) throws Exception {
     List<Supplier<String>> copies = new ArrayList<>();

@@ -114,13 +114,13 @@ class CallSitesUnderStressTest {
         .contains("gone=" + SitesUnderStress.KEPT_CLASSES);
     if (!run.interval().equals("1")) {
       // With an interval of 1 each allocation is a sample. The JVM's own stacks then fill the table
-      // of sites at the start, and not all of these classes have a site.
+      // of sites at the start, and some of the program's classes get no site.
       assertThat(figure(output, "named")).as(output).isEqualTo(SitesUnderStress.KEPT_CLASSES);
     }
     assertThat(figure(output, "samples")).isGreaterThan(10_000);
     assertThat(figure(output, "sites")).isBetween(100L, (long) MOST_SITES);
-    // The growth includes the library's memory for observing the use of sites, with the pages that
-    // slots may take in any case.
+    // The growth includes the library's memory for observing accesses to objects. A part of this
+    // memory is taken even if no object is observed.
     assertThat(figure(output, "grown"))
         .as("growth of the library's memory by blocks of new threads")
         .isLessThan(5 << 20);

@@ -117,9 +117,9 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method until the diagnosis has a finding on the compiler, for 90 s at most, and for 15
-   * s at most after the compiler has taken 30 MB. Prints the finding, and the most live bytes of
-   * each compilation.
+   * Runs the method until the diagnosis reports the compiler's memory (a finding), for 90 s at
+   * most, and for 15 s at most after the compiler has taken 30 MB. Prints the finding, and the most
+   * live bytes of each compilation.
    */
   static final class Compiles {
 

@@ -46,7 +46,10 @@ class DamagedDescriptionTest {
     }
   }
 
-  /** Copies the table, makes the JVM's exported pointer refer to the copy, and damages the copy. */
+  /**
+   * Copies the table to which gHotSpotVMStructs points, makes gHotSpotVMStructs point to the copy,
+   * and damages the copy.
+   */
   static final class Damages {
 
     /**

@@ -33,8 +33,8 @@ class ForeignCallsTest {
             .options("-Xmx256m", "--enable-native-access=ALL-UNNAMED")
             .run(ForeignCalls.class, "8");
 
-    // Excludes sites with few bytes: those of libraries that are loaded, and samples of code that
-    // the JVM has discarded.
+    // Excludes sites with few bytes: sites where libraries are loaded, and samples whose code the
+    // JVM has discarded.
     List<String> sites =
         result
             .output()
@@ -43,7 +43,7 @@ class ForeignCallsTest {
             .filter(line -> Long.parseLong(line.split(" ")[1]) >= LEAST_BYTES)
             .toList();
     assertThat(sites).as(result.output()).isNotEmpty();
-    // The lines come from before and from after the inlining.
+    // The sites were sampled before the inlining and after it.
     assertThat(sites)
         .allMatch(line -> line.startsWith(PROGRAM + "Allocator.malloc "))
         .allMatch(line -> line.split(" ")[2].equals(PROGRAM + "Allocator.malloc"))

@@ -96,7 +96,6 @@ public final class GrowsTowardALimit {
     }
   }
 
-  /** A step that adds memory. */
   private interface Step {
     void add(int index);
   }
@@ -159,7 +158,6 @@ public final class GrowsTowardALimit {
     return thread;
   }
 
-  /** A clock that the program advances. */
   private static final class SteppedClock extends Clock {
     private final Instant start = Instant.now();
     private final AtomicLong nanos = new AtomicLong();

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that only resident memory that the kernel cannot drop is expected to reach the limit. */
+/**
+ * Tests which memory leads to the forecast that the limit is reached: only resident memory that the
+ * kernel cannot drop.
+ */
 @Tag("process")
 @Tag("any-jdk")
 class GrowsTowardALimitTest {

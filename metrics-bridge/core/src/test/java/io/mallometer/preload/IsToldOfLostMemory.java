@@ -15,10 +15,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Drops the addresses of some objects and keeps those of others, and accesses neither, until a site
- * has the verdict leak because its objects are lost. Prints the verdicts on both sites. Time runs
- * 30 times as fast. With an argument, the program keeps all addresses, until a site has the verdict
- * leak because an earlier run recorded it.
+ * Allocates objects at two sites. Drops the addresses of the objects of one site and keeps those of
+ * the other, and accesses no object, until a site has the verdict {@code LEAK} because no address
+ * of its objects exists (they are lost). Prints the verdicts on both sites. Time runs 30 times as
+ * fast. With an argument, the program keeps all addresses, until a site has the verdict {@code
+ * LEAK} because an earlier run recorded it.
  */
 public final class IsToldOfLostMemory {
 

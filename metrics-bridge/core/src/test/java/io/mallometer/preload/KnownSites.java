@@ -28,7 +28,6 @@ public final class KnownSites {
 
   private static final String FRAME = "descend";
 
-  /** The true figures of a site. */
   private static final class Truth {
     final int objects;
     final int largest;
@@ -102,7 +101,10 @@ public final class KnownSites {
     return (new Pointer(address - Long.BYTES).getLong(0) & -8) - Long.BYTES;
   }
 
-  /** Returns the sites of a depth. A depth has several sites if code was compiled meanwhile. */
+  /**
+   * Returns the sites of a recursion depth. A depth has several sites if code was compiled
+   * meanwhile.
+   */
   private static List<CallSite> sitesOf(int depth, CallSites sites) {
     return sites.sites().stream()
         .filter(site -> site.frames().stream().filter(KnownSites::isDescent).count() == depth)

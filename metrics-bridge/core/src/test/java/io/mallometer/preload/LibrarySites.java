@@ -122,7 +122,9 @@ public final class LibrarySites {
     }
   }
 
-  /** Creates pieces at a depth and closes some of them. Returns the pieces that stay open. */
+  /**
+   * Creates pieces at a recursion depth and closes some of them. Returns the pieces that stay open.
+   */
   private static List<Piece> takeAt(int depth, Library library, Random random) throws Exception {
     int count = library.fewest + random.nextInt(library.most - library.fewest);
     double closedShare = 1 - 0.7 * random.nextDouble();
@@ -156,7 +158,7 @@ public final class LibrarySites {
     return deflater::end;
   }
 
-  /** Returns the open statement as the piece. The table keeps the memory of the inserted row. */
+  /** Inserts a row, and returns the open statement. The database keeps the memory of the row. */
   private static Piece sqlite(Random random) throws SQLException {
     PreparedStatement insert = DATABASE.prepareStatement("insert into entry (content) values (?)");
     insert.setBytes(1, randomBytes(random, 20_000));
@@ -201,8 +203,8 @@ public final class LibrarySites {
   // ---- The estimates
 
   /**
-   * Returns the sites of a depth. A depth has several sites if code was compiled meanwhile or paths
-   * differ.
+   * Returns the sites of a recursion depth. A depth has several sites if code was compiled
+   * meanwhile or paths differ.
    */
   private static List<CallSite> sitesOf(Library library, int depth, CallSites read) {
     return read.sites().stream()

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests searches of this JVM's heap, with each way to keep native memory and each outcome. */
+/**
+ * Tests searches of this JVM's heap for the owners of native memory, with each way to keep native
+ * memory and each outcome.
+ */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class OwnersOfARealJvmTest {

@@ -46,7 +46,6 @@ public final class PollCost {
 
   private PollCost() {}
 
-  /** Prints the measurement. */
   public static void main(String[] arguments) throws Exception {
     int threads = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1_000;
     System.out.println(measure(threads));

@@ -78,7 +78,7 @@ class PreloadedJvmTest {
     assertThat(snapshot.self().pollSeconds()).isBetween(1e-9, 1.0);
   }
 
-  /** Checks the figures that differ after an attach. */
+  /** Checks the figures that depend on whether the library was preloaded or attached. */
   @Test
   void whatWasAllocatedBeforeIsAPartOfLiveBytes() {
     Snapshot snapshot = mallometer.poll();
@@ -189,8 +189,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Returns the allocations of the work in its size class. Asserts that all faces show the same
-   * count.
+   * Returns the allocations of the work in its size class. Asserts that JMX and the metrics
+   * libraries show the same count.
    */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {
@@ -217,8 +217,8 @@ class PreloadedJvmTest {
       List<Published> simpleclient) {}
 
   /**
-   * Returns the figures that all faces show of one snapshot. Reads them again if the poller has
-   * polled meanwhile.
+   * Returns the figures that JMX and the metrics libraries show of one snapshot. Reads them again
+   * if the poller has polled meanwhile.
    */
   private Faces faces(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {

@@ -174,8 +174,8 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a site is of a kind. Sites of collectors and of the JVM's own threads are of no
-   * kind.
+   * Returns whether a site belongs to a way to allocate. Sites of collectors and of the JVM's own
+   * threads belong to none.
    */
   private static boolean isOfKind(Kind kind, CallSite site) {
     return site.library().matches(kind.libraries)

@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RealLibrariesTest {
 
   /**
-   * The fewest bytes of a kind that are compared, because the JVM itself allocates some bytes
-   * meanwhile.
+   * The figures of a way to allocate are compared from this many bytes on, because the JVM itself
+   * allocates some bytes meanwhile.
    */
   private static final double ENOUGH_BYTES = 10e6;
 
@@ -42,8 +42,8 @@ class RealLibrariesTest {
   @TempDir private Path directory;
 
   /**
-   * The figures of a kind: the estimated live bytes, those with the right name, the number of
-   * samples, and the standard deviation of the bytes with the right name.
+   * The figures of a way to allocate: the estimated live bytes, those with the right name, the
+   * number of samples, and the standard deviation of the bytes with the right name.
    */
   private record Seen(double bytes, double named, long samples, double deviation) {
     static Seen of(MatchResult line) {

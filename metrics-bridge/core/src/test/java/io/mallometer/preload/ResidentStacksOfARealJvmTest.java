@@ -31,7 +31,10 @@ class ResidentStacksOfARealJvmTest {
   private static final int FIRST_WITH_LINKER = 22;
   private static final String BY_RULES = "rules tell the JVM's kinds of memory";
 
-  /** The place in an ELF file of the offset of its section headers, and that of their number. */
+  /**
+   * The positions of two fields of an ELF file's header: the offset of the section headers, and
+   * their number.
+   */
   private static final int SECTIONS_OFFSET = 40;
 
   private static final int SECTIONS_COUNT = 60;
@@ -92,7 +95,8 @@ class ResidentStacksOfARealJvmTest {
   }
 
   /**
-   * Returns a JDK of links to another one, with a copy of libjvm.so that has no section headers.
+   * Returns a copy of a JDK that consists of links to its files, except for a copy of libjvm.so
+   * that has no section headers.
    */
   private Path withoutSymbols(Path jdk) throws IOException {
     Path copy = directory.resolve("jdk");
@@ -122,7 +126,7 @@ class ResidentStacksOfARealJvmTest {
     }
   }
 
-  /** Links all files of a directory but some. */
+  /** Creates links to all files of a directory except {@code others}. */
   private static void linkAll(Path from, Path to, String... others) throws IOException {
     Files.createDirectories(to);
     try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
@@ -181,7 +185,7 @@ class ResidentStacksOfARealJvmTest {
     }
   }
 
-  /** Returns the lines of stacks of one moment. */
+  /** Returns the lines that the program printed for stacks at a moment, such as {@code mapped}. */
   private static List<String> moment(String name, String output) {
     String after = output.substring(output.indexOf("== " + name));
     int end = after.indexOf("\n==", 1);

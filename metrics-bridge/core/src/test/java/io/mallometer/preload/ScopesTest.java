@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests scopes in a JVM that is preloaded or attached. */
+/**
+ * Tests the counts of the allocations during a piece of code (a scope), in a JVM that is preloaded
+ * or attached.
+ */
 @Tag("preload")
 @ExtendWith(Counted.class)
 class ScopesTest {

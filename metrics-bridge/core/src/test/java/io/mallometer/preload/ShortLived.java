@@ -4,8 +4,8 @@ import java.util.function.IntUnaryOperator;
 import java.util.zip.Deflater;
 
 /**
- * A class that many short-lived class loaders load. It allocates natively by itself, in lambdas,
- * and in its initializer.
+ * A class that many short-lived class loaders load. It allocates native memory in its method, in
+ * lambdas and in its initializer.
  */
 public final class ShortLived implements IntUnaryOperator {
 

@@ -31,9 +31,9 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that makes reading the JVM's stacks hard: it loads and unloads classes, starts platform
- * and virtual threads, deoptimises, throws through native frames and overflows stacks, all at once.
- * It prints its observations, and ends while all of this continues.
+ * A program that makes reading the JVM's stacks hard: at the same time it loads and unloads
+ * classes, starts platform and virtual threads, deoptimises, throws through native frames and
+ * overflows stacks. It prints its observations, and ends while all of this continues.
  */
 public final class SitesUnderStress {
 
@@ -157,9 +157,9 @@ public final class SitesUnderStress {
   }
 
   /**
-   * Returns the number of objects of the kinds that grow with classes, methods and sites. Each
-   * number is the least of three heap histograms, because a histogram includes garbage if a thread
-   * in a critical section of JNI prevented the collection.
+   * Returns the number of instances of each class whose instances increase with the number of
+   * classes, methods and sites. Each number is the least of three heap histograms, because a
+   * histogram includes garbage if a thread in a critical section of JNI prevented the collection.
    */
   private static String held() throws Exception {
     List<String> looks = List.of(histogram(), histogram(), histogram());

@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * Allocates direct buffers in four methods: {@code drop} keeps none, {@code keep} keeps all, {@code
  * remember} keeps soft references to them, and {@code halve} keeps every second one. Collects
- * garbage until the verdict on {@code drop} is that it waits for a collection, at most {@link
- * #COLLECTIONS} times. Prints all verdicts and answers that each method had, and the reason if
- * collections are not counted.
+ * garbage until {@code drop} has the verdict {@code WAITS_FOR_GC}, at most {@link #COLLECTIONS}
+ * times. Prints for each method all verdicts that it had, and what was known about the collections
+ * that free its buffers. If collections are not counted, prints the reason.
  */
 public final class WaitsForACollection {
 

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests verdicts on garbage, leaks and soft caches in a real JVM whose collections are counted. */
+/**
+ * Tests verdicts on garbage, leaks and caches of soft references in a real JVM whose collections
+ * are counted.
+ */
 @Tag("process")
 class WaitsForACollectionTest {
 

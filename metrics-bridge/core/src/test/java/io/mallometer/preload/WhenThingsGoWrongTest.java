@@ -38,7 +38,9 @@ class WhenThingsGoWrongTest {
     library = BundledLibrary.extract(directory.resolve("library"));
   }
 
-  /** Returns a copy without the native methods of the bridge, which then needs JNA. */
+  /**
+   * Returns a copy of the library without the native methods for the bridge, which then needs JNA.
+   */
   private Path olderLibrary() throws Exception {
     String bytes = Files.readString(library, StandardCharsets.ISO_8859_1);
     return Files.writeString(
@@ -83,7 +85,10 @@ class WhenThingsGoWrongTest {
         .contains("done");
   }
 
-  /** Another direct buffer would fail here, after several full collections. */
+  /**
+   * The program has used up the JVM's direct memory. Another direct buffer would fail, after
+   * several full collections.
+   */
   @Test
   void theDirectMemoryIsUsedUp() {
     Result result =
@@ -290,7 +295,10 @@ class WhenThingsGoWrongTest {
         .contains("state=ACTIVE");
   }
 
-  /** JNA is not used here, because it would log an exception with its stack. */
+  /**
+   * JNA finds no directory for its native library. Mallometer does not call JNA then, because JNA
+   * would log an exception with its stack.
+   */
   @Test
   void jnaIsLeftAloneWhereItHasNoDirectory() throws Exception {
     Path missing = directory.resolve("missing");

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Pushes profiles to a server that speaks the store's protocol, and to servers that do not. */
+/** Pushes profiles to a server that speaks Pyroscope's protocol, and to servers that do not. */
 @Tag("any-jdk")
 class ProfilePushTest {
 
@@ -384,8 +384,8 @@ class ProfilePushTest {
   }
 
   /**
-   * Returns the next pushed profile. Until it comes, the facade's time passes and a call site
-   * grows.
+   * Returns the next pushed profile. Until it comes, advances mallometer's clock and makes a call
+   * site grow.
    */
   private Pushed next(ProfileStore store) {
     try {

@@ -24,7 +24,9 @@ import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** A store with the necessary part of Pyroscope's protocol for pushes. */
+/**
+ * A store of profiles for tests. It understands the part of Pyroscope's protocol that pushes use.
+ */
 public final class ProfileStore implements AutoCloseable {
 
   /**

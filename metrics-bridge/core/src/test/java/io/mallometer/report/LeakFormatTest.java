@@ -12,7 +12,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the formats of verdicts for people. */
+/** Tests the formats in which people read verdicts. */
 @Tag("any-jdk")
 class LeakFormatTest {
 

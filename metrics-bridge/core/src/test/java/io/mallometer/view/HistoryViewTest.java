@@ -32,7 +32,7 @@ class HistoryViewTest {
     assertThat(memory.chargedBytes()).containsExactly(Double.NaN, 6.0);
   }
 
-  /** The counters begin anew after the third point, and the last two points have one time. */
+  /** The counters begin anew after the third point, and the last two points have the same time. */
   @Test
   void aRateIsUnknownWhereCountersBeginAnewAndWhereNoTimeHasPassed() {
     List<HistoryPoint> points =

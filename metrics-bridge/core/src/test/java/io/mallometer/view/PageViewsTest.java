@@ -203,7 +203,7 @@ class PageViewsTest {
     return "none";
   }
 
-  /** A new snapshot, such as that after a trim, must be visible at once. */
+  /** A new snapshot, such as the one after a trim, must be visible in the next answer. */
   @Test
   void anOverviewIsOfTheLatestSnapshot() {
     Views views = new Views(mallometer);

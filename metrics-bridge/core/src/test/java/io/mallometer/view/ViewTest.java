@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the JSON of a view's components. */
+/**
+ * Tests the JSON that is written for the components of a record that is a view (an answer to a
+ * request).
+ */
 @Tag("any-jdk")
 class ViewTest {
 

@@ -65,8 +65,8 @@ class AccountTest {
   }
 
   /**
-   * The growth belongs to the line of code that maps the memory. Other anonymous memory has a row
-   * of its own.
+   * The diagnosis attributes the growth to the line of code that maps the memory. It lists other
+   * anonymous memory separately.
    */
   @Test
   void memoryThatALineMapsIsNamedWithTheLine() {
@@ -147,7 +147,7 @@ class AccountTest {
 
   /**
    * If the live bytes grow much more than the samples show, the cause is not chance but, for
-   * example, memory without samples. This difference has a row of its own.
+   * example, memory without samples. The diagnosis lists this difference separately.
    */
   @Test
   void whatChanceDoesNotExplainStaysASamplingDifference() {
@@ -199,8 +199,8 @@ class AccountTest {
   }
 
   /**
-   * The program allocates a block of 60 MiB every minute. The bytes of the blocks are exact, so the
-   * row needs no minimum number of samples.
+   * The program allocates a block of 60 MiB every minute. Blocks of this size are counted exactly,
+   * so their call site is named even with few samples.
    */
   @Test
   void aFewLargeObjectsAreNamedWithTheirLine() {
@@ -557,7 +557,10 @@ class AccountTest {
         .collect(Collectors.toMap(path::apply, number -> 784L << 10));
   }
 
-  /** A reading has only the largest pools and files, so some readings may lack a pool or a file. */
+  /**
+   * A reading lists only the largest thread pools and files, so a pool or a file can be missing
+   * from some readings.
+   */
   @Test
   void aPoolOrAFileThatIsSometimesAbsentHasNotGrownFromNothing() {
     Situation cut =
@@ -579,8 +582,8 @@ class AccountTest {
   }
 
   /**
-   * Returns a copy of a reading with other pools and files. From number 4 on, every second reading
-   * has a pool and two files. The last reading also has a second pool.
+   * Returns a copy of a reading with other thread pools and files. From reading number 4 on, every
+   * second reading has a pool and two files. The last reading also has a second pool.
    */
   private static AccountReading partly(AccountReading reading, int number, int last) {
     Map<String, Integer> pools = new HashMap<>();
@@ -684,7 +687,10 @@ class AccountTest {
             "Pack.deflate (Some.java:12) adds 38 MiB/min, Jna.call (Some.java:12) leaks 6.6 MiB/min");
   }
 
-  /** The account is too short to explain the growth, which two suspects cause. */
+  /**
+   * Two suspects cause the growth. The readings span too short a time to attribute it to its
+   * causes.
+   */
   @Test
   void twoSuspectsAreBothNamed() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 44 * second / 60.0);
@@ -706,7 +712,10 @@ class AccountTest {
     assertThat(program.diagnosis().named()).containsExactly("a.Archive.pack", "a.Tokens.read");
   }
 
-  /** The account is too short for any row to cause the state watch by itself. */
+  /**
+   * The readings span too short a time for the growth of one part to lead to the state {@code
+   * WATCH}.
+   */
   @Test
   void aCacheThatSurelyGrowsFasterIsNamedBeforeALeak() {
     Situation program = new Situation(Duration.ofSeconds(215), second -> 200 + 16.0 * second / 60);
@@ -868,8 +877,8 @@ class AccountTest {
         .contains("adds 43 MiB/min, which a young garbage collection frees");
     assertThat(garbageOf(packs)).isZero();
 
-    // Whatever the verdict, the sentence says which part of the growth collections free. The part
-    // is at most the growth of the row.
+    // Even with the verdict HEALTHY, the sentence says which part of the growth garbage collections
+    // free. This part is not larger than the growth of the call site.
     packs.leaks =
         VerdictsByHand.report(
             VerdictsByHand.garbage(
@@ -927,7 +936,7 @@ class AccountTest {
     }
   }
 
-  /** The heap has room, so no collection comes, and unclosed inflaters pile up. */
+  /** No garbage collection runs, because the heap has room. So unclosed inflaters pile up. */
   @Test
   void whileNoCollectionCameItIsSaidThatOneMayFreeTheGrowth() {
     Situation inflaters = new Situation(TEN_MINUTES, second -> 200 + 12 * second / 60.0);
@@ -995,7 +1004,7 @@ class AccountTest {
     assertThat(many.diagnosis().named()).hasSize(3);
   }
 
-  /** The account of growth that began a minute ago is too short for any row to be certain. */
+  /** Growth that began a minute ago is too recent to be attributed with certainty. */
   @Test
   void aBurstDoesNotHideTheSiteThatGrewBefore() {
     LongToDoubleFunction site = second -> second / 20.0;

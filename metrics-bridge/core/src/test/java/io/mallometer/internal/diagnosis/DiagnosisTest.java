@@ -223,8 +223,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The heap grows by 2 MiB a second. On a busy machine only two readings tell its size so far.
-   * Only in the second process would the limit be exceeded if the heap reached its maximum.
+   * The heap grows by 2 MiB a second. Only two readings contain its size so far, as on a busy
+   * machine. A heap of 700 MiB stays below the limit; a heap of 2,000 MiB would exceed it.
    */
   @Test
   void aHeapThatGrowsIsNoReasonToActThoughItsSizeWasReadOnlyTwice() {
@@ -325,8 +325,8 @@ class DiagnosisTest {
   }
 
   /**
-   * A part that grows by 3 MiB an hour can be distinguished from noise, but does not double the
-   * process in a day.
+   * A part of memory that grows by 3 MiB an hour can be distinguished from noise, but does not
+   * double the process in a day.
    */
   @Test
   void partsThatGrowLittleDoNotKeepAProcessFromBeingHealthy() {
@@ -347,7 +347,7 @@ class DiagnosisTest {
     assertThat(slow.diagnosis().state()).isEqualTo(State.TOO_EARLY);
   }
 
-  /** Growth of 25 MiB an hour doubles 300 MiB in half a day, but is too slow to be found. */
+  /** Growth of 25 MiB an hour doubles 300 MiB in half a day, but is too slow to be detected. */
   @Test
   void aPartThatWouldDoubleTheProcessKeepsItFromBeingHealthy() {
     Situation slow = new Situation(Duration.ofMinutes(15), second -> 300 + second / 144.0);
@@ -450,7 +450,7 @@ class DiagnosisTest {
     assertThat(old.diagnosis().state()).isEqualTo(State.HEALTHY);
   }
 
-  /** The store is full at 12:20. */
+  /** The process fills a store until 12:20, and does not grow afterwards. */
   @Test
   void aStoreThatIsFullIsNotToActOn() {
     LongToDoubleFunction fills = second -> 550 + Math.min(1200, second) / 5.0;
@@ -695,8 +695,8 @@ class DiagnosisTest {
   }
 
   /**
-   * All lost memory has leaked, but idle memory has leaked only if it is idle for long enough. So
-   * the sentences differ.
+   * Memory that no pointer refers to (lost memory) has leaked for certain. Idle memory may be used
+   * again. So the sentence calls only the bytes of the former "lost".
    */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
@@ -761,7 +761,7 @@ class DiagnosisTest {
         .contains("Open the runbook: docs/runbooks/reaches-limit.md");
   }
 
-  /** Several small sites count together, with or without a limit. */
+  /** The growth of several small call sites is added up, with or without a limit. */
   @Test
   void unusedMemoryThatGrowsIsToWatchFrom8MebibytesOrAMebibyteAMinuteOn() {
     Situation none = new Situation(HALF_AN_HOUR, second -> 400);
@@ -781,8 +781,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The oldest object is idle for 5 min, so 25 min are left until the longest timeout could free
-   * it.
+   * The program may free idle objects after a timeout of up to 30 min. The oldest object has been
+   * idle for 5 min, so the program may free it within the next 25 min.
    */
   @Test
   void unusedMemoryThatReachesTheLimitBeforeTheLongestTimeoutIsToActOn() {
@@ -1014,8 +1014,9 @@ class DiagnosisTest {
   }
 
   /**
-   * The cgroup's limit and the stated limit alternate in being the nearer limit. The held state
-   * ends at once only if the value of a limit changes or a limit is removed.
+   * The cgroup's limit and the stated limit take turns in being the nearer limit. A diagnosis that
+   * is held for a while ends early if a limit changes or is removed, but not if another limit
+   * becomes the nearer one.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures the share of constant processes that are said to grow, and the share of growing
+ * Measures the share of processes of constant size that are said to grow, and the share of growing
  * processes that are said not to grow. {@code docs/explanation/leaks.md} states the shares.
  */
 @Tag("any-jdk")
@@ -98,8 +98,8 @@ class ProcessGrowthTest {
   }
 
   /**
-   * Returns the growth, in bytes per second, of a process whose memory has given shares of 200 MiB
-   * from minute 2 on; NaN if the growth does not last.
+   * Returns the growth, in bytes per second, of a process whose memory is 200 MiB times each of the
+   * shares in turn, from minute 2 on; NaN if the growth does not last.
    */
   private static double trend(double[] shares) {
     List<HistoryPoint> history = new ArrayList<>();

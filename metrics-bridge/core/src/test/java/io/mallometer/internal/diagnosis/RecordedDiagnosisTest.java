@@ -31,12 +31,12 @@ class RecordedDiagnosisTest {
   private static final double MIB = 1 << 20;
   private static final int MOST_WORDS = 25;
 
-  /** The largest share of the growth that the account may leave without a cause. */
+  /** The largest share of the growth that the diagnosis may leave without a cause. */
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
-   * Growth of up to this many bytes needs no cause, because the estimate of 60 MiB from samples has
-   * a standard error of 5 MiB.
+   * Growth of up to this many bytes needs no cause: for example, an estimate of 60 MiB from samples
+   * has a standard error of 5 MiB.
    */
   private static final double LEAST_BYTES = 8 * MIB;
 
@@ -84,8 +84,8 @@ class RecordedDiagnosisTest {
   }
 
   /**
-   * Returns the sum of the absolute growth of the rows of a kind whose name or place contains a
-   * text.
+   * Adds up the absolute growth of the rows of the account that are of a kind and whose name or
+   * place contains a text.
    */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()

@@ -29,7 +29,10 @@ final class RecordedInput {
 
   private RecordedInput() {}
 
-  /** Returns the input of the rules, with the default options and without a previous run. */
+  /**
+   * Returns the input of the rules of the diagnosis, with the default options and without a
+   * previous run.
+   */
   static DiagnosisInput of(JsonNode json) throws ReflectiveOperationException {
     JsonNode row = json.path("firstRow");
     DiagnosisInput read = (DiagnosisInput) value(json, DiagnosisInput.class);
@@ -142,7 +145,8 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      // In a file, the components of the run are at the same level as those of the input.
+      // A file has no object for the run: the components of the run are members of the input's
+      // object.
       JsonNode part =
           types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
       values[i] = value(part, components[i].getGenericType());

@@ -78,7 +78,7 @@ class Situation {
 
   Optional<ClassLoaders> loaders = Optional.empty();
 
-  /** The name of the pool to which all threads belong; empty if there is none. */
+  /** The name of the thread pool to which all threads belong; empty if there is none. */
   String pool = "";
 
   LongToDoubleFunction classes = second -> 5_000;
@@ -129,7 +129,7 @@ class Situation {
     return this;
   }
 
-  /** Returns a diagnosis that names a row. */
+  /** Returns an earlier diagnosis whose sentence names this cause of growth. */
   static Diagnosis naming(String row) {
     return Diagnosis.none(START).held(Diagnosis.State.WATCH, START, "", List.of(), List.of(row));
   }

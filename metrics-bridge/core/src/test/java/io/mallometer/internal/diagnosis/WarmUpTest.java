@@ -48,8 +48,9 @@ class WarmUpTest {
   }
 
   /**
-   * After 45 minutes the process would double within half a day if it grew on in a line. Metaspace
-   * grows with the logarithm of time, and 20 MiB an hour more in the second process.
+   * After 45 minutes, linear growth at the same rate would double the process within half a day.
+   * Metaspace grows with the logarithm of time. In the second process it grows by 20 MiB an hour
+   * more.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {

@@ -73,7 +73,7 @@ class AllocatorOfARealJvmTest {
         report.seconds(),
         before.costSeconds());
     assertThat(report.outcome()).isEqualTo(TrimReport.Outcome.DONE);
-    // Other threads of this JVM allocate and free meanwhile.
+    // The bounds leave room for what other threads of this JVM allocate and free during the trim.
     assertThat(report.returnedBytes())
         .isBetween(before.trimmableBytes() * 0.95 - SLACK, before.releasableBytes() * 1.05 + SLACK);
 
@@ -202,7 +202,7 @@ class AllocatorOfARealJvmTest {
       Phase phase = monitors.nextPhase("").orElseThrow();
       subscription.close();
 
-      // A request of 1 MiB plus the allocator's overhead is in the class up to 2 MiB.
+      // A request of 1 MiB plus the allocator's overhead is in the size class up to 2 MiB.
       assertThat(after.minus(before).count(17)).isBetween(100L, 150L);
       assertThat(phase.returnedSizes().orElseThrow().count(17)).isBetween(100L, 150L);
       assertThat(monitors.returnedSizes()).isEmpty();
@@ -222,7 +222,7 @@ class AllocatorOfARealJvmTest {
     return kept;
   }
 
-  /** Splits the resident set, and reads the allocator's statistics after that. */
+  /** Splits the resident set into its parts, and then reads the allocator's statistics. */
   private AllocatorStatistics read() {
     AllocatorReader reader =
         new AllocatorReader(library, () -> false, Clock.systemUTC(), System::nanoTime);

@@ -134,7 +134,10 @@ class AllocatorReaderTest {
     assertThat(trimmableBytes()).isEqualTo(200_000);
   }
 
-  /** Live bytes include glibc's size words after an attach, as the allocator's own figures do. */
+  /**
+   * After an attach, the live bytes include the size word that glibc stores before each block, as
+   * the allocator's own figures do.
+   */
   @Test
   void afterAnAttachATrimIsForetoldOnlyWhereWhatIsInUseIsKnown() {
     library.setStatus(Status.counting(SelfReport.ATTACHED));

@@ -419,7 +419,10 @@ class CallSiteReaderTest {
     return SitesByHand.site(i, "a.B.m%02d".formatted(i), "liba.so", liveBytes);
   }
 
-  /** Moves a site to the place directly after another. */
+  /**
+   * Changes a site's live bytes so that the site comes directly after the site {@code behind} in
+   * the order by live bytes.
+   */
   private static void overtake(CallSite[] sites, int number, int behind) {
     sites[number] = site(number, 10_000 - 100 * behind - 50);
   }

@@ -117,7 +117,8 @@ class MessageReaderTest {
   }
 
   /**
-   * The sentence on the end of the previous run names threads, so the message must not contain it.
+   * The end of the previous run does not explain the end of this run. So the message does not
+   * contain the sentence on the previous run.
    */
   @Test
   void thePreviousRunIsNotInTheSentence() {
@@ -137,9 +138,8 @@ class MessageReaderTest {
   }
 
   /**
-   * A diagnosis may keep an earlier, graver state while it is too early to judge growth. The
-   * sentence of such a diagnosis names files, here one that cannot be read, so the message must not
-   * contain the sentence.
+   * A diagnosis may keep an earlier, graver state while it is too early to judge growth. Its
+   * sentence then says only that it is too early, so the message does not contain this sentence.
    */
   @Test
   void aHeldDiagnosisThatIsTooEarlyIsNoSentence() {

@@ -20,7 +20,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Tests which call sites are kept, and the cost of keeping them. */
+/**
+ * Tests which readings of the call sites are kept, such as the one at the peak of the live bytes,
+ * and the cost of keeping them.
+ */
 class ProfileKeeperTest {
 
   private static final double MIB = 1 << 20;

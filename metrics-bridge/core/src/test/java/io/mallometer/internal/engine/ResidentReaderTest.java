@@ -21,7 +21,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests which thread reads the resident set, how often, and what requests get meanwhile. */
+/**
+ * Tests which thread reads the resident set, how often, and what requests get while a reading takes
+ * place.
+ */
 @Timeout(60)
 class ResidentReaderTest {
 

@@ -333,7 +333,10 @@ class ExitDiagnosisTest {
     }
   }
 
-  /** The pipe has no writer, so a read from it would never return. */
+  /**
+   * A named pipe replaces the file. No program writes to the pipe, so a read from it would never
+   * return.
+   */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheKernelsCountHoldsNobodyUp() throws Exception {

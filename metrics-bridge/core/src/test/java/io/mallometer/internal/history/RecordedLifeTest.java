@@ -155,8 +155,8 @@ class RecordedLifeTest {
   }
 
   /**
-   * The checksum of the header is computed again, so that headers with invalid values pass the
-   * check.
+   * The checksum of the header matches its invalid values, so the checksum alone does not reveal
+   * them.
    */
   @Test
   void nonsenseInTheHeaderIsNeverUsedAsAPlaceOrASize() throws Exception {

@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A recorded JVM that ends in one of several ways. */
+/** A program that mallometer records, and that ends in one of several ways. */
 public final class RecordedProgram {
 
   private static final int MIB = 1 << 20;

@@ -277,7 +277,9 @@ class RecorderTest {
                 + " of the limit, at 95 % of the limit");
   }
 
-  /** The call sites are written at once, because the process may be killed before the next poll. */
+  /**
+   * The call sites are written immediately, because the process may be killed before the next poll.
+   */
   @Test
   void callSitesOfAnExceededShareAreWrittenAtOnce() throws Exception {
     start();
@@ -366,8 +368,8 @@ class RecorderTest {
   }
 
   /**
-   * The second recorder writes to the same file. A recorder of another class loader does so after a
-   * web application was redeployed.
+   * A second recorder writes to the same file after the first one. This happens when a web
+   * application is redeployed: its new class loader has a recorder of its own.
    */
   @Test
   void whatThisRunRecordedIsToldToTheNextThatWritesTheFile() throws Exception {
@@ -452,7 +454,10 @@ class RecorderTest {
     assertThat(logged.messages()).isEmpty();
   }
 
-  /** The pipe has no writer, so a read from it would never return. */
+  /**
+   * A named pipe replaces the file. No program writes to the pipe, so a read from it would never
+   * return.
+   */
   @Test
   @Tag("process")
   void aPipeInThePlaceOfTheLastLifeHoldsNobodyUp() throws Exception {

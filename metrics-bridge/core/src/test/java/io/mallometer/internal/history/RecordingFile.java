@@ -15,8 +15,8 @@ import java.util.List;
 final class RecordingFile implements Closeable {
 
   /**
-   * The number of slots for profiles at the peak. These slots are the first ones of the region for
-   * profiles.
+   * The number of slots for call sites at the peak of the live bytes. These slots are the first
+   * ones of the region {@link RecordingFormat#PROFILES}.
    */
   private static final int PEAKS = 2;
 
@@ -75,7 +75,7 @@ final class RecordingFile implements Closeable {
     return PEAKS - 1 + KeptMoment.ofPercent(percent).orElseThrow().ordinal();
   }
 
-  /** Skips sequence numbers until the next one belongs to a slot. */
+  /** Skips sequence numbers until the next one belongs to the given slot of a region. */
   private void skipTo(int slot, int index) {
     while (sequences[index] % regions.get(index).slots() != slot) {
       sequences[index]++;

@@ -21,7 +21,7 @@ public final class Recordings {
 
   private static long lives;
 
-  /** The regions of the library's file. */
+  /** The regions of a recording, as the library lays them out. */
   static final RecordingRegion[] LAYOUT = {
     new RecordingRegion(
         RecordingFormat.SAMPLES, RecordingFormat.SAMPLE_BYTES, 12_288, 600, 1_000_000_000L),
@@ -62,7 +62,7 @@ public final class Recordings {
     return seal(header);
   }
 
-  /** Updates the checksum after a change. */
+  /** Updates the checksum of a header. */
   static ByteBuffer seal(ByteBuffer header) {
     return header.putInt(
         RecordingFormat.HEADER_CHECKSUM,
@@ -87,7 +87,7 @@ public final class Recordings {
     header.put(offset, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes the row of a region into a header. */
+  /** Writes the description of a region into a header. */
   static void write(RecordingRegion region, ByteBuffer bytes, int at) {
     bytes.putInt(at, region.kind());
     bytes.putInt(at + 4, region.slotBytes());

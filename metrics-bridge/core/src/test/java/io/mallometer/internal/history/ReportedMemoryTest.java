@@ -42,8 +42,8 @@ class ReportedMemoryTest {
   }
 
   /**
-   * The split of the resident set may be older than the text, because an expensive split is made
-   * less often than once a minute.
+   * The parts of the resident set may have been measured earlier than the text was written: an
+   * expensive measurement is made less often than once a minute.
    */
   @Test
   void anOldSplitIsTold() throws Exception {

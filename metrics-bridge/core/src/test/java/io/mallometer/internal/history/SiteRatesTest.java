@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests rates of sites that are read every 15 s. Each sample stands for the same number of bytes.
+ * Tests the rates at which call sites allocate. The sites are read every 15 s. Each sample stands
+ * for the same number of bytes.
  */
 @Tag("any-jdk")
 class SiteRatesTest {

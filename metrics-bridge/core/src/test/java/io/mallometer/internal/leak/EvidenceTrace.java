@@ -37,8 +37,9 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * A file with successive evidence of a real process, which tests judge again without waiting. The
- * file has gzipped lines of JSON, one for each moment.
+ * A file (trace) with the evidence of leaks that was read from a real process every few seconds.
+ * Tests let the leak detector judge this evidence without waiting. The file has gzipped lines of
+ * JSON, one for each reading.
  *
  * <pre>{@code
  * NativeLibrary library = new ProcessLibrary();
@@ -58,7 +59,7 @@ public final class EvidenceTrace {
 
   private EvidenceTrace() {}
 
-  /** Begins a file. Overwrites a file that exists. */
+  /** Begins a trace in a file. Overwrites an existing file. */
   public static Recorder record(Path file) throws IOException {
     return new Recorder(
         new BufferedWriter(
@@ -75,7 +76,7 @@ public final class EvidenceTrace {
       this.out = out;
     }
 
-    /** Adds a line with the evidence and the call sites of a moment. */
+    /** Adds a line with the evidence and the call sites that were read at the given time. */
     public void add(Evidence evidence, CallSites sites, Instant time) throws IOException {
       ObjectNode line = JSON.createObjectNode();
       line.put("time", time.toString()).put("nanos", evidence.nanos());
@@ -157,9 +158,9 @@ public final class EvidenceTrace {
   }
 
   /**
-   * Judges the evidence of a trace.
+   * Lets a leak detector judge the evidence of a trace.
    *
-   * @param listener the receiver of each moment's report
+   * @param listener receives the report on each line of the trace
    */
   public static void replay(Path file, MallometerOptions options, Consumer<LeakReport> listener) {
     LeakDetector detector = new LeakDetector(options);

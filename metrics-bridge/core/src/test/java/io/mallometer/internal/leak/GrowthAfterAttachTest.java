@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Measures the error rates of the verdict growing after an attach, in simulated processes with 0.1,
- * 1 and 4 GiB of live memory. The processes have leaks, a cache that replaces its objects from
- * before the attach, and memory that is allocated and freed all the time. Objects are sampled by
- * size, as the library samples them.
+ * Measures the error rates of the verdict {@code GROWING} after an attach, in simulated processes
+ * with 0.1, 1 and 4 GiB of live memory. The processes have leaks, a cache that replaces its objects
+ * from before the attach, and memory that is allocated and freed all the time. Objects are sampled
+ * by size, as the library samples them.
  */
 @Tag("any-jdk")
 class GrowthAfterAttachTest {
@@ -198,7 +198,7 @@ class GrowthAfterAttachTest {
     assertThat(wrong).isZero();
   }
 
-  /** Tests that the error of the other sites' samples does not hide the growth of a leak. */
+  /** Tests that the sampling error of the other sites does not hide the growth of a leak. */
   @ParameterizedTest
   @ValueSource(doubles = {0.1, 1, 4})
   void aLeakGrowsWithinFiveMinutes(double gib) {

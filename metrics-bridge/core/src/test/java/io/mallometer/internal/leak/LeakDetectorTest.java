@@ -158,8 +158,8 @@ class LeakDetectorTest {
 
   /**
    * The site allocated 37.5 MiB within 25 min and stopped four minutes ago. The objects of the
-   * first 10 min got no slot, and the last objects are younger than the threshold: 84 of 150
-   * objects are observed and old enough.
+   * first 10 min are not observed, and the last objects are younger than the threshold. Of 150
+   * objects, 84 are observed and old enough.
    */
   @Test
   void bytesAndTimeOfWhatStoppedAreThoseOfTheSameObjects() {
@@ -180,7 +180,7 @@ class LeakDetectorTest {
             "Tables.load holds 38 MiB allocated between 00:00 and 00:24 UTC: 84 of 84 observed"
                 + " objects were not accessed since they were allocated");
     assertThat(verdict.suspected().thresholdSeconds()).isEqualTo(300);
-    // The estimate covers all objects older than the threshold, with a slot or without.
+    // The estimate covers all objects older than the threshold, observed or not.
     assertThat(verdict.suspected().bytes().value()).isBetween(143 * 256.0 * KIB, 145 * 256.0 * KIB);
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
@@ -204,8 +204,9 @@ class LeakDetectorTest {
   }
 
   /**
-   * The site has lost 32 MiB, of which 6 MiB are idle for longer than the threshold. Garbage
-   * contains the addresses of 8 of the 128 objects.
+   * The site has 128 live objects, 32 MiB in total. The program has lost the addresses of all of
+   * them; only garbage still contains 8 of the addresses. Of the objects, 6 MiB are idle for longer
+   * than the threshold.
    */
   @Test
   void allThatIsLostCountsHoweverShortItIsIdle() {
@@ -219,7 +220,10 @@ class LeakDetectorTest {
     assertThat(leak.suspected().thresholdSeconds()).isNaN();
   }
 
-  /** The site has lost 24 MiB. The addresses of the site's other 8 MiB exist. */
+  /**
+   * The program has lost the addresses of 24 MiB of objects. Searches find the addresses of the
+   * other 8 MiB.
+   */
   @Test
   void whatHasAnAddressIsNotLostIfNothingSaysThatItIsIdle() {
     lose(32, 128, 32);
@@ -228,8 +232,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Makes site 1 lose memory. Searches find the addresses of only {@code withAddress} of the site's
-   * objects.
+   * Gives site 1 {@code count} objects. Searches find the addresses of only {@code withAddress} of
+   * these objects.
    */
   private void lose(double mebibytes, int count, int withAddress) {
     site(1, "PrintSpool.print");
@@ -322,7 +326,10 @@ class LeakDetectorTest {
         .contains("; the longest for 38 min, beyond any timeout of this program (30 min); +");
   }
 
-  /** The void time may hide a scan, because its 20 s are more than a hundredth of half an hour. */
+  /**
+   * Accesses are not observed for 20 s (void time). These are more than a hundredth of the longest
+   * timeout of half an hour, so the program may have accessed all its objects unseen.
+   */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
     detector = new LeakDetector(MallometerOptions.defaults());
@@ -331,7 +338,8 @@ class LeakDetectorTest {
     voidEpochs = 4;
     evaluate(20 * MINUTE);
     assertThat(settled(45 * MINUTE, 1).verdict()).isEqualTo(Verdict.UNUSED);
-    // A program that scans every 30 min, and scanned at minute 20, would have scanned again by now.
+    // A program that accesses all its objects every 30 min, and did so unseen at minute 20, would
+    // have accessed them again by now.
     assertThat(settled(53 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
@@ -364,7 +372,7 @@ class LeakDetectorTest {
 
     assertThat(verdict.verdict()).isEqualTo(Verdict.HEALTHY);
     // The threshold is four times the time for which freed objects were idle before they were
-    // freed. The sketch's bucket of this time reaches from 362 to 512 s.
+    // freed. That time is known only to be in a bucket from 362 to 512 s.
     assertThat(verdict.suspected().thresholdSeconds()).isBetween(4 * 362.0, 4 * 512.0);
   }
 
@@ -406,7 +414,8 @@ class LeakDetectorTest {
     evaluate(30 * MINUTE - 100);
     voidEpochs = 1_000;
     LeakReport report = evaluate(30 * MINUTE);
-    // The last 100 s were void, so an object must be 400 s old to have been idle for 300 s.
+    // Accesses were not observed in the last 100 s, so an object must be 400 s old to have been
+    // idle for 300 s.
     assertThat(report.sites().get(0).suspected().idleSeconds()).isBetween(300.0, 331.0);
     assertThat(report.sites().get(0).suspected().objects().value()).isBetween(45.0, 48.0);
   }
@@ -426,13 +435,16 @@ class LeakDetectorTest {
     }
     tellingEnd = Double.NaN;
     SiteVerdict after = verdict(evaluate(80 * MINUTE + EPOCH), 1);
-    // The void 40 minutes do not count, so idle objects have the same idle time as before these
-    // minutes.
+    // The 40 minutes without observed accesses do not count as idle time. So idle objects have the
+    // same idle time as before these minutes.
     assertThat(after.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(after.suspected().objects().value()).isBetween(69.0, 72.0);
   }
 
-  /** Four of five epochs are void, so 300 s of idle time take 25 minutes. */
+  /**
+   * Accesses are observed in only one of five epochs, so it takes 25 minutes to observe 300 s of
+   * idle time.
+   */
   @Test
   void idleTimeIsThatInWhichSomethingIsSeenThoughMostEpochsAreVoid() {
     site(1, "Cart.zip");
@@ -470,7 +482,7 @@ class LeakDetectorTest {
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  // ---- Observation without slots
+  // ---- Sites without observed objects
 
   @Test
   void withoutObservationASiteIsAtMostGrowing() {
@@ -599,7 +611,7 @@ class LeakDetectorTest {
 
   /**
    * The parser has two stacks with four idle objects each. A third stack has many objects, but none
-   * in a slot.
+   * is observed.
    */
   @Test
   void stacksWithoutAnObservedObjectDoNotCountAsIdle() {
@@ -715,7 +727,7 @@ class LeakDetectorTest {
     live(1, 10 * 40 * KIB);
     steadily(1, 0, 10, 10, 40 * KIB);
     site(2, "Parser.node");
-    // The third site is unused, so memory is searched.
+    // Memory is searched only if a site is suspected. The third site is unused, and so suspected.
     site(3, "Tables.load");
     steadily(3, 0, 60, 1, 64 * KIB);
     for (double second = 15; second <= 5 * MINUTE; second += 15) {
@@ -827,7 +839,7 @@ class LeakDetectorTest {
     assertThat(verdict(evaluate(HOUR), 0).verdict()).isEqualTo(Verdict.LEAK);
     SiteVerdict caches = verdict(evaluate(HOUR + EPOCH), 2);
     assertThat(caches.verdict()).isEqualTo(Verdict.UNUSED);
-    // The verdict shows the latest figures.
+    // The verdict on the caches shows their latest figures.
     assertThat(caches.suspected().bytes().value()).isGreaterThan(40.0 * (1 << 20));
   }
 
@@ -925,8 +937,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Each of 20 stacks has too few objects for the verdict growing on this stack alone. Another
-   * stack is unused.
+   * Each of 20 stacks has too few objects for the verdict {@code GROWING} on this stack alone.
+   * Another stack is unused.
    */
   @Test
   void whatGrowsTogetherIsToldBesideAStackThatIsUnused() {
@@ -952,7 +964,10 @@ class LeakDetectorTest {
     assertThat(unused.suspected().objects().value()).isEqualTo(20);
   }
 
-  /** A stack is unused. Another grows by an object every 5 s, and its objects are used. */
+  /**
+   * The objects of one stack are unused. Another stack grows by an object every 5 s, and its
+   * objects are used.
+   */
   @Test
   void theObservedObjectsOfAStackThatGrowsBesideAnUnusedOneCountOnce() {
     site(1, "Parser.node");
@@ -965,7 +980,8 @@ class LeakDetectorTest {
     }
     SiteVerdict unused = verdict(evaluate(4 * MINUTE + EPOCH), 1);
     assertThat(unused.site().stacks()).isEqualTo(2);
-    // 28 objects of the other stack are older than 105 s, the sum of 90 s and three epochs of 5 s.
+    // The growing stack has 28 of the 88 observed objects. They are older than 105 s (90 s and
+    // three epochs of 5 s).
     assertThat(unused.sentence()).contains(": 60 of 88 observed objects");
   }
 
@@ -1092,7 +1108,10 @@ class LeakDetectorTest {
         .containsExactly(Verdict.POOL);
   }
 
-  /** Adds idle objects, born at different times, to several stacks of one name. */
+  /**
+   * Adds idle objects, allocated at different times, to several stacks of the site {@code
+   * Parser.node}.
+   */
   private void fewOfEach(int stacks, int count) {
     for (int i = 0; i < stacks * count; i++) {
       site(i % stacks, "Parser.node");
@@ -1157,7 +1176,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // With only one object in the last third, the site would be unused if it had not been a leak.
+    // Only one object is left that was allocated in the last third of the time. With this, a site
+    // that was no leak before would have the verdict {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1173,7 +1193,8 @@ class LeakDetectorTest {
     for (int i = 1; i <= TO_CLEAR_A_LEAK; i++) {
       double seconds = 30 * MINUTE + i * 15;
       objects.clear();
-      // The site alternates between no objects, and objects of which most are used again.
+      // In every second evaluation the site has no objects. In the others, most of its objects are
+      // used again.
       objects.addAll(i % 2 == 0 ? List.of() : idle);
       uses.put(1, i % 2 == 0 ? SiteUse.NONE : comingBack());
       Verdict verdict = verdict(evaluate(seconds), 1).verdict();
@@ -1292,7 +1313,7 @@ class LeakDetectorTest {
     return new SiteUse(1, 0, null, null, null);
   }
 
-  // ---- Words
+  // ---- The sentence of a verdict
 
   @Test
   void theSentenceSaysWhatWhoHowMuchAndHowFast() {
@@ -1324,8 +1345,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // A single object of the third site was born in the last third of the 25 min in which idle
-    // objects can have been born.
+    // A single object of the third site was allocated in the last third of the 25 min in which
+    // objects that are now idle can have been allocated.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1344,8 +1365,8 @@ class LeakDetectorTest {
   // ---- Estimates
 
   /**
-   * A tenth of the objects that are old enough to be idle is used. Objects are sampled and put into
-   * slots at random.
+   * A tenth of the objects that are old enough to be idle is used. The objects to be sampled and
+   * observed are chosen at random.
    */
   @Test
   void theIntervalHoldsTheTruthIn94Of100Cases() {
@@ -1464,7 +1485,10 @@ class LeakDetectorTest {
     assertThat(known.all()).isEmpty();
   }
 
-  /** Objects that were freed late raise the threshold above the age of the process. */
+  /**
+   * Objects that were idle for long before they were freed raise the threshold of idleness above
+   * the age of the process.
+   */
   @Test
   void aLeakByAnEarlierRunIsNotGivenUpBecauseItIsTooYoungForItsThreshold() {
     site(1, "Cart.zip");
@@ -1475,7 +1499,10 @@ class LeakDetectorTest {
     assertThat(verdict(growing(7 * MINUTE, 14 * MINUTE, 1), 1).verdict()).isEqualTo(Verdict.LEAK);
   }
 
-  /** The leak has several stacks, and each stack is known in the next run. */
+  /**
+   * The leak has several stacks. The next run recognizes each of these stacks as a leak of this
+   * run.
+   */
   @Test
   void aLeakOfSeveralStacksIsKnownInTheNextRun() {
     detector = new LeakDetector(NO_TIMEOUTS, known);

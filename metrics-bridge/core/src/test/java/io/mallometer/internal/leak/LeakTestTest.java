@@ -25,8 +25,8 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The births of objects. One birth is in the last third of the 1,500 s in which idle objects can
-   * have been born.
+   * The seconds at which objects are allocated. One is in the last third of the 1,500 s in which
+   * objects that are now idle can have been allocated.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
@@ -96,8 +96,8 @@ class LeakTestTest {
   }
 
   /**
-   * When slots are scarce, an object may get a slot with a very small probability. Such an object
-   * stands for many objects.
+   * When few more objects can be observed, an object may be chosen with a very small probability.
+   * Such an object stands for many objects.
    */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {
@@ -112,7 +112,10 @@ class LeakTestTest {
     assertThat(judge(idle).refutesLeak()).isFalse();
   }
 
-  /** An object in a slot counts, even if the allocator reports a size above that of the slot. */
+  /**
+   * An object that fills its slot (the memory of one observed object) counts, even if the allocator
+   * reports a larger size.
+   */
   @ParameterizedTest
   @ValueSource(longs = {(16 << 20) - 8, 16 << 20})
   void objectsThatFillASlotAreJudgedAsOthers(long bytes) {
@@ -136,7 +139,7 @@ class LeakTestTest {
     return new ArrayList<>(DoubleStream.of(seconds).mapToObj(birth -> born(birth, 1)).toList());
   }
 
-  /** Returns an object that is in a slot and is used only at its birth. */
+  /** Returns an observed object that is accessed only when it is allocated. */
   private static SampledObject born(double seconds, double probability) {
     return new SampledObject(1, 128 << 10, probability, 1, nanos(seconds), nanos(seconds));
   }

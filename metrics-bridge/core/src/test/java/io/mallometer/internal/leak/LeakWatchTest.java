@@ -226,8 +226,9 @@ class LeakWatchTest {
     live(Duration.ofMinutes(10));
     watch.configure(noTimeouts.with(Setting.LEAK_WORKLOAD, LeakWorkload.INTERACTIVE));
     live(Duration.ofMinutes(1));
-    // An object was allocated every 20 s for 31 minutes. The threshold is two minutes, and the void
-    // time ended eleven minutes ago. So all objects but those of the last two minutes are idle.
+    // An object was allocated every 20 s for 31 minutes. The threshold is two minutes, and accesses
+    // have been observed without a gap for eleven minutes. So all objects but those of the last two
+    // minutes are idle.
     assertThat(watch.latest().leaks()).hasSize(1);
     assertThat(watch.latest().leaks().get(0).suspected().objects().value()).isBetween(85.0, 88.0);
   }
@@ -382,7 +383,9 @@ class LeakWatchTest {
         .contains("com.shop.Cart.zip keeps memory");
   }
 
-  /** The library's own sites are judged, and a filter of the page shows them. */
+  /**
+   * The library's own sites have verdicts, which the page can show, but they are never suspects.
+   */
   @Test
   void ownSitesAreNoSuspects() {
     watch.publish(

@@ -23,7 +23,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests when memory is searched, and which results of two searches show that memory is lost. */
+/**
+ * Tests when memory is searched for the addresses of native objects, and after which results an
+ * object counts as lost (no address of the object exists).
+ */
 @Tag("any-jdk")
 class LostMemoryTest {
 
@@ -39,7 +42,7 @@ class LostMemoryTest {
   private GarbageCollections collections = new GarbageCollections(0, 0, 0);
   private double seconds;
 
-  /** A library that answers searches at once. */
+  /** A library whose searches end immediately. */
   private static final class Library extends SilentLibrary {
     final List<List<Integer>> searches = new ArrayList<>();
     final List<SearchedObject> objects = new ArrayList<>();
@@ -124,9 +127,9 @@ class LostMemoryTest {
     assertThat(library.searches).isEmpty();
   }
 
-  // ---- Collections
+  // ---- Garbage collections
 
-  /** Garbage contains the addresses of lost objects until the collection. */
+  /** Garbage contains the addresses of lost objects until a garbage collection frees it. */
   @Test
   void aCollectionThatUnusedMemoryWaitsForIsFollowedByASearch() {
     library.has(50, 1, 100);
@@ -344,7 +347,10 @@ class LostMemoryTest {
     assertThat(lost.lostOf(SITE)).isNull();
   }
 
-  /** 8 samples stand for 80 objects, and the registers of 20 threads may contain 80 addresses. */
+  /**
+   * 8 samples stand for 80 objects. The searches cannot read the registers of 20 threads, which may
+   * contain 80 addresses.
+   */
   @Test
   void noMoreObjectsThanThreadsMayHoldAreNotEnough() {
     library.has(8, 0);
@@ -359,7 +365,7 @@ class LostMemoryTest {
   @Test
   void threadsWhoseRegistersWereReadHoldNoMore() {
     library.has(5, 0);
-    // The registers of 13 threads may hold 52 addresses, but the samples stand for 50 objects.
+    // The registers of 13 threads may contain 52 addresses. The samples stand for only 50 objects.
     library.unreadThreads = 13;
     pass(120);
     assertThat(lost.lostOf(SITE)).isNull();

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Judges recorded evidence of real programs on JDK 17 and 25: the last six of 40 minutes in which
- * the kernels of {@code benchmarks/leaks} ran side by side. All times of the kernels were divided
- * by 20. Twelve kernels leak, and thirteen look like leaks but are none. The evidence also has the
- * call sites of the JVM and its libraries.
+ * the small programs of {@code benchmarks/leaks} (kernels) ran side by side. All times of the
+ * kernels were divided by 20. Twelve kernels leak, and thirteen look like leaks but are none. The
+ * evidence also has the call sites of the JVM and its libraries.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {
@@ -34,7 +34,7 @@ class RecordedKernelsTest {
   private static final double LEAKING = 2 * 12;
   private static final double STATED_LEAKS = 2 * 18;
 
-  /** No object is as old as the default of the longest timeout. */
+  /** No object is as old as 30 min, the default for the longest timeout of a program. */
   @Test
   void whatLeaksIsUnusedAndWhatOnlyLooksSoIsNot() throws Exception {
     Found found = new Found(Duration.ofMinutes(30), Verdict.UNUSED);

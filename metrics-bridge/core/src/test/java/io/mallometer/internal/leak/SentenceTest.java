@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 class SentenceTest {
 
   /**
-   * In the stack of a foreign call, frames of the JDK lie above the method that makes the call. The
-   * site is named after this method.
+   * If Java calls native code through the Foreign Function API, frames of the JDK lie above the
+   * method that makes the call. The site is named after this method.
    */
   @Test
   void framesOfAForeignCallTakeNoPartInNames() {

@@ -144,8 +144,8 @@ record SimulatedKind(
   }
 
   /**
-   * Returns a life that ends at the next multiple of the period, so that all objects are freed at
-   * once.
+   * Returns a life that ends at the next multiple of the period, so that all objects are freed
+   * together.
    */
   static Life untilRenewed(double period) {
     return (birth, random) -> period - birth % period;

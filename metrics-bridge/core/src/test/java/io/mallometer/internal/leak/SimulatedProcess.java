@@ -20,9 +20,10 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Simulates a process with many call sites as the library would observe it. Samples are put into
- * slots with the library's probability, epochs of 16 s show which slots were accessed, and some
- * epochs are void. A seed makes the simulation repeatable. The simulation has a clock of its own.
+ * Simulates a process with many call sites as the library would observe it. The library observes
+ * accesses only to samples in slots; it puts samples into slots with a certain probability. At the
+ * end of each epoch of 16 s, it tells which slots were accessed. In some epochs (void ones), it
+ * observes nothing. A seed makes the simulation repeatable. The simulation has a clock of its own.
  */
 final class SimulatedProcess {
 
@@ -33,14 +34,15 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries to put at least this many samples of each site into slots in an epoch
-   * (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS} live samples of each site in slots.
+   * The library tries to put at least this many samples of each site into slots in an epoch, that
+   * is, to observe accesses to them (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS}
+   * live samples of each site in slots.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
 
   private static final double LIVE_IN_SLOTS = 32;
 
-  /** The share of the slots that is left for sites without a slot. */
+  /** The share of the slots that is kept free for sites of which no sample is in a slot. */
   private static final double LEFT_FOR_NEW_SITES = 0.1;
 
   /** The seconds from a site's first sample until samples of the site are put into slots. */
@@ -67,7 +69,6 @@ final class SimulatedProcess {
     this.slots = slots;
   }
 
-  /** A call site of a kind. */
   final class Site {
     final SimulatedKind kind;
     final int number;
@@ -107,7 +108,10 @@ final class SimulatedProcess {
           .sum();
     }
 
-    /** Returns the ratio of the largest to the smallest weight of an object in a slot. */
+    /**
+     * Returns the ratio of the largest to the smallest weight of an object in a slot. The weight is
+     * the number of objects for which the object stands.
+     */
     double ratioOfWeights() {
       return heaviest / lightest;
     }
@@ -273,7 +277,6 @@ final class SimulatedProcess {
     return added;
   }
 
-  /** Simulates an epoch. */
   void passEpoch() {
     double begin = now;
     double end = now + EPOCH;

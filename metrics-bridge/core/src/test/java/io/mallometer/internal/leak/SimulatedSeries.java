@@ -8,7 +8,7 @@ import java.util.function.ToIntFunction;
 
 /**
  * Simulates series of live bytes with a known truth, over a time from 0 to 1. Measures the share of
- * 1,000 series that a test calls growing. A seed makes the series repeatable.
+ * 1,000 series that a statistical test calls growing. A seed makes the series repeatable.
  */
 public final class SimulatedSeries {
 
@@ -27,8 +27,8 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Returns a pool that fills up and is half emptied again and again, with a period of at least a
-   * twentieth of the time.
+   * Returns the memory of a pool that fills up and is half emptied again and again, with a period
+   * of at least a twentieth of the time.
    */
   public DoubleUnaryOperator sawtooth(double longest) {
     double period = between(0.05, longest);
@@ -36,7 +36,7 @@ public final class SimulatedSeries {
     return time -> 0.5 + 0.5 * ((time / period + phase) % 1);
   }
 
-  /** Returns the sum of tables that are loaded at random times. */
+  /** Returns the memory of tables that are loaded at random times. */
   public DoubleUnaryOperator tables(int count) {
     double[] times = random.doubles(count).toArray();
     return time -> 0.5 + 0.5 * Arrays.stream(times).filter(one -> one <= time).count() / count;

@@ -9,7 +9,10 @@ import java.time.Instant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the effect of lost memory on a verdict while searches find the loss, and afterwards. */
+/**
+ * Tests the verdict on a site while searches of memory find no address of its objects (lost
+ * memory), and afterwards.
+ */
 @Tag("any-jdk")
 class SiteStateTest {
 

@@ -37,8 +37,8 @@ class TrendErrorRatesTest {
   }
 
   /**
-   * Returns the number of orders of the figures in which at most {@code most} pairs of figures
-   * fall.
+   * Returns the number of orders of the figures in which the later figure is the smaller one in at
+   * most {@code most} pairs.
    */
   private static long ordersWithFallingPairs(int figures, int most) {
     long[] orders = new long[most + 1];

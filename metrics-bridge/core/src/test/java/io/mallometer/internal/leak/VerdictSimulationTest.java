@@ -21,10 +21,11 @@ import org.junit.jupiter.api.Test;
 /**
  * Simulates two hours of a process with three sites of each kind, judged together with the default
  * options. Measures how many leaks are found, when they are found, and which verdicts they have
- * before. Asserts that hardly any look-alike is called a leak. One of a hundred epochs is void. The
- * simulation runs with ample slots; with scarce slots, so that some objects stand for thousands of
- * others; and as a second run, which knows the leaks of the first. The mix of kinds is invented. It
- * shows which kinds the leak test can distinguish, not how frequent such programs are.
+ * before. Asserts that hardly any healthy site is called a leak. Accesses are not observed in one
+ * of a hundred epochs. The simulation runs three times: with room to observe all sampled objects;
+ * with little room, so that some objects stand for thousands of others; and as a second run, which
+ * knows the leaks of the first. The mix of kinds is invented. It shows which kinds the leak test
+ * can distinguish, not how frequent such programs are.
  */
 @Tag("any-jdk")
 @Tag("long")
@@ -37,7 +38,10 @@ class VerdictSimulationTest {
   private static final double MINUTE = 60;
   private static final double TWO_HOURS = 7_200;
 
-  /** The share of void epochs; {@code -Dsoak.void=0.2} makes it a fifth. */
+  /**
+   * The share of epochs in which no access is observed. For example, {@code -Dsoak.void=0.2} sets
+   * it to a fifth.
+   */
   private static final double VOID_SHARE =
       Double.parseDouble(System.getProperty("soak.void", "0.01"));
 
@@ -92,8 +96,8 @@ class VerdictSimulationTest {
     }
 
     /**
-     * Simulates names with two kinds of sites. One site of a name is of a kind of {@link
-     * SimulatedKinds#MADE_ONCE}; the objects of the other look like leaks for some minutes.
+     * Simulates pairs of sites with the same name. One site of a pair is of a kind in {@link
+     * SimulatedKinds#MADE_ONCE}; the objects of the other site look like leaks for some minutes.
      */
     void liveWithTwoKindsOfEachName() {
       for (SimulatedKind once : SimulatedKinds.MADE_ONCE) {
@@ -236,7 +240,10 @@ class VerdictSimulationTest {
     }
   }
 
-  /** One stack of a name has old idle objects, and another has objects that keep arriving. */
+  /**
+   * One of two stacks with the same name has old idle objects, and the other has objects that keep
+   * arriving.
+   */
   @Test
   void noNameIsCalledALeakBecauseOneOfItsStacksIsOldAndAnotherGrows() {
     assertThat(TWO.outcomes.values())

@@ -13,7 +13,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the time without evidence. Epochs last 5 s. */
+/** Tests the time in which accesses to objects were not observed (void time). Epochs last 5 s. */
 @Tag("any-jdk")
 class VoidTimeTest {
 
@@ -29,7 +29,8 @@ class VoidTimeTest {
     assertThat(voidTime.secondsSince(START)).isZero();
 
     read(130, 125, 5);
-    // The fifth void epoch ended after the latest valid epoch (125 s), so it does not count yet.
+    // The fifth epoch without observed accesses (void epoch) ended later than the latest valid
+    // epoch, which ended at 125 s. So the fifth one does not count yet.
     assertThat(voidTime.secondsSince(START)).isEqualTo(20);
     assertThat(voidTime.secondsSince(at(125))).isZero();
 
@@ -51,29 +52,33 @@ class VoidTimeTest {
     }
     assertThat(voidTime.secondsSince(START)).isEqualTo(5_000);
     assertThat(voidTime.secondsSince(at(9_000))).isEqualTo(500);
-    // The exact void time since 100 s is 4,950 s. The oldest spans are merged into one span that
-    // began before 100 s, and all void time of the merged span counts.
+    // Exactly 4,950 s since second 100 are void. The oldest spans are merged into one span that
+    // began before second 100, and all void time of the merged span counts.
     assertThat(voidTime.secondsSince(at(100))).isEqualTo(5_000);
   }
 
-  /** 10 s of each 500 s are void. */
+  /** In each 500 s, 10 s are void: an access in them would not be seen. */
   @Test
   void usesAreHiddenWithTheVoidPartOfTheTimeInWhichTheyCame() {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // If one use came in 1,250 s with a timeout of 1,000 s, it came between 250 and 1,000 s, and 20
-    // of these 750 s are void. If two uses came, both must be in 30 void seconds of the 1,250 s.
+    // The gap between uses is at most 1,000 s. So at least one use came in the 1,250 s, between
+    // second 250 and second 1,000. If it was the only use, it was hidden with the probability 20 /
+    // 750, because 20 of these 750 s are void. Two uses were both hidden with the probability (30 /
+    // 1,250)^2.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
-    // Uses came twice or more in 2,400 s. The first two came each within a span of 600 s. Each span
-    // contains parts of two readings, with 20 void seconds.
+    // At least two uses came in the 2,400 s, each within a span of 600 s. Each span contains parts
+    // of two readings, with 20 void seconds.
     assertThat(voidTime.hiddenUseProbability(at(0), at(2_400), 1_000))
         .isCloseTo(Math.pow(20 / 600.0, 2) + Math.pow(50 / 2_400.0, 3), within(1e-12));
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /** A single use must have come between 990 and 1,000 s, and 5 s of these are void. */
+  /**
+   * A single use must have come between second 990 and second 1,000. Of these 10 s, 5 s are void.
+   */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);
@@ -82,8 +87,8 @@ class VoidTimeTest {
   }
 
   /**
-   * The program reads all objects every 30 minutes, and its longest timeout is 30 minutes. A
-   * twentieth of the epochs is void, and evidence is read once in three epochs.
+   * The program reads all objects every 30 minutes, and its longest timeout is 30 minutes. In a
+   * twentieth of the epochs an access is not seen. Evidence is read once in three epochs.
    */
   @Test
   void ofProgramsWhoseFirstScanWasHiddenOneIn100IsTakenForOneWithoutScans() {

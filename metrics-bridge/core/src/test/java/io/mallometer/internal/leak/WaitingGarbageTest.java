@@ -169,8 +169,8 @@ class WaitingGarbageTest {
     read();
     for (int i = 0; i < 3; i++) {
       program.allocate(100);
-      // The Java owners of objects live for one cycle. So each collection frees the objects that
-      // were allocated before the previous collection.
+      // The Java objects that own the native objects live for one cycle. So each collection frees
+      // the native objects that were allocated before the previous collection.
       List<SampledObject> young =
           program.live.stream().filter(one -> one.oldCollections() == program.old).toList();
       program.live.removeAll(young);
@@ -333,15 +333,15 @@ class WaitingGarbageTest {
     read();
     assertThat(answer()).isEqualTo(before);
     assertThat(waits()).isTrue();
-    // The next reading just after a collection counts, so frequent collections do not prevent an
-    // answer.
+    // The second reading just after a collection counts, so frequent collections do not prevent a
+    // result.
     read();
     assertThat(answer().answer()).isNotEqualTo(GarbageAnswer.OLD);
   }
 
   /**
-   * The library also counts for observers that begin later: such an observer knows the collections
-   * before its beginning.
+   * The library counts collections from its own start on. So an instance that begins later also
+   * knows the collections before its beginning.
    */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {
@@ -525,7 +525,7 @@ class WaitingGarbageTest {
   }
 
   /**
-   * Each stack of the name has too few samples by itself, and the second stack has no live memory.
+   * Each of the two stacks has too few samples by itself, and the second one has no live memory.
    */
   @Test
   void aReportHasTheAnswerForAllStacksOfAName() {

@@ -15,7 +15,10 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the words for holders and references. No word may claim more than is known. */
+/**
+ * Tests the words for the objects that keep native memory alive, and for the references between
+ * them. No word may claim more than is known.
+ */
 @Tag("any-jdk")
 class OwnerFinderTest {
 

@@ -24,7 +24,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Tests how far a search may affect the program, and the reasons for a refusal. */
+/**
+ * Tests how far a search for the owners of native memory may affect the program, and the reasons
+ * for a refusal.
+ */
 class OwnerSearchesTest {
 
   private static final double GIB = 1L << 30;
@@ -68,8 +71,8 @@ class OwnerSearchesTest {
           Clock.systemUTC());
 
   /**
-   * A search for four samples that one object holds. The referrers of that object are never all
-   * known.
+   * A search for the owners of four samples. One object holds the addresses of all four. The
+   * referrers of that object are never all known.
    */
   private static final class Simulated implements OwnerSearch {
     final List<Step> done = new ArrayList<>();
@@ -135,7 +138,7 @@ class OwnerSearchesTest {
     assertThat(searches.latest()).contains(report);
   }
 
-  /** A walk over the Java heap finds no addresses that native memory holds. */
+  /** A walk over the Java heap cannot find addresses that are stored in native memory. */
   @Test
   void whatNoJavaLongHoldsIsLostOnlyIfSearchesOfTheProcessSaySo() {
     search.held = 0;

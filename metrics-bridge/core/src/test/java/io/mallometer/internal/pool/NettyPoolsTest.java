@@ -238,8 +238,8 @@ class NettyPoolsTest {
   @Test
   void aLoaderThatTheApplicationDroppedIsCollected() throws Exception {
     Watched watched = new Watched();
-    // Netty leaves thread-local values that keep the class loader. So the allocating thread must
-    // end.
+    // Netty leaves thread-local values that refer to the class loader. So the loader can be
+    // collected only after the allocating thread has ended.
     FutureTask<WeakReference<ClassLoader>> use = new FutureTask<>(() -> usedAndDropped(watched));
     Thread thread = new Thread(use);
     thread.start();
@@ -322,7 +322,7 @@ class NettyPoolsTest {
         CallSite.Ages.UNKNOWN);
   }
 
-  // ---- Abuse
+  // ---- Libraries that only have the class names of Netty
 
   private static final String BUFFER = "fake.buffer";
   private static final String UTIL = "fake.util";

@@ -11,7 +11,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests advice in worked examples, in MiB. No advice is given if it would gain nothing. */
+/**
+ * Tests the advice on memory that the allocator retains, in worked examples in MiB. No advice is
+ * given if it would gain nothing.
+ */
 @Tag("any-jdk")
 class AllocatorAdviceTest {
 

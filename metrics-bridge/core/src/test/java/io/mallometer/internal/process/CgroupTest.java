@@ -51,8 +51,8 @@ class CgroupTest {
   }
 
   /**
-   * In Docker with version 1 of cgroups, the path of the process is the host's, and only the
-   * container's part is mounted.
+   * In Docker with version 1 of cgroups, the path of the process is the path on the host, and only
+   * the container's part of the hierarchy is mounted.
    */
   @Test
   void findsAPartThatIsMountedAlone() {
@@ -143,7 +143,10 @@ class CgroupTest {
         .isEqualTo(Map.of("high", 89L, "max", 82L, "oom", 1L, "oom_kill", 1L));
   }
 
-  /** The kernel's items of a cgroup may add up to some pages more than its total. */
+  /**
+   * The items that the kernel reports for a cgroup may add up to some pages more than the cgroup's
+   * total.
+   */
   @Test
   void tooManyItemsAreTakenFromThePageCache() {
     Map<String, String> files = files2();

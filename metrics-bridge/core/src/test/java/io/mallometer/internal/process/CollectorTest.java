@@ -40,7 +40,6 @@ class CollectorTest {
     assertThat(collector.collectsPeriodically(7).orElse("")).isEqualTo(option);
   }
 
-  /** Prints this JVM's collector. */
   static final class Prints {
 
     private Prints() {}

@@ -100,8 +100,8 @@ class FileCacheTest {
   }
 
   /**
-   * A file that is opened between two readings may have a low descriptor, which the first reading
-   * has already passed.
+   * The first reading stops for lack of CPU time, and the second one continues it. A file that is
+   * opened in between may have a low descriptor, which the first reading has already passed.
    */
   @Test
   void aReadingThatContinuesGoesOnWithTheFirstFileAgain() {
@@ -284,7 +284,7 @@ class FileCacheTest {
         channel.write(ByteBuffer.allocate(1), 20L * MEBIBYTE - 1);
         mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
       }
-      mapped.get(0); // written pages are cached, but few of them are resident
+      mapped.get(0); // makes a page resident: writing the file has only put it into the page cache
       Files.delete(data.resolve("deleted.log"));
       FileCache cache = FileCache.ofThisProcess(new ProcessFiles(), Pause::processorNanos);
       PageCache read = PageCache.NONE;

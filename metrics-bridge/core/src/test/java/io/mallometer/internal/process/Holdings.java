@@ -67,7 +67,7 @@ final class Holdings {
   }
 
   private void run(Path directory) throws Exception {
-    // The first splits load classes, which must not count as allocated memory.
+    // Splitting the resident set loads classes at first, which must not count as allocated memory.
     for (int i = 0; i < 6; i++) {
       split();
     }

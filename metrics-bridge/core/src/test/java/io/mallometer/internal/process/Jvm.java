@@ -79,7 +79,6 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
     return kind() + (tracking ? ", tracked" : "") + (preload ? ", preloaded" : "");
   }
 
-  /** Returns the options of the command line. */
   String[] options() {
     List<String> options = new ArrayList<>();
     options.add("-XX:+Use" + collector + "GC");

@@ -16,7 +16,10 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the split of a process with nearly as many mappings as the kernel allows (65,530). */
+/**
+ * Tests splitting the resident set of a process that has nearly as many mappings as the kernel
+ * allows (65,530).
+ */
 @Tag("process")
 @Tag("any-jdk")
 class ManyMappingsTest {

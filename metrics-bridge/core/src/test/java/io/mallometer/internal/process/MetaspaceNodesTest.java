@@ -91,7 +91,10 @@ class MetaspaceNodesTest {
         .containsExactly(range(AT, 1024 * MIB));
   }
 
-  /** The search must end, although there are more combinations than it can try. */
+  /**
+   * The search for nodes that add up to the committed bytes must end, although there are more
+   * combinations than it can try.
+   */
   @Test
   void manyCandidatesTakeNoTime() {
     for (int i = 0; i < 200; i++) {

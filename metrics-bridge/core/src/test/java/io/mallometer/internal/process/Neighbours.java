@@ -59,7 +59,6 @@ final class Neighbours {
     return map(0, bytes, PRIVATE_ANONYMOUS);
   }
 
-  /** Unmaps foreign memory. */
   static void unmap(long address, long bytes) {
     NativeLibrary.getInstance("c")
         .getFunction("munmap")

@@ -62,7 +62,10 @@ class PieceTest {
     assertThat(kind(Kind.STRUCTURE, range)).isEqualTo(Kind.STRUCTURE);
   }
 
-  /** Reports of the JVM, names of mappings and malloc's headers are better than frames. */
+  /**
+   * The JVM's reports, the names of mappings and malloc's headers tell the kind of memory more
+   * reliably than the frames of the stack that mapped it.
+   */
   @ParameterizedTest
   @EnumSource(
       value = Kind.class,
@@ -83,7 +86,10 @@ class PieceTest {
         .containsExactly(Kind.FILE);
   }
 
-  /** A pool in a reservation, or with the size and the alignment of metaspace. */
+  /**
+   * Memory of the program may look like memory of the JVM, for example a pool that has the size and
+   * the alignment of metaspace.
+   */
   @ParameterizedTest
   @EnumSource(names = {"UNKNOWN", "STRUCTURE", "FILE", "METASPACE", "CLASS_SPACE"})
   void whatTheProgramMappedIsNotTheJvmsWhateverItsShape(Kind byRules) {
@@ -106,7 +112,7 @@ class PieceTest {
     assertThat(Piece.byFrames(List.of(range(List.of(), Owner.PROGRAM)))).isFalse();
   }
 
-  /** After an attach the ranges of the JVM's start are missing. */
+  /** After an attach, the ranges that the JVM mapped at its start are unknown. */
   @Test
   void rulesDecideIfTheStartOfTheJvmWasNotRecorded() {
     List<StackFrame> later =

@@ -58,8 +58,8 @@ class PiecesTest {
   }
 
   /**
-   * If the page table cannot be read, all of the smaller side of a cut counts as resident. The sum
-   * stays the same.
+   * A mapping is cut in two. If the page table cannot be read, the smaller part counts as fully
+   * resident. Both parts together have the resident bytes of the mapping.
    */
   @Test
   void residentBytesAddUpWithoutAPageTable() {

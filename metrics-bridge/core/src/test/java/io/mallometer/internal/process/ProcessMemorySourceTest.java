@@ -56,8 +56,8 @@ class ProcessMemorySourceTest {
       nanos += Duration.ofMillis(100).toNanos();
     }
 
-    // The reader of cached files also reads the status once a minute, for the size of the table of
-    // descriptors.
+    // The reader of cached files also reads /proc/self/status once a minute, for the size of the
+    // table of descriptors.
     assertThat(files.statusRead).isEqualTo(60 + 1);
     assertThat(files.mappingsRead).isEqualTo(4);
   }
@@ -168,7 +168,8 @@ class ProcessMemorySourceTest {
   }
 
   /**
-   * The cost of splits counts from the third on, because the first two load classes and read names.
+   * The cost of splitting the resident set counts from the third split on, because the first two
+   * splits load classes and read names.
    */
   @ParameterizedTest
   @CsvSource({"12, 240", "100, 38", "10000000, 3"})

@@ -60,8 +60,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * The mapping is cut at the ranges. If the page table cannot be read, all of the smaller side of
-   * a cut counts as resident.
+   * The mapping is cut at the ends of the ranges. If the page table cannot be read, the smaller
+   * part of each cut counts as fully resident.
    */
   @Test
   void aRangeMayBePartOfAMapping() {
@@ -114,8 +114,8 @@ class ResidentOriginsTest {
   }
 
   /**
-   * Each slot is a mapping of its own. The excess (the bytes of slots beyond their objects) is
-   * given only as the sum over all slots.
+   * Each observed object lies in a slot, which is a mapping of its own. The excess (the bytes of
+   * slots beyond their objects) is given only as the sum over all slots.
    */
   @Test
   void theExcessOfSlotsIsTakenOnce() {

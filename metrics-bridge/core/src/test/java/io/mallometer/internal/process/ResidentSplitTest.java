@@ -285,7 +285,8 @@ class ResidentSplitTest {
             new MappedChunks.Searched(),
             List.of());
 
-    // The bound is two bitmaps of 4 MiB, four tables of half a MiB, and 4 MiB for other structures.
+    // At most 14 MiB of unknown memory are presumed to be the JVM's: two bitmaps of 4 MiB, four
+    // tables of half a MiB, and 4 MiB for other structures.
     assertThat(split.presumedBytes()).isEqualTo(14 * MIB);
     assertThat(split.parts())
         .containsEntry(ResidentPart.GC_AND_JVM, 14 * MIB)
@@ -294,7 +295,7 @@ class ResidentSplitTest {
 
   /**
    * The program and its allocator mapped parts of this memory, so these parts are not presumed to
-   * be the JVM's tables. What the JVM mapped is not presumed either.
+   * be the JVM's tables. Memory that the JVM itself mapped needs no presumption.
    */
   @Test
   void whatTheProgramMappedIsNotPresumedToBeTheJvms() {
@@ -572,7 +573,9 @@ class ResidentSplitTest {
         .isEqualTo(8 * MIB);
   }
 
-  /** The heap grows after the mappings were read, and before its header is read. */
+  /**
+   * Malloc's heap grows after the mappings were read, and before the header of the heap is read.
+   */
   @Test
   void aHeapMayGrowWhileItIsLookedAt() {
     long heap = 0x7f0014000000L;
@@ -646,8 +649,8 @@ class ResidentSplitTest {
   }
 
   /**
-   * The slots have 30 resident MiB, of which 8 MiB lie beyond the objects. 2 MiB of an object were
-   * never touched.
+   * The library keeps observed objects in slots. These have 30 resident MiB, of which 8 MiB lie
+   * beyond the objects. 2 MiB of an object were never touched.
    */
   @Test
   void anObjectInASlotIsMallocsAndTheRestOfItsPagesTheLibrarys() {

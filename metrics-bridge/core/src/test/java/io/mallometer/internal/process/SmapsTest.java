@@ -66,7 +66,7 @@ class SmapsTest {
   }
 
   /**
-   * Each page of the heap is mapped three times, so each mapping has a third of the page (its Pss).
+   * ZGC maps each page of the heap three times, so each mapping has a third of the page (its Pss).
    */
   @Test
   void aPageOfZgcsHeapCountsOnceIfAsked() throws IOException {

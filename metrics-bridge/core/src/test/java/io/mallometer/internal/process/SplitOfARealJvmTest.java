@@ -18,10 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that memory of each kind that a program allocates appears in the right part of the split.
- * By default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with each
- * JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that changes
- * the place of memory. After more than 20 runs the test prints a table.
+ * Tests that memory of each kind that a program allocates appears in the right part of the resident
+ * set. By default the program runs in a few JVMs. With {@code -Dsoak.rounds=N} it runs N times with
+ * each JDK and collector, and with {@code -Dsoak.combinations=true} also with each option that
+ * changes where memory is allocated. After more than 20 runs the test prints a table.
  */
 @Tag("process")
 @Tag("any-jdk")

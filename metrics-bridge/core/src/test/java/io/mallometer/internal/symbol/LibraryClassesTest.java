@@ -70,7 +70,10 @@ class LibraryClassesTest {
     assertThat(libraries.test("w.Lib")).isTrue();
   }
 
-  /** A server's job and a script have class loaders of their own. */
+  /**
+   * The classes of a server's job and of a script are not in the class path, because they have
+   * class loaders of their own.
+   */
   @Test
   void whatNoClassPathHasIsTheApplications() {
     assertThat(libraries.test("job.Map")).isFalse();

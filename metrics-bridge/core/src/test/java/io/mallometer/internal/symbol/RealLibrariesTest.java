@@ -195,7 +195,7 @@ class RealLibrariesTest {
     return library;
   }
 
-  /** Modules of which no file can be read. */
+  /** A source of the bytes of modules that knows the memory of this process, but no files. */
   private static class MemoryOnly implements ModuleImages {
 
     private final ModuleImages own = ModuleImages.ofThisProcess();
@@ -221,7 +221,7 @@ class RealLibrariesTest {
     }
   }
 
-  /** Modules of which a single file can be read. */
+  /** A source that also gives each module the same file. */
   private static final class OnlyFile extends MemoryOnly {
 
     private final Path file;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests when the bridge asks the library to observe. */
+/** Tests when the bridge asks the library to observe accesses to objects. */
 class ObservationStartTest {
 
   private static final long SECOND = 1_000_000_000L;

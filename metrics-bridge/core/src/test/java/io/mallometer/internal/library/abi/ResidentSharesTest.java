@@ -57,8 +57,8 @@ class ResidentSharesTest {
   }
 
   /**
-   * A small sample in a slot stands for small objects outside of slots, which lie on pages that the
-   * allocator has used before.
+   * The library keeps some samples on pages of their own (slots). A small sample in a slot stands
+   * for small objects outside of slots, which lie on pages that the allocator has used before.
    */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {
@@ -72,7 +72,7 @@ class ResidentSharesTest {
     assertThat(shares.share(2)).isZero();
   }
 
-  /** The library copies the samples in slots before all others. */
+  /** The library copies samples that lie on pages of their own (in slots) before all others. */
   @Test
   void ofVeryManySamplesThoseInSlotsAreVisitedNoMoreOftenThanOthers() throws IOException {
     for (int i = 0; i < 12_000; i++) {

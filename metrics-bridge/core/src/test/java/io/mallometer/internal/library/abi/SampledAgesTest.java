@@ -60,7 +60,8 @@ class SampledAgesTest {
   }
 
   /**
-   * The size of an object is the requested size if the library accounts by headers, and may be 0.
+   * The size of an object is the requested size, and may be 0, if the library stores sizes in
+   * headers of its own.
    */
   @Test
   void objectsOfNoBytesHaveAges() {

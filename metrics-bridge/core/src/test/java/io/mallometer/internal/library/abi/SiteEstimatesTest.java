@@ -24,8 +24,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. At the present interval of
-   * 524,288 bytes, a quarter of the objects of this size become samples.
+   * Four samples have the probability 1/10 and 524,288 / 4 bytes each. The present sampling
+   * interval is 524,288 bytes, so a quarter of the objects of this size become samples.
    */
   @Test
   void whatMayHaveComeSinceTheLastSampleIsAdded() {
@@ -58,8 +58,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * The bytes of an object are the requested bytes if the library accounts by headers, and may be
-   * 0.
+   * The bytes of an object are the requested bytes, and may be 0, if the library stores sizes in
+   * headers of its own.
    */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {
