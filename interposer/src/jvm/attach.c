@@ -27,8 +27,8 @@ static int phase = NOT_ATTACHED;
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Types of HotSpot's forte.cpp, which no header has. A negative number of frames is an error code: why the thread's
- * frames were not found. */
+/* Types of HotSpot's forte.cpp, which no header declares. A negative number of frames is an error code, the reason why
+ * the thread's frames were not found. */
 struct trace_frame {
   jint bytecode_index; /* negative in native methods */
   jmethodID method;
@@ -86,9 +86,9 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * Up to JDK 25, the most methods that get ids when their classes are loaded; methods of classes that are loaded after
- * that have no names. These JVMs keep an id, some 30 bytes, after its class is unloaded: so the memory of a program
- * that generates classes all the time would grow without a limit.
+ * Up to JDK 25, the most methods that get ids when their classes are loaded. Methods of later classes have no names.
+ * These JVMs keep an id, some 30 bytes, after its class is unloaded. Without this bound, the memory of a program that
+ * generates classes all the time would grow without end.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -105,7 +105,7 @@ static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
 
 static void JNICALL on_class_load(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)environment, (void)thread, (void)object,
-      (void)class; /* Does nothing: AsyncGetCallTrace only requires that the event is enabled. */
+      (void)class; /* Does nothing: AsyncGetCallTrace only requires that JVMTI's ClassLoad event is enabled. */
 }
 
 static bool may_make_more_ids(jvmtiEnv *environment) {

@@ -1,6 +1,6 @@
 /*
  * The parts of the Java heap without objects, and whether a collection has moved objects, for the search for lost
- * memory (leak/search.h). Words in free parts are left over from earlier objects.
+ * memory (leak/search.h). Free parts contain words of earlier objects, which are no references to lost memory.
  *
  * HotSpot describes its structures for its own tools (gHotSpotVMStructs of its vmStructs.cpp): where the regions of G1
  * and the spaces of Parallel and Serial are, and where their next objects will be. Other collectors are not supported.

@@ -29,13 +29,13 @@ enum {
 #define NO_NAME UINT32_MAX
 #define NO_HEAP_OBJECT UINT32_MAX
 
-/* A live native block that is searched for. The blocks are sorted and do not overlap. */
+/* A live native block whose owners are searched for. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
   /*
-   * Whether ordinary numbers often look like addresses in the block, because it lies low. A Java long then counts only
-   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in native
-   * memory only if it is the address of one of the first words.
+   * Whether the block's addresses are so low that ordinary numbers often look like them. A Java long then counts only
+   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in
+   * native memory only if it is the address of one of the first words.
    */
   bool is_low;
 };
@@ -52,7 +52,7 @@ struct owner_hold {
 };
 
 struct heap_object {
-  uint32_t level; /* number of links from a holder */
+  uint32_t level; /* number of links between this object and the object that holds a block's address */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of its first link; 0: none */

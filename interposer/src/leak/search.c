@@ -281,9 +281,9 @@ static void compare_threads(void) {
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
 /*
- * Compares the targets with the words of all memory, and then with those of waiting threads. If a collection has moved
- * objects meanwhile, the only copy of an address that was read may have been in a part of the Java heap that is free
- * now, so the words in free parts count, too.
+ * Compares the targets with the words of all memory, and then with the registers of waiting threads. If a collection
+ * has moved objects meanwhile, an address may have been read only in a part of the Java heap that is free now, so the
+ * words in free parts count, too.
  */
 static const char *compare_all(void) {
   struct mappings mappings;

@@ -77,7 +77,7 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
   free_list free;
-  free_list merged; /* the slots without a mapping of their own */
+  free_list merged; /* the free slots without a mapping of their own */
   uint32_t fresh;   /* the number of slots of the class that were ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
@@ -168,7 +168,7 @@ uint32_t slot_number(const void *object) { return number_of((uintptr_t)object); 
 
 size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].opened, __ATOMIC_ACQUIRE); }
 
-/* ---- Slots without object ------------------------------------------------------------------------------ */
+/* ---- Free slots ---------------------------------------------------------------------------------------- */
 
 static uint32_t *next_free(uint32_t number) { return &slots[number].next_free; }
 
@@ -449,7 +449,7 @@ bool slot_retire(const struct slot_object *object) {
   return true;
 }
 
-/* ---- Mappings given back ------------------------------------------------------------------------------- */
+/* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
 /* The number of classes that are merged. Larger slots are few, and a merge would make all their pages accessible. */
 #define CLASSES_TO_MERGE 2u

@@ -59,8 +59,9 @@ bool collections_mark_first(void);
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 
-/* Returns whether the calling thread is known as a cleaner. While the counters of collections are known, the first call
- * in a thread announces the thread, for which it enters the gate to the JVM (java_gate.h). */
+/* Returns whether the calling thread is known as a cleaner. If the counters of collections are known, the first call in
+ * a thread announces the thread as a candidate, and enters the gate to the JVM (java_gate.h) to get the thread's
+ * handle. */
 bool is_cleaner_thread(void);
 
 /* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether

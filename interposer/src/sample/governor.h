@@ -10,7 +10,7 @@
  * within three seconds after a burst of new code.
  *
  * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
- * paths (sampler.h), the next six those of rare code, and only the last three reduce all samples that are due by size,
+ * paths (sampler.h), the next six those of code that allocates rarely, and only the last three all samples due by size,
  * without which large memory would be missed. After twelve halvings the probabilities do not fall further, however much
  * time samples take. The factors are part of each sample's known probability, so the estimates stay unbiased and only
  * become less certain.

@@ -32,14 +32,14 @@
 #define ENOUGH_SAMPLES 512.0
 /*
  * The lowest factor by which a thread's own limit (burst_share()) reduces samples that are due by size. The governor's
- * lowest factor for them is the same, so allocations of eight intervals are always sampled unless their call path is
- * busy.
+ * lowest factor for them is the same. So an allocation of at least eight times the sampling interval, in bytes, is
+ * always sampled unless its call path is busy.
  */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* A thread adds the cost of its visits to visits_ns once in this many visits. */
+/* A thread adds the cost of its visits (allocations that reach the sampler) to visits_ns once in this many visits. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -53,7 +53,7 @@ static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
 /*
- * Lets the next allocation of each counter be visited, in all threads, by setting all levels and counters to 0.
+ * Sets all levels and counters of all threads to 0, so that the next allocation of each counter reaches the sampler.
  * Otherwise a counter that was drawn for a longer interval would delay samples of a shorter one. A thread that is
  * drawing a counter at that moment may overwrite the 0.
  */
@@ -174,7 +174,7 @@ struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
   float due;     /* the number of samples that were due by size alone (d in sampler.h); halved every eight ticks */
-  uint32_t tick; /* the tick of the latest visit */
+  uint32_t tick; /* the tick at which an allocation of the path last reached the sampler */
 };
 
 static struct path paths[PATHS];
@@ -238,7 +238,8 @@ static double count_due(struct path *path, double samples_due, uint32_t now) {
   return left;
 }
 
-/* Adds the allocations that a visit stands for. Returns the number before the addition. */
+/* Adds `visits`, the number of allocations that one allocation in the sampler stands for, to the path's allocations.
+ * Returns the number before the addition. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -339,8 +340,8 @@ static void take_every(struct sample *allocation, uint8_t *left) {
   take(allocation, 1);
 }
 
-/* Samples an allocation whose counter was at 0, or only counts it. `drawn` is the level of that counter; `left` and
- * `level_of_left` are set to the next counter. */
+/* Handles an allocation whose counter was at 0: decides whether the allocation is sampled, and draws the next counter.
+ * `drawn` is the level of the old counter; `left` and `level_of_left` are set to the new counter and its level. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -370,9 +371,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 }
 
 /*
- * An allocation whose path is not in its set is always visited, so its visit has level 0 and stands for this allocation
- * alone. While the interval is 0, the counter is set to its highest number and marked as unfinished, so no sample is
- * taken when it reaches 0.
+ * An allocation whose call path is not among the paths that the thread remembers always comes here, so it has level 0
+ * and stands for itself alone. While the interval is 0, the counter is set to its highest number and marked as
+ * unfinished, so no sample is taken when it reaches 0.
  */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {

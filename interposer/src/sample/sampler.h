@@ -178,7 +178,7 @@ struct sampler_totals {
   uint64_t unknown_paths;
   /* The estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
   uint64_t time_ns;
-  /* The factor by which the governor reduces the probabilities of rare code, in millionths. */
+  /* The factor by which the governor reduces the probabilities of code that allocates rarely, in millionths. */
   uint32_t share_ppm;
 };
 

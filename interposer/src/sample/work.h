@@ -28,7 +28,7 @@ enum {
   WORK_SLOT = 100,
   /* The return of a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
   WORK_SLOT_BACK = 100,
-  /* A visit, with or without a sample. */
+  /* The sampler's decision about an allocation (a visit), without the work for the sample. */
   WORK_VISIT = 3
 };
 
