@@ -126,7 +126,7 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /* Nanoseconds spent in mallometer_snapshot(), in the library's threads, and on samples and the clearing of their
    * slots. The time of samples is an estimate, since no exact clock may be read inside of malloc: the library's threads
-   * measure the time of each unit of work; without such threads it is 25 ns. */
+   * measure the time of a unit of work; without such threads, 25 ns are assumed. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
@@ -163,7 +163,7 @@ struct mallometer_report {
   uint32_t overhead_target_ppm;
   /* Factor, in millionths, that reduces the sampling of code that allocates rarely, to meet the target. */
   uint32_t sampling_share_ppm;
-  /* Java methods in stacks, and loaded objects (executable, libraries) in stacks. */
+  /* Numbers of Java methods, and of loaded objects (executable, libraries), in stacks. */
   uint32_t methods;
   uint32_t modules;
   /* enum mallometer_java_state */
@@ -188,7 +188,7 @@ struct mallometer_report {
    * exact. */
   uint32_t calls_unseen;
   uint64_t since_ns; /* As in mallometer_counters. */
-  /* Nanoseconds for which the latest check of all words held the loader's lock, for which dlopen and dlsym wait. */
+  /* Nanoseconds for which the latest check of all words held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /* Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
    * mallometer_attach_check(), and the largest normal difference: the errors of both readings plus 1,600 bytes for each
@@ -339,7 +339,7 @@ struct mallometer_collection_counts {
   uint64_t old;
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
   uint64_t old_began_ns[3];
-  uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its death. */
+  uint32_t generational_zgc; /* 1: a cleaner may free an object as late as some old collections after its death. */
   uint32_t marks_first;      /* 1: old collections are counted after they have marked, as with G1. */
   char reason[128]; /* Why there are no counts; empty if there are. */
 };
@@ -389,7 +389,7 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. Call sites of malloc divide this memory. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. malloc's call sites account for this memory. */
   MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library. Such a range has no site and no time. */
 };
 
@@ -547,14 +547,14 @@ enum mallometer_search_state {
 /* The progress and result of the latest search. */
 struct mallometer_searched {
   uint32_t state; /* enum mallometer_search_state */
-  /* Counts the searches of the process from 1 on. */
+  /* The number of the search in this process, from 1 on. */
   uint32_t number;
   uint64_t began_ns;
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /* Bytes that were read; bytes to read (in memory and writable for the program); and swapped bytes, which cannot be
    * read. All exclude the library's own tables. If more than a few pages were not read (swapped, or beyond the limit),
-   * objects without references may have some there; if the swapped bytes are unknown, the search fails. Where
+   * objects without references may have some there; if swapped bytes are unknown, the search fails. Where
    * /proc/self/pagemap may not be read, shared mappings are not read, but count as bytes to read as far as any process
    * has them in memory; and reading makes cached pages of privately mapped files resident. */
   uint64_t searched_bytes;
@@ -618,7 +618,7 @@ struct mallometer_owners {
    * a sample that it leads to. */
   uint32_t candidates;
   uint32_t pointers;
-  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes (2: two or more). */
+  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes, at most 2. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -770,8 +770,8 @@ MALLOMETER_API int mallometer_enable(void);
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
 
 /*
- * Copies rows of call sites from row `first` on; at most 16,384 are known. A site's row does not change. A reading
- * begins with row 0. Callers ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
+ * Copies rows of call sites from row `first` on; at most 16,384 are known. A site's row does not change. Begin
+ * each reading with row 0, and ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
  * MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
  *
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
@@ -1024,7 +1024,7 @@ struct mallometer_scope {
  * pages become resident. A scope that a signal handler opens belongs to the interrupted thread.
  *
  * A scope whose thread ends keeps its figures until it is closed, or until 4,096 scopes exist and there is no other
- * room. It includes destructors of thread keys that run before the library's. A forked child has the scopes of its
+ * room. It counts destructors of thread keys that run before the library's. A forked child has the scopes of its
  * thread and of the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over the
@@ -1094,8 +1094,8 @@ struct mallometer_monitor {
  * Registers a copy of a monitor and returns its number, which is greater than 0. It is called for events that begin
  * afterwards; of an event that another thread has begun it may miss all, or a realloc's free. While any monitor is
  * registered, all threads take a longer path (docs/reference/scopes.md has the instructions). Waits, without a lock and
- * for a second at most, for other threads that are changing the path. Monitors stay
- * registered while counting is off, and are not called then. A forked child has them too, with a copy of the context.
+ * for a second at most, for other threads that are changing the path. Monitors stay registered while counting is off,
+ * and are not called then. A forked child has them too, with a copy of the context.
  * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);

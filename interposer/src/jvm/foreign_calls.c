@@ -52,7 +52,7 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
 
 size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS * sizeof *calls) : 0; }
 
-/* ---- Inside of malloc ---------------------------------------------------------------------------------- */
+/* ---- Recording a call, inside of malloc ---------------------------------------------------------------- */
 
 /* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub has
  * the usual prologue: it pushes the caller's frame pointer and sets its own. */

@@ -10,7 +10,8 @@
 
 #include "leak/heap_parts.h"
 
-/* Returns the functions that find the parts; NULL if there is no JVM, or its heap is not known. Enters the loader. */
+/* Returns the functions that find the heap's free parts; NULL if there is no JVM, or its heap is not known. Enters the
+ * loader. */
 const struct heap_parts *java_heap_parts(void);
 
 #endif

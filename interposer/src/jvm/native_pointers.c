@@ -145,7 +145,7 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
 }
 
 /* Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block to which several threads lead is attributed to none of these threads. */
+ * block that is reached from several threads is attributed to none of these threads. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;

@@ -434,9 +434,9 @@ static int walk_for_longs(void) {
 }
 
 /*
- * Walks over the heap for longs, and tags and names their holders. Holders of earlier walks keep their tags. The tags
- * of classes are removed, because walks along references would otherwise report the reference of each object to its
- * class.
+ * Walks over the heap for Java longs that lead to blocks, and tags and names the objects that hold them (holders).
+ * Holders of earlier walks keep their tags. The tags of classes are removed, because walks along references would
+ * otherwise report the reference of each object to its class.
  */
 static int find_holders(void) {
   int error = enter();

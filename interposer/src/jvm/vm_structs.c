@@ -1,4 +1,4 @@
-/* Searches HotSpot's table, whose layout HotSpot exports. See vm_structs.h. */
+/* Searches HotSpot's table of the fields of its structures, whose layout HotSpot exports. See vm_structs.h. */
 #include "jvm/vm_structs.h"
 
 #include <stddef.h>

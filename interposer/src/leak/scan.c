@@ -60,7 +60,7 @@ bool scan_is_valid(void) {
   return !cold_failed;
 }
 
-/* ---- Cooling ------------------------------------------------------------------------------------------- */
+/* ---- Cooling: clearing the accessed bits --------------------------------------------------------------- */
 
 static void touch(uint32_t number) {
   volatile char *page = canary(number);

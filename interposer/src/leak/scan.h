@@ -29,8 +29,8 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* The slot was accessed and cannot be cooled, usually because the program has locked it (mlock(2)); the library does
-   * not undo the lock. */
+  /* The slot was accessed, and its accessed bit cannot be cleared, usually because the program has locked the slot
+   * (mlock(2)); the library does not undo the lock. */
   SLOT_HOT
 };
 

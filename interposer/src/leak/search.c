@@ -36,8 +36,8 @@
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
 /* The bytes that must be available for a search: more than its tables, its buffer and the rows of mappings take. */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait for the observing thread. An epoch lasts longer than a minute only if a reading of the accessed bits
- * fails, or takes more than some 60 ms of CPU time. */
+/* The longest wait until the observing thread has read the slots, at the end of an epoch. An epoch lasts longer than a
+ * minute only if a reading of the accessed bits fails, or takes more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;

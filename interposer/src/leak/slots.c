@@ -62,7 +62,7 @@ struct slot {
   uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
   uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
-  bool to_merge;     /* set while slots_merge() has the slot */
+  bool to_merge;     /* set while slots_merge() merges the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
 
@@ -84,7 +84,7 @@ static struct {
 
 static size_t whole_pages(size_t bytes) { return (bytes + bytes_of[0] - 1) & ~(bytes_of[0] - 1); }
 
-/* ---- The range ----------------------------------------------------------------------------------------- */
+/* ---- The range of addresses ---------------------------------------------------------------------------- */
 
 static size_t reserved;
 
@@ -209,7 +209,7 @@ static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   return true;
 }
 
-/* ---- Taking and giving back ---------------------------------------------------------------------------- */
+/* ---- Taking slots and giving them back ----------------------------------------------------------------- */
 
 static size_t taken_by(size_t size, size_t offset) { return whole_pages(offset + size + SLACK); }
 
@@ -451,7 +451,8 @@ bool slot_retire(const struct slot_object *object) {
 
 /* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* The number of classes that are merged. Larger slots are few, and a merge would make all their pages accessible. */
+/* The number of slot classes whose free slots are merged. Larger slots are few, and a merge would make all their pages
+ * accessible. */
 #define CLASSES_TO_MERGE 2u
 
 /* Replaces the pages of adjacent slots by one mapping of new pages, which is accessible. If that fails, these slots are

@@ -49,7 +49,7 @@ uint64_t collection_seen_ns(uint32_t old);
  * since. */
 bool collection_just_began(struct collections now);
 
-/* Returns whether the JVM counts old collections only after they have marked, as it does for the cycles of G1. */
+/* Returns whether the JVM counts a collection of the old generation only after its marking, as it does with G1. */
 bool collections_mark_first(void);
 
 /*

@@ -27,8 +27,8 @@
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* The number of samples due by size in about two seconds above which the probability of a call path falls: e in
- * sampler.h. */
+/* If the sizes alone of a call path's allocations call for more than this number of samples in about two seconds, the
+ * probability of the path falls: e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /*
  * The lowest factor by which a thread's own limit (burst_share()) reduces samples that are due by size. The governor's
@@ -36,7 +36,7 @@
  * always sampled unless its call path is busy.
  */
 #define LEAST_SHARE_OF_SIZES 0.125
-/* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
+/* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
 /* A thread adds the cost of its visits (allocations that reach the sampler) to visits_ns once in this many visits. */
@@ -115,9 +115,8 @@ static double negative_log2(uint32_t random) {
 }
 
 /*
- * Sets a counter so that each later allocation that counts it down is visited with probability 2^-level: the number of
- * allocations before the next visit is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
- * 1).
+ * Sets a counter so that each later allocation that counts it down reaches the sampler with probability 2^-level: the
+ * number of allocations until then is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g + 1).
  */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
   /* 1 / -log2(1 - 2^-level) */
@@ -151,7 +150,7 @@ static void count_visit_cost(struct thread_block *block) {
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
-/* Changes the time of a unit by an eighth at most, so that an interrupted measurement has little effect. */
+/* Changes the time of a unit of work by an eighth at most, so that an interrupted measurement has little effect. */
 void sampler_measure(void) {
   uint64_t before = monotonic_ns(), begin = monotonic_ns();
   uint32_t work = 0;
@@ -226,7 +225,7 @@ static double fade(double sum, uint32_t ticks) {
 }
 
 /* Adds to the number of samples that were due by size alone. Returns the number before the addition, reduced by fade()
- * for the time since the latest visit of the path. */
+ * for the time since the latest addition. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
@@ -285,8 +284,8 @@ static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the wanted sampling probability of an allocation, and adds the allocations for which its visit stands to the
- * counts of its call path. */
+/* Returns the wanted sampling probability of an allocation. Adds `visits`, the number of allocations for which this one
+ * stands, to the counts of its call path. */
 static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
@@ -303,8 +302,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 
 /*
  * Returns the next level. The level falls to the wanted level immediately, and rises by one at a random quarter of the
- * visits. Call paths that share a counter with a hot path come in bursts, and later allocations of a burst should be
- * visited, too. A hot counter therefore has some 30 visits more now and then.
+ * visits (allocations that reach the sampler). Call paths that share a counter with a hot path come in bursts, and
+ * later allocations of a burst should be visited, too. After each fall, a hot counter therefore has some 30 additional
+ * visits.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -323,8 +323,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Decides whether a visited allocation, which stands for `visits` allocations, becomes a sample, and takes the sample.
- * Returns the level for the next allocation of its path. */
+/* Decides whether an allocation, which stands for `visits` allocations, becomes a sample, and takes the sample. Returns
+ * the level for the next allocation of the call path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
@@ -333,8 +333,8 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
   return next_level;
 }
 
-/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation is visited, too.
- */
+/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation also reaches the
+ * sampler. */
 static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
   take(allocation, 1);

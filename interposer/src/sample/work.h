@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-  /* Adding to the sums, and insertion into and removal from the table of live samples. */
+  /* Adding to the sums of the call site, and insertion into and removal from the table of live samples. */
   WORK_SAMPLE = 20,
   WORK_FRAME = 1,
   /* The search for the rule of a frame (frame_rule.h) in the tables of the loaded object. */
