@@ -37,7 +37,7 @@ uint32_t targets_choose(const uint32_t *sites, uint32_t count);
 
 uint32_t targets_count(void);
 
-/* For each object, counts the words that point to it. `address` is the address from which the words were copied. */
+/* Counts, for each object, the words that point to it. `address` is the address from which the words were copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
 /* Counts separately the words that lie in free parts of a heap. They count as references only if objects may have been

@@ -275,7 +275,7 @@ class BackOffTest {
   }
 
   /**
-   * In the matrix of Spring Boot versions this test does not run, because only one web stack is on
+   * This test does not run in the matrix of Spring Boot versions, because only one web stack is on
    * the class path there.
    */
   @Test

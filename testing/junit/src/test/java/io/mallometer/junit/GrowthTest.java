@@ -98,7 +98,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Each run has a step with a probability of 5 %, so 20 runs have one step on average. */
+  /** A run has a step with a probability of 5 %, so 20 runs have one step on average. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);

@@ -243,8 +243,8 @@ class HttpListenerTest {
   }
 
   /**
-   * At the limit of connections, the server closes the one that has kept it waiting longest, but
-   * none that it is answering.
+   * If there are too many connections, the server closes the one that has kept it waiting longest,
+   * but none that it is answering.
    */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
