@@ -56,8 +56,8 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads whose memory has pointers to a block, for each block, at most SHARING_THREADS; NULL outside of
-   * follow_threads() */
+  /* the number of threads whose memory has pointers to a block, for each block, at most SHARING_THREADS; NULL outside
+   * of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;

@@ -56,8 +56,8 @@ struct governor {
  * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* The factors (1, 0.5, 0.25, ...) by which the governor reduces the samples of busy call paths, the samples that a path
- * gets because it has few allocations so far (by number), and the samples that are due by size. */
+/* The factors (1, 0.5, 0.25, ...) by which the governor reduces three kinds of probabilities: those of busy call paths,
+ * those that a path gets because it has few allocations so far, and those that allocations get for their size. */
 struct governor_shares {
   double of_busy;
   double of_numbers;

@@ -31,9 +31,9 @@
  * probability of the path falls: e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /*
- * The lowest factor by which a thread's own limit (burst_share()) reduces samples that are due by size. The governor's
- * lowest factor for them is the same. So an allocation of at least eight times the sampling interval, in bytes, is
- * always sampled unless its call path is busy.
+ * The lowest factor by which a thread's own limit (burst_share()) reduces the probability that an allocation gets for
+ * its size. The governor's lowest factor for this probability is the same. So an allocation of at least eight times the
+ * sampling interval, in bytes, is always sampled unless its call path is busy.
  */
 #define LEAST_SHARE_OF_SIZES 0.125
 /* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
@@ -172,7 +172,7 @@ void sampler_measure(void) {
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the number of samples that were due by size alone (d in sampler.h); halved every eight ticks */
+  float due;     /* the number of samples that the sizes alone called for (d in sampler.h); halved every eight ticks */
   uint32_t tick; /* the tick at which an allocation of the path last reached the sampler */
 };
 
@@ -224,8 +224,8 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds to the number of samples that were due by size alone. Returns the number before the addition, reduced by fade()
- * for the time since the latest addition. */
+/* Adds to the number of samples that the sizes of the path's allocations called for. Returns the number before the
+ * addition, reduced by fade() for the time since the latest addition. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
