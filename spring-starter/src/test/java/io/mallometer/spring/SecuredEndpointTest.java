@@ -121,9 +121,7 @@ class SecuredEndpointTest {
     }
   }
 
-  /**
-   * Returns the CSRF token as the page reads it: from its meta elements, or else from headers.
-   */
+  /** Returns the CSRF token as the page reads it: from its meta elements, or else from headers. */
   private static Page.Token token(HttpResponse<String> page) {
     Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
     Map<String, String> contents =
