@@ -96,7 +96,7 @@ struct mallometer_counters {
   uint64_t allocated_bytes;
   uint64_t freed_bytes;
   /* The highest live bytes since the process started or was attached, and the most by which the true peak may be higher
-   * or lower; after an attach baseline_error_bytes come on top. 0 in a thread snapshot. */
+   * or lower; after an attach add baseline_error_bytes. 0 in a thread snapshot. */
   uint64_t peak_live_bytes;
   uint64_t peak_error_bytes;
   /* The largest successful request since the process started, known once one exceeded 32 KiB; 0 before, and in a thread
@@ -126,7 +126,7 @@ struct mallometer_report {
   uint64_t footprint_bytes;
   /* Nanoseconds spent in mallometer_snapshot(), in the library's threads, and on samples and the clearing of their
    * slots. The time of samples is an estimate, since no exact clock may be read inside of malloc: the library's threads
-   * measure the time of each unit of work; without such threads it is 25 ns. */
+   * measure the time of a unit of work; without such threads, 25 ns are assumed. */
   uint64_t overhead_ns;
   /* Threads whose events share one slower block because the table of thread blocks (65,536) was full. */
   uint64_t threads_without_block;
@@ -141,29 +141,29 @@ struct mallometer_report {
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
   /*
-   * Allocations that the sampler examined (all at first, later one in up to 128) without room for their call path: all
-   * places for it in the table of 16,384 were used within ten seconds. They are sampled by their size alone, as if they
-   * had one call path.
+   * Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room: in
+   * the table of 16,384, each entry for that path was used in the last ten seconds. They are sampled by size alone, as
+   * if they had one call path.
    */
   uint64_t samples_by_size_only;
-  /* Samples of call sites that found no room among 16,384 (see mallometer_site.number; from half full on, the first
-   * sample of a new call site must stand for 4 KiB, in the last quarter for 64 KiB); and samples that are not followed
-   * until they are freed: no room, or freed past the library, as the next sample at their address shows. */
+  /* Samples whose call site found no room among 16,384 (in the second half of the room, a new site's first sample must
+   * stand for 4 KiB, in the last quarter for 64 KiB); and samples whose free is not seen: there was no room for them,
+   * or a later sample at their address shows that they were freed without the library. */
   uint64_t samples_without_site;
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
   uint32_t call_sites;
-  /* Samples whose stack had more frames than are stored: 128 native ones, 512 of Java. From half of the room for call
-   * sites on, 8 frames are stored of stacks without Java frames, and 7 in the last quarter. */
+  /* Samples whose stack had more frames than are stored: 128 native ones, 512 of Java. Of stacks without Java frames, 8
+   * are stored once call sites take half of their room, 7 once they take three quarters. */
   uint64_t samples_truncated;
   /* Samples of Java threads without Java frames: the JVM returned none, or too little stack was left for the walk. */
   uint64_t samples_without_java;
   /* MALLOMETER_OVERHEAD_TARGET in millionths of one processor's CPU time; 0 if there is no target. */
   uint32_t overhead_target_ppm;
-  /* Factor, in millionths, that reduces the sampling probabilities of rare code to meet the target. */
+  /* Factor, in millionths, that reduces the sampling of code that allocates rarely, to meet the target. */
   uint32_t sampling_share_ppm;
-  /* Java methods in stacks, and loaded objects (executable, libraries) in stacks. */
+  /* Numbers of Java methods, and of loaded objects (executable, libraries), in stacks. */
   uint32_t methods;
   uint32_t modules;
   /* enum mallometer_java_state */
@@ -188,7 +188,7 @@ struct mallometer_report {
    * exact. */
   uint32_t calls_unseen;
   uint64_t since_ns; /* As in mallometer_counters. */
-  /* Nanoseconds for which the latest check of all words held the loader's lock, for which dlopen and dlsym wait. */
+  /* Nanoseconds for which the latest check of all words held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /* Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
    * mallometer_attach_check(), and the largest normal difference: the errors of both readings plus 1,600 bytes for each
@@ -202,10 +202,10 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* Ranges of mallometer_ranges(); those that were forgotten, the smallest, because 65,536 are known; changes that were
-   * missed because another thread had the lock for a millisecond (after 64 in a row over a second no ranges are
-   * recorded until the next start, and the reason says so); and mappings without a call site, because 4,000 stacks at
-   * once and 50 a second are walked. */
+  /* Ranges of mallometer_ranges(); ranges that were forgotten (at most 65,536 are known, the smallest go first);
+   * changes that were missed because another thread had the lock for a millisecond (after 64 in a row over a second no
+   * ranges are recorded until the next start, and the reason says so); and mappings without a call site, because at
+   * most 4,000 stacks at once and 50 a second are walked. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
   uint64_t ranges_missed;
@@ -339,7 +339,7 @@ struct mallometer_collection_counts {
   uint64_t old;
   /* When the three latest old collections were first noticed, the latest first; 0 if that is unknown. */
   uint64_t old_began_ns[3];
-  uint32_t generational_zgc; /* 1: a cleaner may free an object only some old collections after its death. */
+  uint32_t generational_zgc; /* 1: a cleaner may free an object as late as some old collections after its death. */
   uint32_t marks_first;      /* 1: old collections are counted after they have marked, as with G1. */
   char reason[128]; /* Why there are no counts; empty if there are. */
 };
@@ -389,7 +389,7 @@ struct mallometer_module {
 /* The owner of a range of memory. */
 enum mallometer_range_owner {
   MALLOMETER_RANGE_OF_PROGRAM = 0,
-  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. Call sites of malloc divide this memory. */
+  MALLOMETER_RANGE_OF_ALLOCATOR = 1, /* The object that defines malloc. malloc's call sites account for this memory. */
   MALLOMETER_RANGE_OF_LIBRARY = 2    /* This library. Such a range has no site and no time. */
 };
 
@@ -442,9 +442,9 @@ struct mallometer_object {
 
 /* Whether accesses to objects are observed (docs/explanation/leaks.md). */
 enum mallometer_leaks_state {
-  /* mallometer_leaks_start() was not called, mallometer_leaks_stop() took every call back, or MALLOMETER_LEAKS=off. */
+  /* mallometer_leaks_start() was never called, mallometer_leaks_stop() undid each call, or MALLOMETER_LEAKS=off. */
   MALLOMETER_LEAKS_OFF = 0,
-  /* The library's thread tests the system's features, or is about to resume. */
+  /* The library's thread tests the system's features, or is about to observe again. */
   MALLOMETER_LEAKS_STARTING = 1,
   MALLOMETER_LEAKS_ON = 2,
   MALLOMETER_LEAKS_FAILED = 3 /* Off until the process ends; `reason` says why. */
@@ -547,16 +547,16 @@ enum mallometer_search_state {
 /* The progress and result of the latest search. */
 struct mallometer_searched {
   uint32_t state; /* enum mallometer_search_state */
-  /* Counts the searches of the process from 1 on. */
+  /* The number of the search in this process, from 1 on. */
   uint32_t number;
   uint64_t began_ns;
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /* Bytes that were read; bytes to read (in memory and writable for the program); and swapped bytes, which cannot be
    * read. All exclude the library's own tables. If more than a few pages were not read (swapped, or beyond the limit),
-   * objects without references may have some there; if the swapped bytes are unknown, the search fails. Where
-   * /proc/self/pagemap may not be read, shared mappings are not read; the part of them that any process has in memory
-   * is among the resident bytes. Cached pages of privately mapped files become resident then. */
+   * objects without references may have some there; if swapped bytes are unknown, the search fails. Where
+   * /proc/self/pagemap may not be read, shared mappings are not read, but count as bytes to read as far as any process
+   * has them in memory; and reading makes cached pages of privately mapped files resident. */
   uint64_t searched_bytes;
   uint64_t resident_bytes;
   uint64_t swapped_bytes;
@@ -599,7 +599,7 @@ enum mallometer_owners_step {
   MALLOMETER_OWNERS_POINTERS = 2,
   /* Walks over the Java heap for the pointers that the previous step found. Stops the JVM. */
   MALLOMETER_OWNERS_POINTER_HOLDERS = 3,
-  MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the referrers of the latest objects: one link. Stops the JVM. */
+  MALLOMETER_OWNERS_REFERRERS = 4 /* Finds the objects that refer to those found last. Stops the JVM. */
 };
 
 /* The progress of a search for the Java objects that hold samples. */
@@ -618,7 +618,7 @@ struct mallometer_owners {
    * a sample that it leads to. */
   uint32_t candidates;
   uint32_t pointers;
-  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes, 2: two or more. */
+  /* Objects whose referrers the next MALLOMETER_OWNERS_REFERRERS looks for; number of their classes, at most 2. */
   uint32_t next_objects;
   uint32_t next_classes;
   int32_t pointers_error; /* 0, or the -errno that makes MALLOMETER_OWNERS_POINTERS impossible here. */
@@ -717,9 +717,9 @@ enum mallometer_option {
 MALLOMETER_API int mallometer_attach(void);
 
 /*
- * Checks an attached process; call it every few seconds. If the loader has loaded or unloaded objects since the latest
- * check, it redirects words that do not point to the library, and does so once more 5 s later; otherwise it takes about
- * a microsecond. It also compares live bytes with glibc's own figure, in less than 0.1 % of the time.
+ * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check, it
+ * redirects pointers to malloc and its family, and does so once more 5 s later; otherwise it takes about a microsecond.
+ * It also compares live bytes with glibc's own figure, in less than 0.1 % of the time.
  *
  * 0: the library counts. -ENODATA: not attached (another part of the program may have detached); the check does not
  * attach.
@@ -748,8 +748,8 @@ MALLOMETER_API int mallometer_snapshot(struct mallometer_counters *snapshot);
 
 /*
  * Reads the counters of the calling thread, in under 1 us: its own events, including frees of objects that other
- * threads allocated, so freed_bytes may exceed allocated_bytes. A thread without events takes its block first, which
- * may map memory, and allocates where 32 thread keys existed before the library's. -EAGAIN: this thread has no block of
+ * threads allocated, so freed_bytes may exceed allocated_bytes. In a thread without events the call may map memory for
+ * its block, and allocates if 32 thread keys existed before the library's. -EAGAIN: this thread has no block of
  * its own (the table is full, or the thread is past the first round of its destructors); -ENODATA: not counting.
  */
 MALLOMETER_API int mallometer_thread_snapshot(struct mallometer_counters *snapshot);
@@ -770,8 +770,8 @@ MALLOMETER_API int mallometer_enable(void);
 MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t capacity, uint64_t after);
 
 /*
- * Copies rows of call sites from row `first` on; at most 16,384 are known. A site's row does not change. A reading
- * begins with row 0. Callers ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
+ * Copies rows of call sites from row `first` on; at most 16,384 are known. A site's row does not change. Begin
+ * each reading with row 0, and ignore rows without samples. -ENODATA: call sites are not recorded (MALLOMETER_STACKS,
  * MALLOMETER_SAMPLE_INTERVAL=0, or there is no memory: mallometer_report.reason).
  *
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
@@ -925,17 +925,17 @@ MALLOMETER_API int mallometer_recording_write(uint32_t kind, uint32_t percent, c
 MALLOMETER_API int mallometer_recording(struct mallometer_recording_status *out);
 
 /*
- * Begins to write the termination message into a file, near the memory limit and in fast rises: 1,024 bytes of ASCII. A
- * thread of the library writes it, at most once a second, in a rise at most every 10 ms. The file is never created; it
- * must be regular, empty and locked by nobody. It is emptied when memory suffices again and when the process exits. A
- * file that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
+ * Begins to write the termination message, 1,024 bytes of ASCII, into a file when memory nears its limit or rises fast.
+ * A thread of the library writes it, at most once a second, in a rise at most every 10 ms. The file is never created;
+ * it must be regular, empty and locked by nobody. It is emptied when memory suffices again and when the process exits.
+ * A file that another program changes is left alone for good. Opens files and starts a thread; not for signal handlers.
  * -EINVAL: the path is not absolute, or is longer than 700 bytes; -EBUSY: there is a message already, or there was one
  * and its file changed; -ENODATA: not counting; -EAGAIN: the file is locked or in use, so ask later; -EIO: another
  * reason, which mallometer_message() has.
  */
 MALLOMETER_API int mallometer_message_start(const char *path);
 
-/* Empties the file and leaves it; mallometer_message_start() may begin again. Waits at most 0.1 s for a write. */
+/* Empties the file and stops writing it; mallometer_message_start() may follow. Waits at most 0.1 s for a write. */
 MALLOMETER_API int mallometer_message_stop(void);
 
 /*
@@ -1024,7 +1024,7 @@ struct mallometer_scope {
  * pages become resident. A scope that a signal handler opens belongs to the interrupted thread.
  *
  * A scope whose thread ends keeps its figures until it is closed, or until 4,096 scopes exist and there is no other
- * room. It includes destructors of thread keys that run before the library's. A forked child has the scopes of its
+ * room. It counts destructors of thread keys that run before the library's. A forked child has the scopes of its
  * thread and of the process, and must close them too; the scopes of other threads have ended there.
  *
  * -EINVAL: there are no such options; -ENODATA: nothing is counted now; -EAGAIN: 4,096 scopes are open, or 32 over the
@@ -1092,10 +1092,10 @@ struct mallometer_monitor {
 
 /*
  * Registers a copy of a monitor and returns its number, which is greater than 0. It is called for events that begin
- * afterwards; of an event that another thread has begun it may miss all, or a realloc's free. Waits, without a lock and
- * for a second at most, for other threads that are just choosing a path. While any monitor is registered, all threads
- * take a longer path (docs/reference/scopes.md has the instructions); without monitors nothing is added. Monitors stay
- * registered while counting is off, and are not called then. A forked child has them too, with a copy of the context.
+ * afterwards; of an event that another thread has begun it may miss all, or a realloc's free. While any monitor is
+ * registered, all threads take a longer path (docs/reference/scopes.md has the instructions). Waits, without a lock and
+ * for a second at most, for other threads that are changing the path. Monitors stay registered while counting is off,
+ * and are not called then. A forked child has them too, with a copy of the context.
  * -EINVAL also: both functions are NULL; -ENODATA: not counting; -EAGAIN: 8 are registered.
  */
 MALLOMETER_API int mallometer_monitor_register(const struct mallometer_monitor *monitor);

@@ -27,8 +27,8 @@ static int phase = NOT_ATTACHED;
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Types of HotSpot's forte.cpp, which no header has. A negative number of frames is an error code: why the thread's
- * frames were not found. */
+/* Types of HotSpot's forte.cpp, which no header declares. A negative number of frames is an error code, the reason why
+ * the thread's frames were not found. */
 struct trace_frame {
   jint bytecode_index; /* negative in native methods */
   jmethodID method;
@@ -86,9 +86,9 @@ static struct java_stacks java_stacks = {thread_of_jvm, walk, foreign_calls_note
 /* ---- Events of the JVM --------------------------------------------------------------------------------- */
 
 /*
- * Up to JDK 25, the most methods that get ids when their classes are loaded; methods of classes that are loaded after
- * that have no names. These JVMs keep an id, some 30 bytes, after its class is unloaded: so the memory of a program
- * that generates classes all the time would grow without a limit.
+ * Up to JDK 25, the most methods that get ids when their classes are loaded. Methods of later classes have no names.
+ * These JVMs keep an id, some 30 bytes, after its class is unloaded. Without this bound, the memory of a program that
+ * generates classes all the time would grow without end.
  */
 #define MOST_IDS_OF_NEW_CLASSES 1000000u
 
@@ -105,7 +105,7 @@ static uint32_t make_ids(jvmtiEnv *environment, jclass class) {
 
 static void JNICALL on_class_load(jvmtiEnv *environment, JNIEnv *thread, jthread object, jclass class) {
   (void)environment, (void)thread, (void)object,
-      (void)class; /* Does nothing: AsyncGetCallTrace only requires that the event is enabled. */
+      (void)class; /* Does nothing: AsyncGetCallTrace only requires that JVMTI's ClassLoad event is enabled. */
 }
 
 static bool may_make_more_ids(jvmtiEnv *environment) {
@@ -119,8 +119,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *environment, JNIEnv *thread, jthr
   __atomic_fetch_add(&ids_of_new_classes, make_ids(environment, class), __ATOMIC_RELAXED);
 }
 
-/* Ends all calls into the JVM. A thread that calls the JVM after its end would wait until the process ends, with the
- * locks that it holds. */
+/* Ends all calls into the JVM. A thread that calls the JVM after the JVM's end would wait until the process ends, and
+ * keep its locks meanwhile. */
 static void JNICALL on_vm_death(jvmtiEnv *environment, JNIEnv *thread) {
   (void)environment, (void)thread;
   __atomic_store_n(&phase, ENDED, __ATOMIC_SEQ_CST);

@@ -28,7 +28,7 @@ static uintptr_t perf_memory_word(const char *field) {
   return word;
 }
 
-/* Finds the counters. Returns an empty text, or the reason why there are no counts. */
+/* Finds the JVM's counters of garbage collections. Returns an empty text, or the reason why there are none. */
 static const char *find_counters(void) {
   uintptr_t start = perf_memory_word("_start"), end = perf_memory_word("_end");
   if (start == 0 || end <= start) {
@@ -93,7 +93,7 @@ static bool waits_for_references(jthread one) {
 struct candidate {
   struct thread_block *block;
   void *handle;
-  bool is_listed; /* whether the JVM lists the thread */
+  bool is_listed; /* whether JVMTI's GetAllThreads returns the thread */
 };
 
 static uint32_t find_candidates(struct candidate *candidates) {
@@ -122,8 +122,8 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 
 /*
  * Records for each candidate whether it is a cleaner. The distance from the JVM's structure of a thread to the thread's
- * handle is the same for all threads. The JVM lists neither its internal threads, such as compiler threads, nor threads
- * that have ended. Such candidates are no cleaners, and must not stay candidates.
+ * handle is the same for all threads. GetAllThreads returns neither the JVM's internal threads, such as compiler
+ * threads, nor threads that have ended. Such candidates are no cleaners, and must not stay candidates.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

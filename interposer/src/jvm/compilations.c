@@ -187,8 +187,8 @@ static uint64_t samples_before(void) {
   return samples < FEWEST_BEFORE ? FEWEST_BEFORE : samples < MOST_SAMPLES ? samples : MOST_SAMPLES - 1;
 }
 
-/* Counts a sample of the thread's compilation, and looks up the method at the sample after samples_before() others.
- * Returns the new `place->compilation`. */
+/* Counts a sample of the thread's compilation. If samples_before() samples of the compilation came before this one,
+ * looks up the method that is compiled. Returns the new `place->compilation`. */
 static uint64_t count_sample(struct place *place, uint64_t task, uint64_t bits) {
   uint64_t known = __atomic_load_n(&place->compilation, __ATOMIC_RELAXED);
   if ((known & BITS_OF_COMPILATION) != (bits & BITS_OF_COMPILATION)) known = bits & BITS_OF_COMPILATION;

@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 /*
- * Looks up the fields, and keeps the process's own memory open for reading (readable_memory.h). If either fails, all
- * methods are unknown. Must be called once, by a thread of the JVM. May allocate.
+ * Looks up the fields of the JVM's structures, and keeps the process's own memory open for reading
+ * (readable_memory.h). If either fails, all methods are unknown. Must be called once, by a thread of the JVM. May
+ * allocate.
  */
 void compilations_start(jvmtiEnv *tools, JNIEnv *thread);
 

@@ -14,7 +14,7 @@
 enum { CALLS = 1024, PROBES = 16, MOST_INLINED = 48 };
 
 /* The two highest bits, which mark a note: a frame that stands for a return address (foreign_calls.h). Frames of Java
- * methods have only the highest bit, because no method number is large enough to set the other. */
+ * methods have only the highest bit, because no method number is large enough to set the second. */
 #define NOTE (JAVA_FRAME | (uint64_t)1 << 62)
 
 enum { NEW, ASKED, TAKING, KNOWN };
@@ -52,7 +52,7 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm) {
 
 size_t foreign_calls_footprint(void) { return calls ? memory_whole_pages(CALLS * sizeof *calls) : 0; }
 
-/* ---- Inside of malloc ---------------------------------------------------------------------------------- */
+/* ---- Recording a call, inside of malloc ---------------------------------------------------------------- */
 
 /* Returns the address in Java code to which the stub of the foreign call returns; 0 if it cannot be read. The stub has
  * the usual prologue: it pushes the caller's frame pointer and sets its own. */
@@ -91,8 +91,8 @@ static void copy(const PCStackInfo *from, struct frames *to) {
   for (jint i = 0; i < most; i++) to->frames[to->count++] = java_frame(method_number(from->methods[i]), from->bcis[i]);
 }
 
-/* Copies the frames of the call and of the next address. Addresses ascend in the record. Returns false if the record
- * does not have the call. */
+/* Copies the frames of the call's return address and those of the next higher address in the record, whose addresses
+ * ascend. Returns false if the record does not have the return address. */
 static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *record) {
   for (jint i = 0; i + 1 < record->numpcs; i++) {
     if ((uintptr_t)record->pcinfo[i].pc != call->address) continue;
@@ -103,8 +103,8 @@ static bool take(struct call *call, const jvmtiCompiledMethodLoadInlineRecord *r
   return false;
 }
 
-/* Takes the frames of a compiled method. Called in the thread that runs ask(), and, while ask() has the event enabled,
- * also in threads that compile methods. */
+/* Stores the frames of those calls whose return addresses lie in the code of this compiled method. The JVM calls this
+ * in the thread that runs ask(), and, while ask() has the event enabled, also in threads that compile methods. */
 void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size, const void *code, jint locations,
                                     const jvmtiAddrLocationMap *map, const void *information) {
   (void)tools, (void)method, (void)locations, (void)map;
@@ -123,7 +123,7 @@ void JNICALL foreign_calls_compiled(jvmtiEnv *tools, jmethodID method, jint size
   }
 }
 
-/* Asks the JVM about all new addresses. This takes some 10 ms, and longer with more compiled code. */
+/* Asks the JVM for the frames of all new return addresses, which takes some 10 ms, longer with more compiled code. */
 static void ask(jvmtiEnv *tools) {
   for (uint32_t i = 0; i < CALLS; i++) {
     int state = NEW;

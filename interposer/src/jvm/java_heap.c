@@ -28,7 +28,7 @@ static struct {
 
 static uint32_t collections_before;
 
-/* ---- The description ----------------------------------------------------------------------------------- */
+/* ---- Fields of HotSpot's structures -------------------------------------------------------------------- */
 
 static bool find(const char *type, const char *field, uint64_t *offset) {
   return vm_structs_field(type, field, false, offset);

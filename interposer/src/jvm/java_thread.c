@@ -26,7 +26,7 @@ static size_t stack_bytes;
 static JavaVM *vm;
 static void (*wanted_work)(void);
 static uint64_t earlier_ns; /* the CPU time of the threads that ran before the present one */
-static uint64_t spent_ns;   /* the CPU time of those threads and of the present one */
+static uint64_t spent_ns;   /* the CPU time of all these threads, including the present one */
 
 static void work_until_the_end(void) {
   uint32_t seen = 0;

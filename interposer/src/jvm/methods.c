@@ -13,7 +13,7 @@ enum { METHODS = 16384, SLOTS = 32768, PROBES = 64, LOCAL_REFERENCES = 4 };
 
 static struct tables {
   jmethodID ids[METHODS]; /* NULL while it is written */
-  uint32_t slots[SLOTS];  /* 1 + number; 0: free */
+  uint32_t slots[SLOTS];  /* 1 + the number of a method; 0: free */
 } * tables;
 static uint32_t taken;
 static uint64_t without_room;

@@ -56,15 +56,16 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads that lead to each block, up to SHARING_THREADS; NULL outside of follow_threads() */
+  /* the number of threads whose memory has pointers to a block, for each block, at most SHARING_THREADS; NULL outside
+   * of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
   uint64_t words[MOST_STEPS][WORDS + 1]; /* for each step, the word before the structure, then its words */
 };
 
-/* Returns the number of words of a chunk by its header; 0 if that size is implausible. If the address is not that of a
- * chunk, `header` is an arbitrary word. */
+/* Returns the number of words of a glibc chunk with this header. `header` may also be an arbitrary word that is no
+ * chunk's header; returns 0 if the size in it is implausible. */
 static size_t plausible_words(uint64_t header) {
   size_t bytes = (size_t)(header & ~(uint64_t)7);
   if (bytes < 32 || bytes % 16 != 0 || bytes > LARGE) return 0;
@@ -144,7 +145,7 @@ static void follow_candidates(struct pointer_walk *walk, bool are_of_threads) {
 }
 
 /* Follows the pointers in the JVM's description of each thread, to the thread's own memory and to memory of the JVM. A
- * block to which several threads lead is attributed to none of these threads. */
+ * block that is reached from several threads is attributed to none of these threads. */
 static void follow_threads(struct pointer_walk *walk) {
   struct owner_graph *graph = walk->graph;
   uint32_t kept = graph->pointers;

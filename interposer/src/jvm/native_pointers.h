@@ -21,16 +21,16 @@ struct native_ranges {
   } range[4096];
 };
 
-/* Reads the ranges; none if the kernel does not report them. */
+/* Reads the ranges from the kernel; finds none if the kernel does not report them. */
 void native_ranges_read(struct native_ranges *ranges);
 
 /* Returns whether a value may be the address of a structure. May be called while the JVM is stopped. */
 bool native_ranges_contain(const struct native_ranges *ranges, uint64_t value);
 
 /*
- * Follows the graph's candidates (values of Java longs that may be addresses of structures) to its blocks. Records
- * those that lead to blocks whose address no Java long holds. `chunks_have_sizes`: the word before each block is its
- * size, as in glibc.
+ * Follows the graph's candidates (values of Java longs that may be addresses of structures) to its blocks. Records the
+ * candidates that lead to blocks whose address no Java long holds. `chunks_have_sizes`: the word before each block is
+ * its size, as in glibc.
  */
 void native_pointers_follow(struct owner_graph *graph, const struct native_ranges *ranges, bool chunks_have_sizes);
 

@@ -29,13 +29,13 @@ enum {
 #define NO_NAME UINT32_MAX
 #define NO_HEAP_OBJECT UINT32_MAX
 
-/* A live native block that is searched for. The blocks are sorted and do not overlap. */
+/* A live native block whose owners are searched for. The blocks are sorted and do not overlap. */
 struct owned_block {
   uint64_t begin, end;
   /*
-   * Whether ordinary numbers often look like addresses in the block, because it lies low. A Java long then counts only
-   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in native
-   * memory only if it is the address of one of the first words.
+   * Whether the block's addresses are so low that ordinary numbers often look like them. A Java long then counts only
+   * if it is the address of the block's beginning or belongs to a class whose longs are addresses, and a word in
+   * native memory only if it is the address of one of the first words.
    */
   bool is_low;
 };
@@ -52,7 +52,7 @@ struct owner_hold {
 };
 
 struct heap_object {
-  uint32_t level; /* number of links from a holder */
+  uint32_t level; /* number of links between this object and the object that holds a block's address */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
   uint32_t first_link; /* 1 + the number of its first link; 0: none */
@@ -91,7 +91,7 @@ struct owner_graph {
   struct owner_hold hold[MOST_HOLDS];
   struct heap_object object[MOST_HEAP_OBJECTS];
   struct heap_link link[MOST_HEAP_LINKS];
-  uint64_t candidate[CANDIDATE_PLACES]; /* a set with open addressing; 0: free */
+  uint64_t candidate[CANDIDATE_PLACES]; /* a set of values, with open addressing; 0: free */
   bool is_of_thread[CANDIDATE_PLACES];  /* whether only fields of java.lang.Thread objects contain this candidate */
   struct owner_pointer pointer[MOST_POINTERS];
   bool is_held[MOST_OWNED];
@@ -119,7 +119,7 @@ void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *lin
 /* Records a value that may lead to a block, unless the value is recorded already. */
 void owner_graph_add_candidate(struct owner_graph *graph, uint64_t value, bool is_of_thread);
 
-/* Returns the number of a text; NO_NAME if there is no room. */
+/* Returns the number of a text, and stores the text if it is new; NO_NAME if there is no room. */
 uint32_t owner_graph_name(struct owner_graph *graph, const char *text);
 
 /* Sorts the pointers by value, and keeps each pair of a value and a block once, with the fewest steps. */

@@ -17,7 +17,8 @@
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
-/* The tag of threads' classes. Thread.eetop, the address of the JVM's thread structure, leads to the JVM's memory. */
+/* The tag of java.lang.Thread and its subclasses. Thread.eetop, the address of the JVM's thread structure, leads to the
+ * JVM's memory. */
 #define THREADS ((jlong)1 << 44)
 
 /*
@@ -33,8 +34,8 @@ enum {
   TAGS_AT_ONCE = 256,
   LOCAL_REFERENCES = 64,
   CHOSEN_COUNTS = 1024,
-  /* The most holders whose paths are followed, for each field by which holders hold blocks (chosen_count()). Only
-   * holders that something refers to count. */
+  /* The most holders whose referrers are searched for, among holders that hold blocks by the same field
+   * (chosen_count()). Holders without referrers do not count. */
   MOST_CHOSEN = 64,
   MOST_ENTRIES = 32768,
   /* The most objects of chains that get a tag. The JVM keeps some 70 bytes for each tag until the search ends. */
@@ -47,7 +48,7 @@ static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* the number of entries of earlier walks; tags with their numbers are ignored */
+static uint32_t entries_before; /* `entries` before the present walk; tags with these entries' numbers are ignored */
 static bool collects_candidates, looks_for_pointers;
 
 /* Memory that a walk needs in addition to the graph. */
@@ -183,7 +184,8 @@ static jclass class_of_threads(void) {
   return class;
 }
 
-/* Tags the classes whose objects a walk for longs reads, or removes these tags. */
+/* Tags the classes whose instances may contain Java longs, or removes these tags. The walk over the heap reads only
+ * instances of tagged classes. */
 static int tag_classes(bool tagged) {
   jint count = 0;
   jclass *classes = NULL;
@@ -211,7 +213,7 @@ static int tag_classes(bool tagged) {
   return 0;
 }
 
-/* ---- A walk for longs: called back while the JVM is stopped ------------------------------------------------- */
+/* ---- Callbacks of the walk that reads Java longs: the JVM is stopped meanwhile ------------------------------ */
 
 struct place {
   jlong class_tag; /* the tag of the object's class */
@@ -339,7 +341,7 @@ static void name_holds_of(jobject class, jlong tag) {
 
 static void name_holds(void) {
   for (uint32_t i = holds_from; i < graph->holds; i++) {
-    jlong tag = graph->hold[i].class_tag; /* on macOS, jlong and int64_t are different types of the same width */
+    jlong tag = graph->hold[i].class_tag; /* a copy, because on macOS a pointer to int64_t is no pointer to jlong */
     if (graph->hold[i].class_name == NO_NAME) with_tagged(&tag, 1, name_holds_of);
   }
 }
@@ -386,7 +388,7 @@ static void name_object(jobject instance, jlong tag) {
 
 static bool has_no_name(const struct heap_object *object) { return object->class_name == NO_NAME; }
 
-static uint32_t named_from; /* links before this one are named */
+static uint32_t named_from; /* the number of the first link that has no name yet */
 
 static void name_links_of(jobject instance, jlong tag) {
   bool is_class = graph->object[tag - 1].kinds & MALLOMETER_HEAP_OBJECT_CLASS;
@@ -420,7 +422,7 @@ static void name_methods(void) {
   }
 }
 
-/* ---- A walk for longs ----------------------------------------------------------------------------------- */
+/* ---- The walk that reads Java longs --------------------------------------------------------------------- */
 
 static int walk_for_longs(void) {
   const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = on_field,
@@ -432,9 +434,9 @@ static int walk_for_longs(void) {
 }
 
 /*
- * Walks over the heap for longs, and tags and names their holders. Holders of earlier walks keep their tags. The tags
- * of classes are removed, because walks along references would otherwise report the reference of each object to its
- * class.
+ * Walks over the heap for Java longs that lead to blocks, and tags and names the objects that hold them (holders).
+ * Holders of earlier walks keep their tags. The tags of classes are removed, because walks along references would
+ * otherwise report the reference of each object to its class.
  */
 static int find_holders(void) {
   int error = enter();
@@ -476,8 +478,8 @@ int owner_search_find_pointer_holders(void) {
  * first walk along references, each at the first reference to it.
  */
 
-/* Returns the counter of the chosen holders that hold blocks by this field, in the same way: directly, or through
- * native memory. */
+/* Returns the counter of the chosen holders that hold a block as `hold` does: by the same field, and either directly or
+ * through native memory. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -541,8 +543,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end at the referrer. That
- * includes a holder that was not chosen but refers to a chosen holder. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end at the referrer. The
+ * referrer may be a holder that was not chosen: as the referrer of a chosen holder it is followed nevertheless. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -646,9 +648,8 @@ static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
 static bool is_of_this_walk(jlong tag) { return (uint32_t)(tag & NUMBER_MASK) > entries_before; }
 
 /*
- * Returns 1 + the number of the entry through which a chain's member was reached; 0 if none is known. For an object
- * outside of the chain, entry_from_outside() returns 1 + the number of the object's own entry, and makes the entry if
- * there is none.
+ * Returns 1 + the number of the entry (the object outside of the chain) through which the object of the chain that has
+ * this tag was reached; 0 if the entry is unknown.
  */
 static uint32_t entry_of_link(jlong tag) {
   if (is_object(tag)) return graph->object[tag - 1].entry;
@@ -709,7 +710,7 @@ static bool is_of_chain(const struct heap_object *object) {
   return is_looked_for(object) && object->class_name == chain_name;
 }
 
-static uint32_t of_entry; /* the number of the graph's object for the entry that object_of_entry() adds */
+static uint32_t of_entry; /* an argument of tag_as_object(): the number of the object in the graph */
 
 static void tag_as_object(jobject instance, jlong tag) {
   (void)tag;
@@ -729,8 +730,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* Adds the link from an entry to the object of the chain that was reached through it. Sets `has_more`, because other
- * members of the chain may refer to the object as well. */
+/* If an object of the chain was reached through an entry, adds a link that names the entry as the object's referrer.
+ * Sets `has_more`, because other objects of the chain may refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

@@ -47,7 +47,7 @@ size_t owner_search_footprint(void);
 
 int owner_search_find_holders(void);
 
-/* Follows longs through native memory without stopping the JVM. */
+/* Follows Java longs as pointers through native memory, without stopping the JVM. */
 void owner_search_follow_pointers(bool chunks_have_sizes);
 int owner_search_find_pointer_holders(void);
 

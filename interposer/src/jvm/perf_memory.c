@@ -1,4 +1,4 @@
-/* Reads the prologue of the memory and the entries of variable length after it. See perf_memory.h. */
+/* Reads the memory of HotSpot's counters: its prologue, then entries of variable length. See perf_memory.h. */
 #include "jvm/perf_memory.h"
 
 #include <stdint.h>
@@ -37,7 +37,7 @@ static bool has_format(struct counters_memory *memory, size_t bytes) {
          memory->prologue.first_entry >= (int32_t)sizeof(struct prologue);
 }
 
-/* Returns the data of a counter of at least `bytes`; NULL if the JVM has no such counter. */
+/* Returns the data of the counter with this name; NULL if there is none, or if the data is shorter than `bytes`. */
 static const char *counter_named(const struct counters_memory *memory, const char *name, int64_t bytes) {
   int64_t at = memory->prologue.first_entry;
   for (int32_t i = 0; i < memory->prologue.entries && i < MOST_ENTRIES; i++) {

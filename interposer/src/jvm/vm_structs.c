@@ -1,4 +1,4 @@
-/* Searches HotSpot's table, whose layout HotSpot exports. See vm_structs.h. */
+/* Searches HotSpot's table of the fields of its structures, whose layout HotSpot exports. See vm_structs.h. */
 #include "jvm/vm_structs.h"
 
 #include <stddef.h>
@@ -48,7 +48,7 @@ static bool word_of(struct table *table, uint64_t offset, uint64_t *word) {
   return true;
 }
 
-/* Returns whether the entry's text at an offset is `wanted`. */
+/* Returns whether the word at an offset of the entry points to the text `wanted`. */
 static bool has_text(struct table *table, unsigned which, uint64_t offset, const char *wanted) {
   uint64_t text;
   size_t bytes = strlen(wanted) + 1;

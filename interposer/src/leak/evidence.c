@@ -65,8 +65,8 @@ static struct mallometer_site_evidence *taken_over(struct mallometer_site_eviden
   return evidence;
 }
 
-/* Returns a site's record; NULL if there is no room or no site. A thread fills the record that it has reserved before
- * it publishes the record's number. */
+/* Returns a site's record; NULL if there is no room, or if `site` is NO_SITE. For a new site, reserves a record, writes
+ * the site's number into it, and then publishes the record's number. */
 static struct mallometer_site_evidence *evidence_of(uint32_t site) {
   if (site == NO_SITE) return NULL;
   uint16_t *number = &memory->numbers[site % MOST_SITES], known = __atomic_load_n(number, __ATOMIC_ACQUIRE);

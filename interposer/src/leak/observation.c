@@ -230,7 +230,7 @@ static void fail(const char *why) {
 }
 
 static const char *prepare(void) {
-  const char *why = memory_limit(); /* If memory is limited, nothing is observed: the limit is meant for the program. */
+  const char *why = memory_limit(); /* under RLIMIT_AS or RLIMIT_DATA, all memory is left to the program */
   if (!why) why = safety_test_slots();
   if (!why) why = slots_start();
   if (why) return why;
@@ -267,8 +267,8 @@ static void look_for_room(void) {
   __atomic_store_n(&no_room, slot_limits_check(times_cost), __ATOMIC_RELEASE);
 }
 
-/* Lets objects move into slots. Limits the memory for slots to 0 if there is no room for slots, or if epochs would be
- * too long. slots.c stops all moves when it finds memory that the program has locked. */
+/* Lets objects move into slots. If there is no room for more slots, or if epochs would be too long, the memory for
+ * slots is limited to 0, so nothing moves. slots.c stops all moves when it finds memory that the program has locked. */
 static void open_slots(uint64_t needed_ns) {
   bool may_fill = !__atomic_load_n(&no_room, __ATOMIC_RELAXED) && needed_ns <= LONGEST_EPOCH;
   placement_limit(may_fill ? bytes_for_slots() : 0);
@@ -277,7 +277,8 @@ static void open_slots(uint64_t needed_ns) {
 
 /*
  * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
- * cannot be read, only those of the canaries (scan.h) are cleared, and the first epoch also shows older accesses.
+ * cannot be read, only those of the test pages (canaries, scan.h) are cleared, and the first epoch also shows older
+ * accesses.
  */
 static void begin_to_observe(void) {
   note_objects();
@@ -303,7 +304,7 @@ static void rest(void) {
   for (;;) {
     uint32_t seen_changes = changes_so_far();
     if (is_wanted()) break;
-    watch_sites(NULL, 0); /* SIGTRAP's handler is not checked while the thread rests */
+    watch_sites(NULL, 0); /* ends watching, because a resting thread does not check the handler of SIGTRAP */
     reads_slots();
     wait_for_change(&changes, seen_changes, WAIT_WITHOUT_LIMIT);
   }
@@ -327,7 +328,7 @@ static void observe_for_good(void) {
       static char why[80];
       snprintf(why, sizeof why, "%s can no longer be read", page_use_read_name());
       fail(why);
-      watch_sites(NULL, 0); /* SIGTRAP's handler is not checked after the thread has ended */
+      watch_sites(NULL, 0); /* ends watching, because a thread that has ended does not check the handler of SIGTRAP */
       return;
     }
     of_look = thread_cpu_ns() - begin - cpu_of_reader_ns;

@@ -19,7 +19,7 @@ struct share {
   uint32_t epoch;
   uint32_t samples; /* the site's samples in `epoch` */
   uint32_t before;  /* the site's samples in the epoch before `epoch` */
-  uint32_t live;    /* the live objects in slots */
+  uint32_t live;    /* the site's live objects in slots */
   uint32_t kept;    /* the site's samples that were live just before its first sample in `epoch` */
 };
 

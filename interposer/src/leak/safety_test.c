@@ -30,14 +30,15 @@
 static const char *const trials_of_copying[] = {[COPY_BY_READV] = "readv", [COPY_BY_PIPE] = "pipe"};
 
 /*
- * The environment variables that determine which glibc is loaded and how glibc allocates. The tests get their values.
+ * The environment variables that determine which glibc is loaded and how glibc allocates. The test processes get the
+ * values that these variables had when this process started.
  */
 #define REMEMBERED 2
 static const char *const names_to_remember[REMEMBERED] = {"GLIBC_TUNABLES=", "LD_LIBRARY_PATH="};
 static char *remembered[REMEMBERED + 1];
 
-/* The exit codes of tests: FIRST_OF_WATCH plus an enum watch_trial; PASSED, or EXIT_FAILURE, of the other tests. If a
- * test did not complete, child_run() returns an enum child_end. */
+/* The exit codes of tests. The test of watchpoints exits with FIRST_OF_WATCH plus an enum watch_trial, the other tests
+ * exit with PASSED or EXIT_FAILURE. If a test did not complete, child_run() returns an enum child_end. */
 enum { FIRST_OF_WATCH = 16, PASSED = 42 };
 
 /* ---- The program --------------------------------------------------------------------------------------- */
@@ -104,8 +105,8 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Makes the system calls of page_cache.h without a file, and for a page of the program that is in memory. The test
- * passes if a sandbox does not end the process because of them, even if the kernel refuses to report the page. */
+/* Makes the system calls of page_cache.h with a descriptor of no file, and asks for a page of the program that is in
+ * memory. The test passes if a sandbox does not end the process, even if the kernel refuses to report the page. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;

@@ -11,8 +11,8 @@
 #include "platform/page_range.h"
 #include "platform/page_use.h"
 
-/* The number of the first canary's page. Canaries with odd numbers have the same mark (pages_mark()) as slots with odd
- * numbers. */
+/* The number of the page of the first canary (a page whose accesses are known). Canaries with odd numbers have the same
+ * mark (pages_mark()) as slots with odd numbers. */
 #define FIRST_CANARY 1u
 enum { CANARIES = 8, IDLE_CANARIES = 2, MOST_TRIALS = 3 };
 _Static_assert(FIRST_CANARY + CANARIES + IDLE_CANARIES < PAGES_BEFORE_SLOTS,
@@ -60,7 +60,7 @@ bool scan_is_valid(void) {
   return !cold_failed;
 }
 
-/* ---- Cooling ------------------------------------------------------------------------------------------- */
+/* ---- Cooling: clearing the accessed bits --------------------------------------------------------------- */
 
 static void touch(uint32_t number) {
   volatile char *page = canary(number);
@@ -87,7 +87,7 @@ void scan_cool(bool all) {
   for (uint32_t i = 0; i < CANARIES; i++) touch(i);
 }
 
-/* ---- Trying out ---------------------------------------------------------------------------------------- */
+/* ---- A test of the accessed bits ----------------------------------------------------------------------- */
 
 static bool prepare_canaries(void) {
   char *first = canary(0);
@@ -118,8 +118,9 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries. Their accessed bits are cleared immediately, because the kernel first collects new pages in
- * per-processor batches, and this thread may later run on another processor. */
+/* Renews the canaries, and clears their accessed bits immediately. The kernel first collects new pages in a batch of
+ * the processor, and clearing empties only the batch of the processor on which it runs: later, this thread may run on
+ * another one. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

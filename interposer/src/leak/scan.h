@@ -29,8 +29,8 @@ enum slot_seen {
   SLOT_MISSING,
   SLOT_IDLE,
   SLOT_TOUCHED,
-  /* The slot was accessed and cannot be cooled, usually because the program has locked it (mlock(2)); the library does
-   * not undo the lock. */
+  /* The slot was accessed, and its accessed bit cannot be cleared, usually because the program has locked the slot
+   * (mlock(2)); the library does not undo the lock. */
   SLOT_HOT
 };
 
@@ -43,8 +43,8 @@ enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
 /*
- * Cools the accessed slots, if possible, and accesses the canaries. With `all`, cools all slots, because the library
- * itself has accessed them since the reading.
+ * Clears the accessed bits of the accessed slots ("cools" them), if possible, and accesses the canaries. With `all`,
+ * cools all slots, because the library itself has accessed them since the reading.
  */
 void scan_cool(bool all);
 

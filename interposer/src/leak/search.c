@@ -36,8 +36,8 @@
 #define MOST_ADDRESSES ((uint64_t)4 << 40)
 /* The bytes that must be available for a search: more than its tables, its buffer and the rows of mappings take. */
 #define MOST_RESERVED ((size_t)16 << 20)
-/* The longest wait for the observing thread. An epoch lasts longer than a minute only if a reading of the accessed bits
- * fails, or takes more than some 60 ms of CPU time. */
+/* The longest wait until the observing thread has read the slots, at the end of an epoch. An epoch lasts longer than a
+ * minute only if a reading of the accessed bits fails, or takes more than some 60 ms of CPU time. */
 #define LONGEST_WAIT_FOR_LOOK (180 * SECOND)
 
 static int state = MALLOMETER_SEARCH_NONE;
@@ -281,9 +281,9 @@ static void compare_threads(void) {
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
 /*
- * Compares the targets with the words of all memory, and then with those of waiting threads. If a collection has moved
- * objects meanwhile, the only copy of an address that was read may have been in a part of the Java heap that is free
- * now, so the words in free parts count, too.
+ * Compares the targets with the words of all memory, and then with the registers of waiting threads. If a collection
+ * has moved objects meanwhile, an address may have been read only in a part of the Java heap that is free now, so the
+ * words in free parts count, too.
  */
 static const char *compare_all(void) {
   struct mappings mappings;

@@ -8,7 +8,7 @@
  * search takes a tenth of one processor.
  *
  * The result errs on the side of "not lost": old values on stacks and in freed memory count as addresses, and lost
- * objects that point to each other hold each other. Free parts of a Java heap are recognized (heap_parts.h). An object
+ * objects that point to each other have references. Free parts of a Java heap do not count (heap_parts.h). An object
  * can wrongly be called lost if its address is in a register of a thread that could not be read (platform/thread.h), if
  * the program moves the address from memory that is still to be read to memory that was read before, if the address is
  * encoded or not aligned, if only the kernel has it (epoll, io_uring), or if the page that holds it is swapped out

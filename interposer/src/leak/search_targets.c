@@ -27,8 +27,7 @@ struct search_target {
   bool freed;
 };
 
-/* This memory has the addresses of objects, so it is not searched. No other memory of the library keeps these addresses
- * for long. */
+/* This memory has the addresses of objects, so it is not searched. */
 static struct memory {
   struct search_target objects[MOST_SEARCH_TARGETS]; /* sorted by address */
   uint8_t filter[FILTER_BYTES];
@@ -181,7 +180,7 @@ void targets_add_free_parts(void) {
   }
 }
 
-/* ---- The end ------------------------------------------------------------------------------------------- */
+/* ---- The result ---------------------------------------------------------------------------------------- */
 
 void targets_mark_freed(void) {
   for (uint32_t i = 0; i < chosen; i++) {

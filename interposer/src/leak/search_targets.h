@@ -37,12 +37,11 @@ uint32_t targets_choose(const uint32_t *sites, uint32_t count);
 
 uint32_t targets_count(void);
 
-/* Adds the number of the words that point to an object to the object's count. `address` is the address from which the
- * words were copied. */
+/* Counts, for each object, the words that point to it. `address` is the address from which the words were copied. */
 void targets_compare(const uintptr_t *words, size_t count, uintptr_t address);
 
-/* Counts words in free parts of a heap, separately. These words count as addresses only if objects may have been moved
- * during the search; targets_add_free_parts() then adds them. */
+/* Counts separately the words that lie in free parts of a heap. They count as references only if objects may have been
+ * moved during the search; targets_add_free_parts() then adds them. */
 void targets_compare_free(const uintptr_t *words, size_t count, uintptr_t address);
 void targets_add_free_parts(void);
 

@@ -62,7 +62,7 @@ struct slot {
   uint32_t unseen;   /* the lowest bits of the generation of the object whose accesses cannot be seen */
   uint32_t disowned; /* the lowest bits of the generation of the object whose sample counts as freed */
   bool apart;        /* whether the slot is a mapping of its own */
-  bool to_merge;     /* set while slots_merge() has the slot */
+  bool to_merge;     /* set while slots_merge() merges the slot */
   uint64_t born;     /* the time of the allocation, in the unit of `access` */
 };
 
@@ -77,14 +77,14 @@ static uint64_t taken_bytes, excess_bytes, retired, retired_bytes;
 
 static struct {
   free_list free;
-  free_list merged; /* the slots without a mapping of their own */
+  free_list merged; /* the free slots without a mapping of their own */
   uint32_t fresh;   /* the number of slots of the class that were ever taken */
   uint32_t in_use;
 } lists[MALLOMETER_SLOT_CLASSES];
 
 static size_t whole_pages(size_t bytes) { return (bytes + bytes_of[0] - 1) & ~(bytes_of[0] - 1); }
 
-/* ---- The range ----------------------------------------------------------------------------------------- */
+/* ---- The range of addresses ---------------------------------------------------------------------------- */
 
 static size_t reserved;
 
@@ -168,7 +168,7 @@ uint32_t slot_number(const void *object) { return number_of((uintptr_t)object); 
 
 size_t slot_opened(uint32_t number) { return __atomic_load_n(&slots[number].opened, __ATOMIC_ACQUIRE); }
 
-/* ---- Slots without object ------------------------------------------------------------------------------ */
+/* ---- Free slots ---------------------------------------------------------------------------------------- */
 
 static uint32_t *next_free(uint32_t number) { return &slots[number].next_free; }
 
@@ -209,7 +209,7 @@ static bool open_slot(uint32_t class, uint32_t number, size_t bytes) {
   return true;
 }
 
-/* ---- Taking and giving back ---------------------------------------------------------------------------- */
+/* ---- Taking slots and giving them back ----------------------------------------------------------------- */
 
 static size_t taken_by(size_t size, size_t offset) { return whole_pages(offset + size + SLACK); }
 
@@ -449,9 +449,10 @@ bool slot_retire(const struct slot_object *object) {
   return true;
 }
 
-/* ---- Mappings given back ------------------------------------------------------------------------------- */
+/* ---- Merging the mappings of free slots ---------------------------------------------------------------- */
 
-/* The number of classes that are merged. Larger slots are few, and a merge would make all their pages accessible. */
+/* The number of slot classes whose free slots are merged. Larger slots are few, and a merge would make all their pages
+ * accessible. */
 #define CLASSES_TO_MERGE 2u
 
 /* Replaces the pages of adjacent slots by one mapping of new pages, which is accessible. If that fails, these slots are

@@ -56,8 +56,8 @@ extern HIDDEN size_t slots_bytes;
 
 static inline bool is_in_slots(const void *object) { return (uintptr_t)object - slots_begin < slots_bytes; }
 
-/* Reserves the range and the records, once. Returns NULL, or why that is impossible. Only one thread may call this at a
- * time. */
+/* Reserves the addresses of all slots and their records, once. Returns NULL, or why that is impossible. Only one thread
+ * may call this at a time. */
 const char *slots_start(void);
 
 /* Limits the number of slots that are mappings of their own (one slot takes at most two mappings). The limit is 0 at
@@ -75,7 +75,7 @@ char *slots_pages_before(void);
 size_t slots_footprint(void);
 size_t slots_reserved(void);
 
-/* ---- Taking and giving back ---------------------------------------------------------------------------- */
+/* ---- Taking slots and giving them back ----------------------------------------------------------------- */
 
 /* Returns the class of slots for objects of this size, or MALLOMETER_SLOT_CLASSES if such objects are too large for a
  * slot. */
@@ -149,7 +149,7 @@ uint32_t slot_number(const void *object);
 /* Copies the description of the object in a slot. Returns false if the slot is not in use. */
 bool slot_read(uint32_t number, struct slot_object *object);
 
-/* Sets the last access of an object. Has no effect if the slot no longer has this object. */
+/* Sets the time of an object's last access. Has no effect if the slot no longer has this object. */
 void slot_touched(const struct slot_object *object, uint64_t time);
 
 /* Sets whether accesses to the object can be seen (true at first). Only one thread may call this at a time. */
@@ -169,7 +169,7 @@ struct slots_totals {
   uint32_t apart;       /* the number of slots that are mappings of their own */
   uint64_t taken_bytes; /* the bytes of the whole pages of objects in slots */
   uint64_t retired;
-  uint64_t retired_bytes; /* the bytes that glibc has unmapped in retired slots, minus those that it added */
+  uint64_t retired_bytes; /* the bytes that glibc has unmapped in retired slots, minus bytes that it added to them */
 };
 
 struct slots_totals slots_totals(void);

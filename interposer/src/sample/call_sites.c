@@ -23,8 +23,8 @@ enum {
   MOST_NATIVE_FRAMES = 128,
   FRAMES_OF_JVM = 5,
   FRAMES_WHEN_CROWDED = 8,
-  /* The most frames of new stacks that are shortened in the last quarter of the room. HotSpot allocates a JNI global
-   * reference through six frames of its own; the seventh is the caller's library. */
+  /* The number of frames to which new stacks are shortened once three quarters of the room for sites are taken. HotSpot
+   * allocates a JNI global reference through six frames of its own; the seventh is the caller's library. */
   FRAMES_WHEN_FULL = 7,
   BYTES_WHEN_CROWDED = 4096,
   BYTES_WHEN_FULL = 65536,
@@ -296,8 +296,8 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the sections. If another thread of the parent was forgetting sites, the child never forgets any, because one
- * site may be half forgotten. */
+/* Resets the numbers of threads in sections, because the parent's threads do not exist in the child. If another thread
+ * of the parent was forgetting sites, the child never forgets any, because one site may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Returns the number of a site's live samples. Reads the freed samples before the allocated ones: each sample is first
@@ -395,8 +395,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if sections of the earlier turn
- * have not ended. */
+/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if threads are still taking
+ * samples that they began in the earlier turn. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -781,8 +781,8 @@ uint32_t call_sites_stack_at(struct registers here, uint64_t *frames, uint32_t c
   return count + add_java_frames(block, &caller, frames + count, capacity - count);
 }
 
-/* Returns an upper bound. A walk took 1.7 KiB of stack when it was measured, and 16 KiB with Java frames, including
- * AsyncGetCallTrace. */
+/* Returns an upper bound of the stack that a walk needs. A walk took 1.7 KiB when it was measured, and 16 KiB with Java
+ * frames, including AsyncGetCallTrace. */
 size_t call_sites_stack_use(void) { return java_gate_is_open() ? 24576 : 4096; }
 
 /* ---- Readers ------------------------------------------------------------------------------------------ */

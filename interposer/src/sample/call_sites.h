@@ -87,11 +87,11 @@ void *call_sites_record(struct sample *sample);
  */
 uint32_t call_sites_of_mapping(struct thread_block *block, size_t bytes, struct origin origin, uint32_t *work);
 
-/* Changes the number of references of a site. Does nothing for numbers that are reserved for ranges without a site
- * (account/ranges.h). */
+/* Adds `by` to the number of mapped ranges that refer to a site. Does nothing for the site numbers that mark ranges
+ * without a site (account/ranges.h). */
 void call_sites_refer(uint32_t site, int32_t by);
 
-/* Sets the number of references of every site to 0. */
+/* Sets the number of mapped ranges that refer to a site to 0, for every site. */
 void call_sites_release_all(void);
 
 /*
@@ -115,7 +115,7 @@ void call_sites_count_free(struct live_sample sample);
 /* Returns the number of live samples of a site. */
 uint32_t call_sites_live_samples(uint32_t site);
 
-/* Counts all live samples as freed, because later frees are not reported. */
+/* Counts all live samples as freed. Call this after a time in which frees were not seen. */
 void call_sites_forget(void);
 
 /* Makes it possible to forget sites in a forked child. Forgetting waits for threads that are taking a sample, and those

@@ -49,7 +49,7 @@ uint64_t collection_seen_ns(uint32_t old);
  * since. */
 bool collection_just_began(struct collections now);
 
-/* Returns whether the JVM counts old collections only after they have marked, as it does for the cycles of G1. */
+/* Returns whether the JVM counts a collection of the old generation only after its marking, as it does with G1. */
 bool collections_mark_first(void);
 
 /*
@@ -59,8 +59,9 @@ bool collections_mark_first(void);
  */
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 
-/* Returns whether the calling thread is known as a cleaner. While the counters of collections are known, the first call
- * in a thread announces the thread, for which it enters the gate to the JVM (java_gate.h). */
+/* Returns whether the calling thread is known as a cleaner. If the counters of collections are known, the first call in
+ * a thread announces the thread as a candidate, and enters the gate to the JVM (java_gate.h) to get the thread's
+ * handle. */
 bool is_cleaner_thread(void);
 
 /* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether

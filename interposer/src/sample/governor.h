@@ -10,7 +10,7 @@
  * within three seconds after a burst of new code.
  *
  * The probabilities of the best known allocations fall first: the first three halvings reduce the samples of busy call
- * paths (sampler.h), the next six those of rare code, and only the last three reduce all samples that are due by size,
+ * paths (sampler.h), the next six those of code that allocates rarely, and only the last three all samples due by size,
  * without which large memory would be missed. After twelve halvings the probabilities do not fall further, however much
  * time samples take. The factors are part of each sample's known probability, so the estimates stay unbiased and only
  * become less certain.
@@ -56,8 +56,8 @@ struct governor {
  * be lost. */
 void governor_spend(struct governor *governor, uint64_t begin_ns, uint64_t end_ns);
 
-/* The factors (1, 0.5, 0.25, ...) by which the governor reduces the samples of busy call paths, the samples that a path
- * gets because it has few allocations so far (by number), and the samples that are due by size. */
+/* The factors (1, 0.5, 0.25, ...) by which the governor reduces three kinds of probabilities: those of busy call paths,
+ * those that a path gets because it has few allocations so far, and those that allocations get for their size. */
 struct governor_shares {
   double of_busy;
   double of_numbers;

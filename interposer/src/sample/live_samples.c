@@ -98,8 +98,8 @@ static void filter_remove(uintptr_t address) {
   __atomic_store_n(count, 0, __ATOMIC_RELEASE);
 }
 
-/* Opens the counts that other threads of the parent had closed. If a bit stays set, frees only search the table
- * needlessly. */
+/* Sets to 0 the counts that other threads of the parent had marked CLOSING. If a bit of the filter stays set, frees
+ * only search the table needlessly. */
 void live_samples_forked(void) {
   if (!__atomic_load_n(&table, __ATOMIC_RELAXED)) return;
   for (uint8_t *closed = counts; (closed = memchr(closed, CLOSING, (size_t)(counts + LIVE_HASHES - closed)));)

@@ -17,7 +17,7 @@
 #include "platform/visibility.h"
 #include "sample/live_sample.h"
 
-/* Returns the bytes of memory that the table needs, in whole pages. */
+/* Returns the bytes of memory that the table of live samples needs, in whole pages. */
 size_t live_samples_bytes(void);
 
 /* Uses `fresh`, which is zeroed memory, for the table, unless the table has memory already. Returns the table's memory.

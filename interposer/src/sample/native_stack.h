@@ -25,8 +25,8 @@
 
 enum unwinding { UNWIND_OFF, UNWIND_BY_TABLES, UNWIND_BY_FRAME_POINTERS };
 
-/* Prepares walks and returns the method that they use: the wanted one, but frame pointers if the wanted tables are not
- * available. Must be called at the start, where entering the loader is allowed. */
+/* Prepares walks and returns the method that they use: the wanted one, or frame pointers if the tables that the wanted
+ * one needs are not available. Must be called at the start, where entering the loader is allowed. */
 enum unwinding native_stack_start(enum unwinding wanted);
 
 /* The bytes of stack that a walk needs below the program's call. The measured need is 2.9 KiB. */

@@ -27,19 +27,19 @@
 #define UNFINISHED 0x80u
 #define PATHS 16384u /* a power of two */
 #define PROBES 8u
-/* The number of samples due by size in about two seconds above which the probability of a call path falls: e in
- * sampler.h. */
+/* If the sizes alone of a call path's allocations call for more than this number of samples in about two seconds, the
+ * probability of the path falls: e in sampler.h. */
 #define ENOUGH_SAMPLES 512.0
 /*
- * The lowest factor by which a thread's own limit (burst_share()) reduces samples that are due by size. The governor's
- * lowest factor for them is the same, so allocations of eight intervals are always sampled unless their call path is
- * busy.
+ * The lowest factor by which a thread's own limit (burst_share()) reduces the probability that an allocation gets for
+ * its size. The governor's lowest factor for this probability is the same. So an allocation of at least eight times the
+ * sampling interval, in bytes, is always sampled unless its call path is busy.
  */
 #define LEAST_SHARE_OF_SIZES 0.125
-/* Times of call paths are counted in units of 2^27 ns, 0.13 s. */
+/* The table of call paths counts time in ticks of 2^27 ns, 0.13 s. */
 #define TICK_SHIFT 27
 #define TICKS_UNTIL_STALE 75u
-/* A thread adds the cost of its visits to visits_ns once in this many visits. */
+/* A thread adds the cost of its visits (allocations that reach the sampler) to visits_ns once in this many visits. */
 #define VISITS_PER_COST_COUNT 64u
 
 static struct governor governor = {.target_ppm = DEFAULT_OVERHEAD_TARGET, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
@@ -53,7 +53,7 @@ static uint64_t unknown_paths;
 static uint64_t visits_ns;
 
 /*
- * Lets the next allocation of each counter be visited, in all threads, by setting all levels and counters to 0.
+ * Sets all levels and counters of all threads to 0, so that the next allocation of each counter reaches the sampler.
  * Otherwise a counter that was drawn for a longer interval would delay samples of a shorter one. A thread that is
  * drawing a counter at that moment may overwrite the 0.
  */
@@ -115,9 +115,8 @@ static double negative_log2(uint32_t random) {
 }
 
 /*
- * Sets a counter so that each later allocation that counts it down is visited with probability 2^-level: the number of
- * allocations before the next visit is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g +
- * 1).
+ * Sets a counter so that each later allocation that counts it down reaches the sampler with probability 2^-level: the
+ * number of allocations until then is distributed geometrically, and exceeds g with probability (1 - 2^-level)^(g + 1).
  */
 static void draw_counter(uint32_t random, unsigned level, uint8_t *left, uint8_t *level_of_left) {
   /* 1 / -log2(1 - 2^-level) */
@@ -151,7 +150,7 @@ static void count_visit_cost(struct thread_block *block) {
   __atomic_fetch_add(&visits_ns, time_of(visits * WORK_VISIT), __ATOMIC_RELAXED);
 }
 
-/* Changes the time of a unit by an eighth at most, so that an interrupted measurement has little effect. */
+/* Changes the time of a unit of work by an eighth at most, so that an interrupted measurement has little effect. */
 void sampler_measure(void) {
   uint64_t before = monotonic_ns(), begin = monotonic_ns();
   uint32_t work = 0;
@@ -173,8 +172,8 @@ void sampler_measure(void) {
 struct path {
   uint32_t tag; /* 0 in a free entry */
   uint32_t seen;
-  float due;     /* the number of samples that were due by size alone (d in sampler.h); halved every eight ticks */
-  uint32_t tick; /* the tick of the latest visit */
+  float due;     /* the number of samples that the sizes alone called for (d in sampler.h); halved every eight ticks */
+  uint32_t tick; /* the tick at which an allocation of the path last reached the sampler */
 };
 
 static struct path paths[PATHS];
@@ -225,8 +224,8 @@ static double fade(double sum, uint32_t ticks) {
   return sum * (1 - (ticks % 8) / 16.0) / (double)(1u << ticks / 8);
 }
 
-/* Adds to the number of samples that were due by size alone. Returns the number before the addition, reduced by fade()
- * for the time since the latest visit of the path. */
+/* Adds to the number of samples that the sizes of the path's allocations called for. Returns the number before the
+ * addition, reduced by fade() for the time since the latest addition. */
 static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
@@ -238,7 +237,8 @@ static double count_due(struct path *path, double samples_due, uint32_t now) {
   return left;
 }
 
-/* Adds the allocations that a visit stands for. Returns the number before the addition. */
+/* Adds `visits`, the number of allocations that one allocation in the sampler stands for, to the path's allocations.
+ * Returns the number before the addition. */
 static uint32_t count_seen(struct path *path, double visits) {
   uint32_t before = __atomic_load_n(&path->seen, __ATOMIC_RELAXED), after;
   if (!__builtin_add_overflow(before, (uint32_t)visits, &after)) {
@@ -284,8 +284,8 @@ static bool samples_all(void) { return sampler_interval() <= SAMPLE_ALL_INTERVAL
 
 static double at_most_1(double value) { return value < 1 ? value : 1; }
 
-/* Returns the wanted sampling probability of an allocation, and adds the allocations for which its visit stands to the
- * counts of its call path. */
+/* Returns the wanted sampling probability of an allocation. Adds `visits`, the number of allocations for which this one
+ * stands, to the counts of its call path. */
 static double wanted_probability(const struct sample *allocation, double visits) {
   uint64_t now = coarse_monotonic_ns();
   struct governor_shares left = shares(allocation->block, now);
@@ -302,8 +302,9 @@ static double wanted_probability(const struct sample *allocation, double visits)
 
 /*
  * Returns the next level. The level falls to the wanted level immediately, and rises by one at a random quarter of the
- * visits. Call paths that share a counter with a hot path come in bursts, and later allocations of a burst should be
- * visited, too. A hot counter therefore has some 30 visits more now and then.
+ * visits (allocations that reach the sampler). Call paths that share a counter with a hot path come in bursts, and
+ * later allocations of a burst should be visited, too. After each fall, a hot counter therefore has some 30 additional
+ * visits.
  */
 static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t random) {
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
@@ -322,8 +323,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Decides whether a visited allocation, which stands for `visits` allocations, becomes a sample, and takes the sample.
- * Returns the level for the next allocation of its path. */
+/* Decides whether an allocation, which stands for `visits` allocations, becomes a sample, and takes the sample. Returns
+ * the level for the next allocation of the call path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
@@ -332,15 +333,15 @@ static unsigned consider(uint32_t random, double visits, struct sample *allocati
   return next_level;
 }
 
-/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation is visited, too.
- */
+/* Samples an allocation while the interval is 1. Keeps the counter at 0, so that the next allocation also reaches the
+ * sampler. */
 static void take_every(struct sample *allocation, uint8_t *left) {
   __atomic_store_n(left, 0, __ATOMIC_RELAXED);
   take(allocation, 1);
 }
 
-/* Samples an allocation whose counter was at 0, or only counts it. `drawn` is the level of that counter; `left` and
- * `level_of_left` are set to the next counter. */
+/* Handles an allocation whose counter was at 0: decides whether the allocation is sampled, and draws the next counter.
+ * `drawn` is the level of the old counter; `left` and `level_of_left` are set to the new counter and its level. */
 __attribute__((noinline)) static void visit(struct sample *allocation, uint8_t drawn, uint8_t *left,
                                             uint8_t *level_of_left) {
   count_visit_cost(allocation->block);
@@ -370,9 +371,9 @@ void *sampler_visit(struct thread_block *block, void *object, size_t requested, 
 }
 
 /*
- * An allocation whose path is not in its set is always visited, so its visit has level 0 and stands for this allocation
- * alone. While the interval is 0, the counter is set to its highest number and marked as unfinished, so no sample is
- * taken when it reaches 0.
+ * An allocation whose call path is not among the paths that the thread remembers always comes here, so it has level 0
+ * and stands for itself alone. While the interval is 0, the counter is set to its highest number and marked as
+ * unfinished, so no sample is taken when it reaches 0.
  */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin) {

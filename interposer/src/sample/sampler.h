@@ -70,9 +70,9 @@ uint32_t sampler_target(void);
 
 /*
  * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
- * returns whether the allocation must be visited. HASH_FACTOR, the multiplier, is 2^32 divided by the golden ratio, or
- * the upper half of that number where this saves an instruction. The product's highest bits then depend on the lowest
- * 32, or the lowest 16, bits of the sum.
+ * returns whether the allocation must go to the sampler. HASH_FACTOR, the multiplier, is 2^32 divided by the golden
+ * ratio, or the upper half of that number where this saves an instruction. The product's highest bits then depend on
+ * the lowest 32, or the lowest 16, bits of `path`.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
@@ -94,10 +94,10 @@ static inline bool filter_visits(struct thread_block *block, size_t bucket) {
   return __builtin_expect(LOCAL_DEC_WAS_ZERO(block, bucket, offsetof(struct thread_block, filter)), 0);
 }
 
-/* Counts the changes of the interval. After each change all paths of large allocations count as new. */
+/* Counts the changes of the sampling interval. After each change all call paths of large allocations count as new. */
 extern HIDDEN uint32_t interval_number;
 
-/* Returns the tag of a large allocation's call path. */
+/* Returns a hash of a large allocation's call path and of the interval's number. */
 static inline uint32_t large_tag(struct origin origin, size_t size_class) {
   uint64_t path = (uintptr_t)origin.caller * 32 + size_class + (uintptr_t)origin.stack * 0x9e3779b97f4a7c15u;
   return (uint32_t)(path * 0x9e3779b97f4a7c15u >> 32) ^ __atomic_load_n(&interval_number, __ATOMIC_RELAXED);
@@ -126,18 +126,19 @@ static inline bool large_filter_visits(struct thread_block *block, uint32_t tag)
 }
 
 /*
- * Visits an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the object's size as all
- * counters count it: the usable or the requested bytes. Returns the object's address, which may change. The sampler's
- * visits do not allocate or lock, and preserve errno.
+ * Decides whether to sample an allocation whose counter, in the calling thread's block, was at zero. `bytes` is the
+ * object's size as all counters count it: the usable or the requested bytes. Returns the object's address, which may
+ * change. The sampler does not allocate or lock, and preserves errno.
  */
 void *sampler_visit(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                     struct origin origin);
 
-/* Visits a large allocation for which large_filter_visits() returned true. */
+/* Decides whether to sample a large allocation for which large_filter_visits() returned true. */
 void *sampler_visit_large(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                           struct origin origin);
 
-/* Visits an allocation if its counter has reached 0. Returns the object's address, which may change. */
+/* Counts an allocation. If its counter was at 0, decides whether to sample it. Returns the object's address, which may
+ * change. */
 static inline void *sampler_offer(struct thread_block *block, void *object, size_t requested, size_t bytes,
                                   struct move move, struct origin origin) {
   size_t class = size_class(requested);
@@ -149,8 +150,8 @@ static inline void *sampler_offer(struct thread_block *block, void *object, size
   return sampler_visit(block, object, requested, bytes, move, origin);
 }
 
-/* Visits an allocation for which no counter is counted down, for example because its thread has no block. Must be
- * called for each such allocation, because the visit stands for this allocation alone. `block` may be NULL. */
+/* Decides whether to sample an allocation for which no counter is counted down, for example because its thread has no
+ * block. Must be called for each such allocation, because each stands for itself alone. `block` may be NULL. */
 void *sampler_visit_always(struct thread_block *block, void *object, size_t requested, size_t bytes, struct move move,
                            struct origin origin);
 
@@ -173,12 +174,12 @@ struct sampler_totals {
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
-  /* The number of visited allocations whose call path had no room in the table. These allocations are sampled by size
-   * alone, as if they had one call path. */
+  /* The number of allocations that reached the sampler and whose call path had no room in the table. These allocations
+   * are sampled by size alone, as if they had one call path. */
   uint64_t unknown_paths;
-  /* The estimated nanoseconds of samples and visits: their work times the time of a unit of work. */
+  /* The estimated nanoseconds of the sampler's work, whether or not it took a sample. */
   uint64_t time_ns;
-  /* The factor by which the governor reduces the probabilities of rare code, in millionths. */
+  /* The factor by which the governor reduces the probabilities of code that allocates rarely, in millionths. */
   uint32_t share_ppm;
 };
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-  /* Adding to the sums, and insertion into and removal from the table of live samples. */
+  /* Adding to the sums of the call site, and insertion into and removal from the table of live samples. */
   WORK_SAMPLE = 20,
   WORK_FRAME = 1,
   /* The search for the rule of a frame (frame_rule.h) in the tables of the loaded object. */
@@ -28,7 +28,7 @@ enum {
   WORK_SLOT = 100,
   /* The return of a slot's pages to the kernel, including the flush of their TLB entries on other processors. */
   WORK_SLOT_BACK = 100,
-  /* A visit, with or without a sample. */
+  /* The sampler's decision about an allocation (a visit), without the work for the sample. */
   WORK_VISIT = 3
 };
 

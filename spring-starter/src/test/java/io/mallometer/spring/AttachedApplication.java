@@ -16,8 +16,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
 /**
- * A program with two applications, the first of which keeps native memory in a bean. Prints the
- * scrape of the first application, and again after the same amount was allocated once more.
+ * A program with two applications, the first of which keeps native memory in a bean. Prints a
+ * scrape of the first application, allocates the same amount again, and prints a second scrape.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -69,7 +69,7 @@ public class AttachedApplication {
 
   /**
    * Prints whether the creation of beans waited for the attach. Reads the time first, because
-   * opening a facade is slow.
+   * {@link Mallometer#open()} is slow.
    */
   private static void tellWhatIsCounted() {
     long waited = System.nanoTime() - contextPrepared;

@@ -275,8 +275,8 @@ class BackOffTest {
   }
 
   /**
-   * This test runs outside the matrix only, because only there both web stacks are on the class
-   * path.
+   * This test does not run in the matrix of Spring Boot versions, because only one web stack is on
+   * the class path there.
    */
   @Test
   @DisabledIfSystemProperty(named = "matrix.boot", matches = ".+")

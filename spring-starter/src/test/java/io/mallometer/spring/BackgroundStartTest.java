@@ -19,8 +19,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
 
 /**
- * Tests that the library is looked for during the start, before the application's own facade needs
- * it.
+ * Tests that the library is looked for during the start, before the application's own bean of
+ * Mallometer needs it.
  */
 @Tag("context")
 @Tag("any-jdk")

@@ -194,8 +194,8 @@ class ConfigurationTest {
   }
 
   /**
-   * The metadata lists the words, because they are in kebab-case and an IDE cannot derive all of
-   * them.
+   * The metadata lists the values that a setting may have, because they are in kebab-case and an
+   * IDE cannot derive all of them.
    */
   @Test
   void anIdeOffersTheWordsOfEachChoice() throws IOException {

@@ -18,7 +18,7 @@ final class Contexts {
         .bannerMode(Banner.Mode.OFF);
   }
 
-  /** Returns an application that has its own facade, whatever is preloaded. */
+  /** Returns an application with this bean, whether or not the library is preloaded. */
   static SpringApplicationBuilder with(Mallometer mallometer) {
     return with("mallometer", Mallometer.class, mallometer);
   }

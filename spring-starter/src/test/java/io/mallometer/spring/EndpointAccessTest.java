@@ -191,7 +191,7 @@ class EndpointAccessTest {
     return application.send("POST", "local.management.port", path, headers);
   }
 
-  /** A process has one allocator, so trims by other contexts count, even by closed ones. */
+  /** A process has one allocator, so the interval also counts from trims by closed contexts. */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {

@@ -24,7 +24,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Tests verdicts over HTTP, with a facade that does not depend on a preloaded library. */
+/** Tests verdicts over HTTP, with a fake Mallometer, which needs no preloaded library. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")

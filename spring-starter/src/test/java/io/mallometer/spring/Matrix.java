@@ -21,8 +21,8 @@ final class Matrix {
   }
 
   /**
-   * Returns whether this is the newest version, which runs on each JDK: for tests of the JDK, and
-   * for tests that need not run on each version.
+   * Returns whether this is the newest version. Only this version is tested on each JDK. So tests
+   * that depend on the JDK run with it, and tests that need not run with each version.
    */
   static boolean newest() {
     return boot().startsWith("4.1.");

@@ -148,8 +148,8 @@ class NativeScopeTest {
   }
 
   /**
-   * The threads have the same counters in this test, so bytes that were allocated while both pieces
-   * were open are counted in both.
+   * The threads have the same counters in this test, so bytes that were allocated while both
+   * threads had the scope open are counted twice.
    */
   @Test
   @Timeout(120)

@@ -92,8 +92,8 @@ class PoolsApplicationTest {
   }
 
   /**
-   * Requests the pools until a line of the method holds all kept buffers. While requests come, the
-   * bridge reads the pools every ten seconds.
+   * Requests the pools until one call site in the method holds all kept buffers. While requests
+   * come, the bridge reads the pools every ten seconds.
    */
   private static Map<String, Object> siteOf(String method, RunningApplication application)
       throws InterruptedException {

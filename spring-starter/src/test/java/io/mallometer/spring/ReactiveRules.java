@@ -7,7 +7,7 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.web.server.SecurityWebFilterChain;
 
-/** The rules of {@link ServletRules} for the reactive web. */
+/** The rules of {@link ServletRules} for Spring WebFlux. */
 @Configuration(proxyBeanMethods = false)
 class ReactiveRules {
 

@@ -9,7 +9,7 @@ import org.springframework.security.web.server.SecurityWebFilterChain;
 import org.springframework.security.web.server.csrf.CookieServerCsrfTokenRepository;
 import org.springframework.security.web.server.csrf.WebSessionServerCsrfTokenRepository;
 
-/** The rules of {@link ServletTokenRules} for the reactive web. */
+/** The rules of {@link ServletTokenRules} for Spring WebFlux. */
 @Configuration(proxyBeanMethods = false)
 class ReactiveTokenRules {
 

@@ -88,7 +88,7 @@ class SecuredEndpointTest {
     }
   }
 
-  /** The page works wherever the token is kept, and on a management port. */
+  /** The page works wherever the CSRF token is kept, and on a management port. */
   @ParameterizedTest
   @ValueSource(strings = {"session", "cookie"})
   void thePageIsToldTheTokenThatATrimNeeds(String kept) throws Exception {
@@ -121,9 +121,7 @@ class SecuredEndpointTest {
     }
   }
 
-  /**
-   * Returns the token from where the page takes it: from its meta elements, or else from headers.
-   */
+  /** Returns the CSRF token as the page reads it: from its meta elements, or else from headers. */
   private static Page.Token token(HttpResponse<String> page) {
     Matcher meta = Pattern.compile("name=\"csrf-(\\w+)\" content=\"(.*?)\"").matcher(page.body());
     Map<String, String> contents =

@@ -53,8 +53,8 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /**
  * Compares every name that an application shows with the file of public names, in both directions.
- * Asks two applications: one that counts, and one with the fake facade {@link KnowsEverything},
- * which also shows the names that are rarely shown.
+ * Asks two applications: one that counts, and one with the fake {@link KnowsEverything}, which also
+ * shows the names that are rarely shown.
  */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
@@ -185,7 +185,7 @@ class ServiceNamesTest {
     return names;
   }
 
-  /** Returns the keys of all answers that can be read without a change. */
+  /** Returns the keys of the answers to all requests that change nothing. */
   static Set<String> answers(RunningApplication application) {
     return ShownNames.answers(path -> body(application, path), ServiceNamesTest::parsed);
   }
@@ -289,7 +289,7 @@ class ServiceNamesTest {
     PublicNames.check("MBeans", names);
   }
 
-  /** Adds the names in a type. In a path, {@code {}} stands for any key of a table. */
+  /** Adds the names in an open type. In a path, {@code {}} stands for any key of a table. */
   private static void addType(Set<String> names, String path, Object type) {
     if (type instanceof ArrayType<?> array) {
       addType(names, path + "[]", array.getElementOpenType());

@@ -10,8 +10,8 @@ import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.HttpSessionCsrfTokenRepository;
 
 /**
- * Users may do everything. A change needs a token, which is kept in a cookie or in the session:
- * {@code test.token} says where.
+ * Users may do everything. A change needs a CSRF token, which is kept in a cookie or in the
+ * session: {@code test.token} says where.
  */
 @Configuration(proxyBeanMethods = false)
 class ServletTokenRules {

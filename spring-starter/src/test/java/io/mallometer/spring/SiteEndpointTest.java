@@ -35,7 +35,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** Checks call sites and their reports over HTTP, with a facade independent of the preload. */
+/** Checks call sites and their reports over HTTP, with a fake Mallometer. */
 @Tag("application")
 @EnabledIf("io.mallometer.spring.Matrix#preloaded")
 @Tag("jersey")

@@ -242,7 +242,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** The server opens the port again after the next checkpoint, if the port is free by then. */
+  /** If the port is taken at a restore, the server opens it only after the next checkpoint. */
   @Test
   @Tag("any-jdk")
   void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {

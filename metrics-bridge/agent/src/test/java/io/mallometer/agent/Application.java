@@ -20,7 +20,7 @@ public final class Application {
 
   private Application() {}
 
-  /** A log manager like that of a server, which the main method sets. */
+  /** A log manager of the application's own, as servers have one. The main method sets it. */
   public static final class OwnLogManager extends LogManager {}
 
   /** Prints the observations. */

@@ -18,8 +18,8 @@ public final class CheckpointedApplication {
 
   /**
    * Scrapes the port in its first argument, before a simulated checkpoint and after the restore.
-   * With a second argument it listens at the port itself during the restore, and is checkpointed
-   * and restored once more.
+   * With a second argument the application listens at the port itself during the restore, and is
+   * checkpointed and restored once more.
    */
   public static void main(String[] arguments) throws Exception {
     System.setProperty("http.keepAlive", "false");

@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * An application that opens the bridge and does not attach: prints each status. With the argument
- * {@code closed} it closes the facade first, and prints a line if the facade has a newer reading
- * afterwards.
+ * An application that opens mallometer's bridge, does not attach the library, and prints each
+ * status. With the argument {@code closed} it closes its {@link Mallometer} first, and prints a
+ * line if that object has a newer snapshot afterwards.
  */
 public final class HasItsOwnBridge {
 
@@ -39,7 +39,7 @@ public final class HasItsOwnBridge {
   private static void close(Mallometer mallometer) throws InterruptedException {
     Thread.sleep(1_000);
     mallometer.close();
-    // A reading that has begun may end after the facade is closed.
+    // A reading that has begun may end after close() has returned.
     while (Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().startsWith("mallometer-poll"))) {
       Thread.sleep(20);

@@ -114,8 +114,8 @@ class LicencesTest {
   }
 
   /**
-   * The outer jar must contain no classes of libraries, because it is on the application's class
-   * path.
+   * The agent's jar is on the application's class path, so classes of libraries may be only in the
+   * jar inside it.
    */
   @Test
   void theApplicationSeesNoLibraryOfTheAgent() throws IOException {

@@ -88,7 +88,10 @@ class NeighboursTest {
     assertThat(series(said.substring(ofJmx, said.indexOf("beans=")))).containsAll(expected);
   }
 
-  /** Returns names and labels of series; for series that depend on the load only the names. */
+  /**
+   * Returns the names and labels of the series. The sites and libraries depend on the load, so of
+   * the series with one of them only the names of the labels are returned, without the values.
+   */
   private static Set<String> series(String exposition) {
     Set<String> series = new TreeSet<>();
     for (Published sample : Published.parse(exposition)) {

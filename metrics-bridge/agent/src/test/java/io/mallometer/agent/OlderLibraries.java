@@ -48,7 +48,7 @@ public final class OlderLibraries {
     return Class.forName(name);
   }
 
-  /** Reads an address until it shows the first poll, with Java frames. */
+  /** Reads an address until the answer contains the results of the first poll. */
   private static String await(String address) throws Exception {
     String read = "";
     for (int i = 0; i < 150 && !isWhole(read); i++) {

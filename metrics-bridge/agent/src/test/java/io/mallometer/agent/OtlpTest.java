@@ -33,8 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 class OtlpTest {
 
   /**
-   * A system property of the JVM's own JMX server. With it the agent uses JMX and starts the
-   * exporter at once.
+   * A system property of the JVM's own JMX server. With this property the agent uses JMX, and
+   * starts the exporter, without waiting for the application to use JMX.
    */
   private static final String JMX_IS_USED = "-Dcom.sun.management.any=1";
 

@@ -173,8 +173,8 @@ class ProcessCommandsTest {
   @Tag("any-jdk")
   @Order(4)
   void leaksAreShownWithTheirVerdict() throws Exception {
-    // The agent first loads classes, whose allocations use up most of the sampler's rate. So the
-    // command is repeated until the leak is sampled.
+    // The agent first loads classes, whose allocations use up most of the CPU time that samples
+    // may take. So the command is repeated until the leak is sampled.
     Result leaks = call("leaks", pid(), "--all", "--duration", "3s");
     for (int i = 0; i < 10 && !leaks.out().contains("DeflaterLeak.main"); i++) {
       leaks = call("leaks", pid(), "--all", "--duration", "3s");
@@ -337,8 +337,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The command removes the file of the JDK's request, because the JDK, which still waits, would
-   * leave it.
+   * The command removes the file by which the JDK requests the attach, because the JDK is still
+   * waiting and would leave the file behind.
    */
   @Test
   @Tag("any-jdk")
@@ -601,8 +601,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The answers come from the application's own facade, because it has observed for longer than a
-   * command can.
+   * The answers come from the application's own Mallometer object, which has observed the process
+   * for longer than a command can.
    */
   @Test
   @Order(12)
@@ -637,7 +637,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** A question must not start the poller of an application that has closed its facade. */
+  /** A command must not start the poller of an application that has closed its Mallometer. */
   @Test
   @Order(12)
   void aFacadeThatTheApplicationClosedStaysClosed() throws Exception {
@@ -662,7 +662,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** The variable MALLOMETER_ENABLED also applies to an agent that a command loads. */
+  /** The variable MALLOMETER_ENABLED also applies to an agent that a command loads later. */
   @Test
   @Tag("any-jdk")
   @Order(12)
@@ -814,7 +814,7 @@ class ProcessCommandsTest {
   void aJvmWithATmpOfItsOwnIsAskedWithoutAThreadDump() throws Exception {
     List<String> unshare = List.of("unshare", "--mount", "--");
     assumeTrue(finish(new ProcessBuilder(with(unshare, "true"))).exitCode() == 0, "no unshare");
-    // The JDK creates its request in the working directory of the JVM. This is impossible in /proc.
+    // The JDK creates a file in the working directory of the JVM, which is impossible in /proc.
     for (String place : List.of("/", "/proc")) {
       Path log = directory.resolve("log");
       String shell =
@@ -892,7 +892,8 @@ class ProcessCommandsTest {
   }
 
   /**
-   * The JDK repeats the signal until a JVM listens. This JVM prints a thread dump for each signal.
+   * The JDK repeats SIGQUIT until the JVM listens. This JVM never listens, and prints a thread dump
+   * for each signal.
    */
   @Test
   @Tag("any-jdk")
@@ -940,7 +941,7 @@ class ProcessCommandsTest {
         process -> refuses(7, "cannot be attached to", "attach", "" + process.pid()));
   }
 
-  /** JDK 21 and newer print a warning for each agent that is loaded. */
+  /** JDK 21 and newer print a warning for each agent that is loaded into a running JVM. */
   @Test
   @Order(17)
   void aJvmThatWasStartedWithTheAgentNeedNotLoadItAgain() throws Exception {
@@ -1042,7 +1043,7 @@ class ProcessCommandsTest {
     }
   }
 
-  /** Waits until a command has written its question. */
+  /** Waits until a command has created a file in its temporary directory. */
   private static void awaitQuestion() throws Exception {
     assertThat(ChildJvm.await(() -> !left().isEmpty())).isTrue();
   }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** An application without a dependency on mallometer. It leaks until its input ends. */
+/** An application without a dependency on mallometer. It leaks until input arrives. */
 public final class DeflaterLeak {
 
   private static final List<Deflater> KEPT = new ArrayList<>();

@@ -26,8 +26,8 @@ class GrowthTest {
   }
 
   /**
-   * The 20 runs kept 1 to 20 KiB; the median, the eleventh, kept 11. (20 - 1.96 * sqrt(20)) / 2 =
-   * 5.6, so five are left out at each end of its interval: 6 to 15.
+   * The 20 runs kept 1, 2, ... 20 KiB. The median is the eleventh value, 11 KiB. (20 - 1.96 *
+   * sqrt(20)) / 2 = 5.6, so its interval leaves out five values at each end: 6 to 15 KiB.
    */
   @Test
   void intervalOfWhatRunsKeepIsTheOneWorkedOutByHand() {
@@ -98,7 +98,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** Steps occur in 5 % of the runs: on average one in 20 runs, and up to five. */
+  /** A run has a step with a probability of 5 %, so 20 runs have one step on average. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);

@@ -31,7 +31,7 @@ final class HandFedProcess extends ThisProcess implements BeforeEachCallback {
     NativeMemoryExtension.measure(context, this);
   }
 
-  /** Makes the process count nothing. */
+  /** Makes the library unavailable. */
   void isAbsent() {
     status = new Status(State.UNAVAILABLE, "it is not there", "put it there");
   }

@@ -28,7 +28,7 @@ final class SimulatedSource implements Source {
     return this;
   }
 
-  /** Sets the distance of both ends of an interval from its value, as a share of the value. */
+  /** Sets how far each end of an estimate's interval is from the estimate, as a share of it. */
   SimulatedSource withError(double share) {
     error = share;
     return this;

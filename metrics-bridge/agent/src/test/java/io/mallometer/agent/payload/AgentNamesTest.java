@@ -46,8 +46,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares every name that the agent shows with the file of public names, in both directions. Asks
- * two servers: one of a counted application, and one with the fake facade {@link KnowsEverything},
- * which also shows the names that are rarely shown.
+ * two servers: one of a counted application, and one of the fake {@link KnowsEverything}, which
+ * also shows the names that are rarely shown.
  */
 @Tag("process")
 @Tag("any-jdk")

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the agent's server with a facade that does not depend on a preloaded library. */
+/** Tests the agent's server with a fake Mallometer, which needs no preloaded library. */
 @Tag("any-jdk")
 class AgentServerTest {
 
@@ -298,7 +298,7 @@ class AgentServerTest {
         .isEqualTo(400);
     assertThat(send("POST", "/nativememory/owners/7?links=9", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
-    // Clients of the server cannot raise the budget of pauses, so the parameter is refused.
+    // Clients of the server cannot raise the limit on pauses, so the parameter is refused.
     assertThat(send("POST", "/nativememory/owners/7?pause=9m", "X-Mallometer", "test").statusCode())
         .isEqualTo(400);
     // The request is allowed, but the fake cannot search.

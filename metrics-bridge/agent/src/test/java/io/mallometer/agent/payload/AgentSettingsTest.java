@@ -67,7 +67,10 @@ class AgentSettingsTest {
         .withMessageStartingWith("MALLOMETER_LIMIT is \"much\" and must be");
   }
 
-  /** The library checks its own variables. Kubernetes sets a variable that is no setting. */
+  /**
+   * The library checks its own variables. Kubernetes sets MALLOMETER_PORT for a service with the
+   * name mallometer.
+   */
   @Test
   void variablesOfOtherReadersAreNotRead() {
     assertThat(

@@ -20,7 +20,7 @@ import javax.net.ssl.SSLEngine;
  */
 final class BadClients implements AutoCloseable {
 
-  /** A buffer so small that an answer does not fit into the kernel's buffers. */
+  /** The bytes of a client's receive buffer: so few that the kernel cannot buffer an answer. */
   private static final int SMALL_BUFFER = 4_096;
 
   private final InetSocketAddress address;

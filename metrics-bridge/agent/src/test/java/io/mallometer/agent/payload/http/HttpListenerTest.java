@@ -141,7 +141,7 @@ class HttpListenerTest {
         .contains("there are more than 100 headers");
   }
 
-  /** The limit also holds if a byte arrives now and then. */
+  /** The time limit for a request also holds if a byte arrives now and then. */
   @Test
   void aRequestThatDoesNotEndIsGivenUp() throws Exception {
     start(new ClientLimits(SHORT, LONG, ANY_SPEED, SOME));
@@ -171,7 +171,7 @@ class HttpListenerTest {
     }
   }
 
-  /** A client that takes a few bytes now and then is as slow as one that takes none. */
+  /** A client that takes a few bytes now and then is given up like one that takes none. */
   @Test
   void whoTakesAnAnswerTooSlowlyIsGivenUp() throws Exception {
     start(new ClientLimits(SHORT, LONG, FAST, SOME));
@@ -243,8 +243,8 @@ class HttpListenerTest {
   }
 
   /**
-   * The server closes, at the limit, the connection that has kept it waiting longest, but none that
-   * it is answering.
+   * If there are too many connections, the server closes the one that has kept it waiting longest,
+   * but none that it is answering.
    */
   @Test
   void oneConnectionTooManyEndsAnother() throws Exception {
