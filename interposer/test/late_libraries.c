@@ -30,7 +30,7 @@ static void *static_tls(void *unused) {
     void *library = open_library(paths[i]);
     int (*library_tls)(int);
     find(&library_tls, library, "library_tls");
-    CHECK_EQUAL(library_tls(i), 0); /* returns the earlier value of the library's variable; a thread begins with 0 */
+    CHECK_EQUAL(library_tls(i), 0); /* the sum of the library's 32 bytes in this thread, at first 0 */
     CHECK_EQUAL(library_tls(i), 32 * i);
   }
   return unused;
