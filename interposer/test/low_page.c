@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
   struct sigaction action = {.sa_sigaction = count, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &action, NULL), 0);
   enum { FREE = 60, REALLOC = 150 };
-  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* with other allocators than glibc's, free takes longer */
+  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* free takes longer with other allocators */
   unsigned of_free = least_of(free, FREE), of_realloc = least_of(resized, REALLOC);
   printf("%u instructions to free, %u to resize\n", of_free, of_realloc);
   CHECK(of_free > 0 && of_free < FREE);
