@@ -137,7 +137,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* collection 5 is the first that OBJECT_5 could survive */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was too young for collection 4 */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);

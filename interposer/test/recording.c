@@ -756,8 +756,8 @@ static void second_runs_without(void) {
   CHECK(header_of(previous).life == life);
 }
 
-/* Makes a file of a run of at least six minutes, and then starts short runs. Their files must not replace the file of
- * the long run. */
+/* Makes a file that looks like that of a run of several minutes, and then starts short runs. Their files must not
+ * replace the file of the long run. */
 static void long_life_is_kept(void) {
   char previous[300], kept[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
