@@ -203,7 +203,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
-  free(malloc(100)); /* the hook calls our function, which passes the call on */
+  free(malloc(100)); /* the hook calls this library's function, which passes the call on */
   CHECK_EQUAL(*hooked, 5);
 }
 
@@ -944,8 +944,8 @@ static void message_goes_with_the_detach(void) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* Allocates objects and checks their contents. Pauses let the attaching thread get a processor, and the locks of glibc's
- * arenas, which the attach needs to read the live bytes. */
+/* Allocates objects and checks their contents. Pauses let the attaching thread get a processor, and the locks of
+ * glibc's arenas, which the attach needs to read the live bytes. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};

@@ -50,7 +50,8 @@ static bool sleeps(const char *id) {
   return end_of_name && end_of_name[2] == 'S';
 }
 
-/* Waits because the baseline has an error if a thread is inside malloc or free during the attach. */
+/* Waits until all other threads sleep, because the baseline has an error if a thread is inside malloc or free during
+ * the attach. */
 static void wait_until_others_sleep(void) {
   for (bool all = false; !all;) {
     DIR *folder = opendir("/proc/self/task");
@@ -400,9 +401,9 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. glibc and the loader allocate memory for threads that the library does not see. This difference must
- * not exceed drift_bound_bytes, and must not be reported as a gap. The bound is never 0. An unseen allocation above the
- * bound must be reported. */
+/* Starts threads. The library does not see the memory that glibc and the loader allocate for a thread, so its live
+ * bytes differ from glibc's. The difference must not exceed drift_bound_bytes, and must not be reported as a gap. The
+ * bound is never 0. An unseen allocation above the bound must be reported. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -457,8 +458,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* Delays a comparison by a signal handler that sleeps. After a comparison that waits, for example for a lock, the next
- * one must come as late as after a comparison that uses as much CPU time. */
+/* Delays a comparison with glibc's live bytes by a signal handler that sleeps. After a comparison that waits, for
+ * example for a lock, the next one must come as late as after a comparison that uses as much CPU time. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

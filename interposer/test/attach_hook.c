@@ -15,8 +15,8 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Memory at the end of the data that the program never accesses. The attach must not make these pages resident when it
- * searches the data for words to change. */
+/* Memory that the program never accesses, at the end of this library's data. The attach must not make it resident when
+ * it searches the data for words to change. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 

@@ -90,7 +90,7 @@ static void one_round(struct worker *w, int round) {
   release(t, allocated(t, object, size));
 
   /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes (its headroom).
-   * The second is so large that the allocator maps it alone. */
+   * The second is so large that the allocator gives it a mapping of its own. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 

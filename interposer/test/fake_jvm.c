@@ -492,7 +492,7 @@ static void *ends(void *unused) {
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
+  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -516,7 +516,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
+  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

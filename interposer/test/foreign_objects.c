@@ -1,7 +1,7 @@
 /*
- * Resizes and frees objects through the library that it has not seen, because they were allocated by a direct call of
- * the C library's malloc. The program must work, and contents must be kept. With MALLOMETER_ACCOUNTING=header, the
- * library must recognize that these objects have no header, and must not count their frees.
+ * Resizes and frees objects whose allocation mallometer has not seen, because the program called the C library's malloc
+ * directly. The program must work, and contents must be kept. With MALLOMETER_ACCOUNTING=header, mallometer must
+ * recognize that these objects have no header, and must not count their frees.
  */
 #include <dlfcn.h>
 #include <malloc.h>

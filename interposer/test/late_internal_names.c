@@ -1,6 +1,6 @@
 /*
  * Opens a plugin that calls __libc_free, which ignores the headers that mallometer has put before objects
- * (MALLOMETER_ACCOUNTING=header). The library must print a warning when the plugin is opened, before it can free an
+ * (MALLOMETER_ACCOUNTING=header). mallometer must print a warning when the plugin is opened, before it can free an
  * object. The first argument is the path of such a plugin, the second that of a harmless one.
  */
 #include <dlfcn.h>

@@ -566,8 +566,9 @@ static bool is_mapped_singly(size_t size) {
   return object[-1] & 2;
 }
 
-/* Checks that glibc maps each large object singly, as without the library. glibc maps objects of this size from the
- * heap once one has been freed, and the program frees none. The library must not free one, either. */
+/* Checks that glibc maps each large object singly, as without the library. After the first free of such an object,
+ * glibc would allocate the next ones in the heap. The program frees none, and the library's own frees must not have
+ * this effect. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
