@@ -477,7 +477,7 @@ static void forks_meanwhile(void) {
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
   wait_for(MALLOMETER_SEARCH_DONE);
-  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* runs until the process ends */
+  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* this search runs until the process ends */
 }
 
 static unsigned descriptors(const char *named) {

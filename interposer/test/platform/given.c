@@ -342,8 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Calls `mapping` for each mapping of the range, and whether it was accessed. Also reports an accessed mapping before
- * the range and one after it, as if the program had mapped them. */
+/* Calls `mapping` with each mapping of the range and with whether it was accessed. Also reports an accessed mapping
+ * before the range and one after it, as if the program had mapped them. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;
