@@ -641,7 +641,7 @@ static double microseconds_of_pair(void) {
 /* Measures the time of a pair of mmap and munmap: with a walk of the stack, without, and while counting is off. Each
  * time is the least of several, because other processes can only add time. */
 static void cost(void) {
-  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks; at most 3,000 are allowed */
+  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks; for small mappings the library allows 3,000 */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();
   CHECK_EQUAL(mallometer_disable(), 0);

@@ -1,6 +1,6 @@
 /* Makes references to functions that musl lacks weak, so that test programs can be linked. A call of one crashes. */
 #include <stddef.h>
-#pragma weak pvalloc /* not a crash: mallometer defines pvalloc */
+#pragma weak pvalloc /* does not crash: mallometer defines pvalloc */
 #pragma weak getcontext
 #pragma weak makecontext
 #pragma weak swapcontext
