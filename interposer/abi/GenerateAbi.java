@@ -88,7 +88,7 @@ final class GenerateAbi {
     }
     for (Matcher m = function.matcher(code); m.find(); ) {
       declared.append(m.group());
-      // The version comes first: it tells whether the other numbers mean the same functions.
+      // Numbers abi_version() first: a caller must know the version before it uses other numbers.
       int place = m.group(2).equals("abi_version") ? 0 : functions.size();
       functions.add(place, function(m.group(1), m.group(2), m.group(3)));
     }

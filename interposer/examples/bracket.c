@@ -1,7 +1,7 @@
 /*
- * A bracket: the allocations and frees of a piece of work, in the whole process and in the calling thread alone.
+ * Counts the allocations and frees between two snapshots, in the whole process and in the calling thread alone.
  *
- * The program does not link the library. With the library preloaded it reports; without, it runs unchanged:
+ * The program does not link the library. It prints the counts if the library is preloaded, and works without it, too:
  *
  *     cc $(pkg-config --cflags mallometer) bracket.c -o bracket
  *     LD_PRELOAD=$(pkg-config --variable=preload mallometer) ./bracket

@@ -4,9 +4,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Prints which of the names in the file of the first argument Java's default lookup finds. The optional second
- * argument is the path of a library. Then the program fails unless the lookup finds malloc, free, realloc and
- * malloc_usable_size in that library.
+ * Reads names of functions from the file that is the first argument, and prints those that Java's
+ * default lookup finds. If the second argument names a library, the program fails unless the lookup
+ * finds malloc, free, realloc and malloc_usable_size in that library.
  */
 class Lookup {
   public static void main(String[] arguments) throws Exception {

@@ -37,7 +37,7 @@ static uint64_t address_space(void) {
 }
 
 int main(void) {
-  CHECK_EQUAL(threads(), 80); /* the C library's stacks and tables exist from here on */
+  CHECK_EQUAL(threads(), 80); /* the C library caches the threads' stacks, so later threads need no new ones */
   struct rlimit limit;
   getrlimit(RLIMIT_AS, &limit);
   limit.rlim_cur = address_space() + (64u << 20);
@@ -51,7 +51,7 @@ int main(void) {
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), count);
   CHECK_EQUAL(d.failed, 1);
-  threads(); /* possibly no thread has room for its stack */
+  threads(); /* may start fewer than 80 threads, because there is no memory for their stacks */
   for (int i = 0; i < count; i++) free(chunks[i]);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_AS, &limit);

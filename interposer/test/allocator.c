@@ -47,7 +47,7 @@ static void trim_and_compare(void) {
   CHECK(returned >= releasable - tolerance && returned <= releasable + tolerance);
 }
 
-/* Checks that the rows are the arenas, and that their sums are the totals. */
+/* Checks that mallometer_allocator() writes one row for each arena of glibc, and that the rows add up to the totals. */
 static void rows_add_up(void) {
   struct mallometer_arena rows[64];
   struct mallometer_allocator_state s = {0};
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     CHECK(full.system_bytes >= full.used_bytes);
   }
 
-  /* Frees all objects but each hundredth, so that the allocator retains the memory. */
+  /* Keeps every hundredth object and frees the others. The live objects prevent the allocator from returning memory. */
   for (size_t i = 0; i < count; i++) {
     if (i % 100 != 0) free(objects[i]);
   }

@@ -1,7 +1,7 @@
 /*
- * Tests call sites in a program that does not link the functions for call sites but looks them up with dlsym(). Nothing
- * is reserved for call sites until the program calls one of the functions; afterwards they work as in other programs.
- * The first argument names the case.
+ * Tests call sites in a program that does not link the functions for call sites but looks them up with dlsym(). The
+ * library reserves no memory for call sites until the program looks up or calls such a function. Afterwards call sites
+ * work as in other programs. The first argument names the case.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -86,8 +86,8 @@ static void before_a_jvm(const char *library) {
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
 
-/* The process runs under a limit that the shell has set. There are no call sites, and the reason names the limit. Once
- * the limit is raised, there are call sites. */
+/* Runs under a limit that the shell has set. The library has no memory for call sites, and the reason in its report
+ * names the limit. Once the limit is raised, call sites are recorded. */
 static void limited(const char *name, int resource) {
   struct rlimit limit;
   CHECK_EQUAL(ask_for_sites(), -ENODATA);

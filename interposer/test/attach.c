@@ -1,8 +1,8 @@
 /*
- * Tests mallometer_attach() in a running program that opens the library. The attach changes words of data that have the
- * addresses of malloc and its relatives. From then on every call of these functions counts once: calls by the program,
- * by the C library and by libraries that are opened later. Objects from before the attach can be freed. After
- * mallometer_detach() every word has its earlier value again.
+ * Tests mallometer_attach() in a running program that opens the library. The attach replaces the words in memory that
+ * hold the address of malloc, free or another function of the allocator. From then on every call of these functions
+ * counts once: calls by the program, by the C library and by libraries that are opened later. Objects from before the
+ * attach can be freed. mallometer_detach() restores every word.
  *
  *   attach LIBRARY CASE [PLUGIN]
  */
@@ -123,8 +123,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Calls mallometer_attach_check(). Returns whether the check has walked all words: a walk changes the time in the
- * report, because no two walks take equally long. */
+/* Calls mallometer_attach_check(). Returns whether the check has searched memory for words again: a search changes
+ * attach_lock_ns, because hardly any two searches take equally long. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -135,7 +135,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* This binds the functions that the check calls. */
+  load_and_unload(); /* also lets the loader resolve the symbols that the check needs, which changes words */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -147,7 +147,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().words, words);
   CHECK(!check_walks());
   usleep(5100000);
-  CHECK(check_walks()); /* words are walked again after 5 s, because a thread may have stored an address late */
+  CHECK(check_walks()); /* searches again after 5 s: since the last search a thread may have stored malloc's address */
   CHECK(!check_walks());
   every_function_counts_once();
   detach();
@@ -168,8 +168,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Another library has put its hook into the program's words. The attach keeps the hook: a call reaches the hook first,
- * and calls that the hook passes on are counted, even if the hook is removed in the wrong order.
+ * Attaches after another library has put its hook into the program's words. A call then reaches the hook first, and the
+ * library counts calls that the hook passes on. Hook and library can be removed in any order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -203,7 +203,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   COUNTS(1, free(malloc(100)));
   CHECK_EQUAL(*hooked, 4);
   detach();
-  free(malloc(100)); /* the hook calls our function, which passes the call on */
+  free(malloc(100)); /* the hook calls this library's function, which passes the call on */
   CHECK_EQUAL(*hooked, 5);
 }
 
@@ -221,7 +221,7 @@ static void counts(void) {
   CHECK_EQUAL(strlen(self.reason), 0);
   every_function_counts_once();
   libraries_that_come_later_count();
-  attach(); /* attaching again walks all words again */
+  attach(); /* searches again for words to replace */
   CHECK(report().words >= self.words);
   CHECK_EQUAL(report().since_ns, self.since_ns);
   every_function_counts_once();
@@ -239,7 +239,7 @@ static void counts(void) {
   detach();
 }
 
-/* Switches counting off while attached. The next attach must count nevertheless. */
+/* Switches counting off while the library is attached. After a detach, the next attach must count nevertheless. */
 static void counts_after_it_was_switched_off(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_disable)(), 0);
@@ -257,7 +257,7 @@ static void counts_after_it_was_switched_off(void) {
 
 /* ---- Live bytes ---------------------------------------------------------------------------------------- */
 
-/* Returns the most bytes that a thread's cache can hold, which glibc reports as in use; 0 with tcache_count=0. */
+/* Returns the most bytes that a thread's cache of free chunks can hold. glibc reports these bytes as in use. */
 static uint64_t most_in_cache(void) {
   const char *tunables = getenv("GLIBC_TUNABLES");
   return tunables && strstr(tunables, "tcache_count=0") ? 0 : 240912;
@@ -308,7 +308,7 @@ static void live_bytes_know_what_was_before(void) {
   detach();
 }
 
-/* ---- Words --------------------------------------------------------------------------------------------- */
+/* ---- Words that the attach changes --------------------------------------------------------------------- */
 
 static struct memory before;
 
@@ -318,7 +318,8 @@ static void nothing_differs(void) {
   CHECK_EQUAL(differences.protections, 0);
 }
 
-/* Makes the program's first look-ups of symbols, which write words. Otherwise the test would take these for changes. */
+/* Calls functions for the first time. The loader resolves their symbols then, and stores the addresses in words. The
+ * test would otherwise take this for a change by the attach. */
 static void warm_up(void) {
   free(strdup("x"));
   void *opened = dlopen(plugin, RTLD_LAZY);
@@ -519,8 +520,8 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the pages of the plugin that are read-only after relocation. The attach changes words of the plugin last.
- * filter_closing() allows making these pages writable, but not making them read-only again. */
+/* Finds the pages of the plugin that are read-only after relocation. With filter_closing() these pages can be made
+ * writable, but not read-only again. The attach changes words of the plugin last. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -562,8 +563,8 @@ static void works_under(int refusals) {
   nothing_differs();
 }
 
-/* Attaches, and then forbids reading /proc/self/maps. Calls still count. The detach then cannot restore the words, so
- * calls still pass through the library, but are not counted. */
+/* Attaches, and then forbids reading /proc/self/maps. Calls are counted until the detach. The detach cannot restore the
+ * words, so later calls still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -612,7 +613,8 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* Installs the filter after the attach. The detach then restores words on read-only pages through /proc/self/mem. */
+/* Installs the filter after the attach. The detach then cannot make pages writable, and restores words on read-only
+ * pages through /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -629,7 +631,7 @@ static void passes_on_when_nothing_goes_back(void) {
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* then no changed word was on a read-only page */
+  if (result == 0) nothing_differs(); /* succeeds only if all changed words were on writable pages */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -647,8 +649,8 @@ static void *attach_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread during the attach. If the thread ended in the middle of it, no other thread could attach or detach
- * any more. */
+/* Cancels a thread during the attach. The thread must not end before it releases the locks of the attach: otherwise no
+ * other thread could attach or detach. */
 static void attach_is_not_cancelled(void) {
   int result = 1;
   pthread_t thread;
@@ -665,8 +667,8 @@ static void allocate_in_handler(int unused) {
   free(malloc(100));
 }
 
-/* Lets a signal handler allocate while the attach tests whether calls are counted, so that more than the test's own
- * call is counted. */
+/* Lets a signal handler allocate while the attach calls malloc to test whether this call is counted. The attach then
+ * finds more than one call and must repeat the test. */
 static void handlers_allocate_meanwhile(void) {
   int *interruptions = dlsym(RTLD_DEFAULT, "interruptions");
   CHECK(interruptions);
@@ -768,15 +770,15 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some addresses are used again */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some of these objects get the old addresses */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
   detach();
 }
 
-/* Opens a library with dlopen(), which the attach does not redirect. The next check finds the library, and stacks then
- * lead through it. */
+/* Opens a library after the attach. The attach does not intercept dlopen(), so the library learns of the new object at
+ * the next check. From then on recorded stacks contain frames of the new object. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -821,13 +823,14 @@ static uint32_t slots_in_use(void) {
 
 static int live_samples_placed(void) {
   enum { ROWS = 100 };
-  static struct mallometer_object rows[ROWS]; /* rows of objects in slots come first */
+  static struct mallometer_object rows[ROWS]; /* mallometer_objects() writes the objects in slots first */
   int count = FUNCTION(mallometer_objects)(rows, ROWS), found = 0;
   for (int i = 0; i < count && i < ROWS; i++) found += rows[i].placement > 0;
   return found;
 }
 
-/* Detaches while objects are in slots. The C library itself then frees and moves them. */
+/* Detaches while objects are in slots, which are memory of this library. The program then frees and reallocates these
+ * objects without the library. */
 static void placed_objects_outlive_the_library(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_configure)(MALLOMETER_OPTION_SHORTEST_EPOCH, 10), 0);
@@ -874,8 +877,8 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks that nothing is placed in slots under libc_malloc_debug, whose checks would treat an object in a slot as
- * corrupt. */
+/* Checks that no object is placed in a slot under libc_malloc_debug. Its checks would take an object in a slot for a
+ * corrupt one. */
 static void nothing_is_placed(void) {
   attach();
   CHECK_EQUAL(FUNCTION(mallometer_leaks_start)(), 0);
@@ -911,8 +914,8 @@ static int64_t length_of(const char *path) {
   return length;
 }
 
-/* Detaches while a rise of memory is described in the file of the termination message. The detach empties the file, and
- * nothing is written to it afterwards. */
+/* Detaches while the file of the termination message describes a rise of memory. The detach empties the file, and
+ * the library writes nothing to the file afterwards. */
 static void message_goes_with_the_detach(void) {
   enum { RISE = 192 };
   static void *objects[RISE];
@@ -923,14 +926,14 @@ static void message_goes_with_the_detach(void) {
   struct mallometer_site site;
   CHECK(FUNCTION(mallometer_sites)(&site, 1, 0) >= 0); /* a rise is described only if call sites are recorded */
   CHECK_EQUAL(FUNCTION(mallometer_message_start)(path), 0);
-  while (length_of(path) == 0) { /* repeats the rise: a rise before the first reading of memory is not seen */
+  while (length_of(path) == 0) { /* repeats the rise: the library sees none before its first reading of memory */
     for (int i = 0; i < RISE; i++) memset(objects[i] = malloc(1 << 20), 1, 1 << 20);
     for (int i = 0; i < 300 && length_of(path) == 0; i++) usleep(10000);
     for (int i = 0; i < RISE && length_of(path) == 0; i++) free(objects[i]);
   }
   CHECK_EQUAL(length_of(path), 1024);
   detach();
-  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the thread may be about to write a message */
+  for (int i = 0; i < 100 && length_of(path) != 0; i++) usleep(10000); /* the library may be writing */
   for (int i = 0; i < 50; i++, usleep(10000)) CHECK_EQUAL(length_of(path), 0);
   CHECK_EQUAL(FUNCTION(mallometer_message_stop)(), 0);
   unlink(path);
@@ -941,8 +944,8 @@ static void message_goes_with_the_detach(void) {
 static volatile bool stop;
 static uint64_t operations, opened;
 
-/* Allocates objects and checks their contents, with pauses: otherwise the attaching thread would get no processor, or
- * no lock of an arena, which it needs for the baseline. */
+/* Allocates objects and checks their contents. Pauses let the attaching thread get a processor, and the locks of
+ * glibc's arenas, which the attach needs to read the live bytes. */
 static void *allocate_and_check(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   unsigned char *live[64] = {0};
@@ -1026,7 +1029,7 @@ static void comes_and_goes(int cycles) {
   stop = true;
   for (int i = 0; i < WORKERS + OTHERS; i++) pthread_join(threads[i], NULL);
   printf("%d cycles, %" PRIu64 " operations, %" PRIu64 " libraries opened\n", cycles, operations, opened);
-  attach(); /* finds a word that the loader bound for a thread during the last walk */
+  attach(); /* finds a word into which the loader wrote the library's address during the last detach */
   detach();
   nothing_differs();
 }
@@ -1035,8 +1038,8 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* Checks that the child has no page that is writable and was not before, and that either all or none of its words are
- * changed. */
+/* Checks that each page of the child has the protection from before the attach, and that the attach has changed either
+ * all words of the child or none. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1073,8 +1076,8 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Walks the words again and again while threads allocate. Compares the sums from before the first thread began with
- * those after the last one ended. */
+/* Lets the library search for words repeatedly while threads allocate. Compares the counters from before the first
+ * thread began with the counters after the last thread ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];
@@ -1089,12 +1092,12 @@ static void sums_are_right_under_load(void) {
     walks += check_walks();
     usleep(10000);
   }
-  CHECK(walks >= 18); /* successive walks may take exactly the same time */
+  CHECK(walks >= 18); /* check_walks() misses a search that takes exactly as long as the previous one */
   stop = true;
   for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
   struct mallometer_counters end = counters();
   CHECK(mallometer_allocations(&end) > mallometer_allocations(&start) + operations / 2);
-  /* The C library keeps the control blocks of ended threads for later threads. */
+  /* Live bytes may grow a little: the C library keeps memory of ended threads for later threads. */
   CHECK(end.live_bytes - start.live_bytes < 10000);
   detach();
 }

@@ -1,5 +1,5 @@
-/* Parts for programs that open the library themselves: calls of its functions, and copies of memory that show which
- * words the library has changed. */
+/* Helpers for test programs that open the library with dlopen(): calls of the library's functions, and copies of memory
+ * that show which words the library has changed. */
 #ifndef MALLOMETER_TEST_ATTACH_H
 #define MALLOMETER_TEST_ATTACH_H
 
@@ -68,7 +68,7 @@ static inline uint64_t in_use(void) {
   return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
 }
 
-/* Installs a filter of system calls, which cannot be removed. */
+/* Installs a filter of system calls for the rest of the process's life. */
 static inline void install(struct sock_filter *program, unsigned short length) {
   struct sock_fprog filter = {length, program};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -78,7 +78,7 @@ static inline void install(struct sock_filter *program, unsigned short length) {
   }
 }
 
-/* ---- Words --------------------------------------------------------------------------------------------- */
+/* ---- Changes of memory --------------------------------------------------------------------------------- */
 
 enum { MOST_AREAS = 2000 };
 
@@ -86,7 +86,7 @@ struct area {
   uintptr_t begin, end;
   char protection[5];
   bool of_file, of_library;
-  char *copy; /* the contents, for file mappings except this library's */
+  char *copy; /* a copy of the contents; only for mappings of files other than the library */
 };
 
 struct memory {
@@ -146,14 +146,14 @@ static inline const char *protection_at(const struct memory *now, uintptr_t addr
 }
 
 struct differences {
-  int words;       /* words on read-only pages, and words that now lead to the library, that changed */
+  int words;       /* changed words that are on a read-only page or hold an address of the library */
   int protections; /* pages whose protection changed */
 };
 
 /*
- * Compares the memory with `before`, which was copied when the library was already open. On writable pages a word
- * counts only if it leads to the library now and was not 0 before: the head of the C library's list of fork handlers is
- * 0 before.
+ * Compares the memory with `before`, which was copied when the library was already open. A changed word on a writable
+ * page counts only if it holds an address of the library now and was not 0 before. The second condition excludes the
+ * head of the C library's list of fork handlers.
  */
 static inline struct differences differences_since(const struct memory *before) {
   static struct memory now;

@@ -1,4 +1,4 @@
-/* An allocator whose strdup, strndup and realpath do not call its malloc by name, like mimalloc's. */
+/* An allocator that, like mimalloc, defines strdup, strndup and realpath, which allocate without a call of malloc(). */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *object, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* The number of further requests of two bytes that raise SIGUSR1. */
+/* The number of the next requests of two bytes at which malloc() raises SIGUSR1. */
 int interruptions;
 
 void *malloc(size_t size) {

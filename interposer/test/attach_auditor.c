@@ -1,4 +1,5 @@
-/* An auditor that receives every call, so that the loader never binds the words of calls (rtld-audit(7)). */
+/* An auditor (rtld-audit(7)) that receives every call between libraries. The loader therefore never stores the address
+ * of the called function in the word through which a call goes. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * Compares the live bytes after mallometer_attach() with those that glibc reports after all threads with caches have
- * ended. Also tests a process in which the library must not request these bytes from glibc, because glibc would lock an
- * arena for too long.
+ * Tests the baseline, which is the library's estimate of the bytes that were live before mallometer_attach(). The test
+ * compares the live bytes with those that glibc reports after all threads with caches of free chunks have ended. Other
+ * cases have so many free chunks that the library must not ask glibc, which would lock an arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */
@@ -30,8 +30,8 @@ static void *fill_cache(void *seed) {
     objects[k] = malloc(1 + (random >> 12) % 1500);
   }
   for (int i = 0; i < OBJECTS / 2; i++) free(objects[i]);
-  pthread_barrier_wait(&barrier); /* the cache is full */
-  pthread_barrier_wait(&barrier); /* the library is attached */
+  pthread_barrier_wait(&barrier); /* tells the main thread that the cache is full */
+  pthread_barrier_wait(&barrier); /* waits until the library is attached */
   free(malloc(100));
   pthread_barrier_wait(&barrier);
   for (int i = OBJECTS / 2; i < OBJECTS; i++) free(objects[i]);
@@ -50,7 +50,8 @@ static bool sleeps(const char *id) {
   return end_of_name && end_of_name[2] == 'S';
 }
 
-/* A thread that still runs could be in the middle of an event, and the baseline would have an error. */
+/* Waits until all other threads sleep, because the baseline has an error if a thread is inside malloc or free during
+ * the attach. */
 static void wait_until_others_sleep(void) {
   for (bool all = false; !all;) {
     DIR *folder = opendir("/proc/self/task");
@@ -104,8 +105,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's figure includes this thread's cache. The library's figure includes the change that a thread's first event
-   * makes to its cache. */
+  /* glibc's figure includes the cache of this thread. The library's figure includes the change that the first malloc or
+   * free of each thread makes to that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -114,7 +115,7 @@ static volatile bool stop;
 
 static int events_between_pauses;
 
-/* Allocates and frees, with pauses: otherwise the attaching thread would not get any arena's lock. */
+/* Allocates and frees. Pauses let the attaching thread get the locks of glibc's arenas. */
 static void *allocate_often(void *seed) {
   uint32_t random = (uint32_t)(uintptr_t)seed;
   void *objects[OBJECTS] = {0};
@@ -129,7 +130,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Checks again and again until the baseline is exact. The baseline is inexact while a thread is still ending. */
+/* Calls check() until the baseline is exact. A thread that is still ending makes it inexact. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -137,8 +138,8 @@ static void check_until_exact(void) {
   }
 }
 
-/* Attaches while threads allocate. After the threads have ended, a second attach has an exact baseline, which shows how
- * wrong the first one's live bytes were. */
+/* Attaches while threads allocate. After the threads have ended, a second attach has an exact baseline. The live bytes
+ * of the first attach must not differ from this baseline by more than their stated error. */
 static void busy_threads_are_within_the_error(bool is_corrected) {
   events_between_pauses = is_corrected ? 50000 : 500;
   enum { BUSY = 4, ROUNDS = 20 };
@@ -171,7 +172,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* readings may fail on a busy machine */
+  CHECK(small >= ROUNDS / 2); /* on a busy machine the library may fail to read caches */
 }
 
 extern void __libc_free(void *object);
@@ -180,10 +181,10 @@ extern void *__libc_malloc(size_t size);
 static void *object_in_event;
 static bool allocates;
 
-/* Has called malloc or free before the attach, by words that lead to glibc's function, and does not get a processor at
- * the first instruction of that function until the library has attached. */
+/* Simulates a thread that calls glibc's malloc or free before the attach, but loses its processor at the first
+ * instruction of that function and continues after the attach. The library cannot count this call. */
 static void *begin_event_before_attach(void *unused) {
-  free(malloc(100)); /* glibc makes the thread's arena */
+  free(malloc(100)); /* lets glibc create the thread's arena */
   pthread_barrier_wait(&barrier);
   while (!stop) continue;
   if (allocates) {
@@ -194,7 +195,7 @@ static void *begin_event_before_attach(void *unused) {
   return unused;
 }
 
-/* Attaches while a thread is in the middle of an event that nobody counts. */
+/* Attaches while another thread is inside a call of malloc or free that the library does not count. */
 static void event_in_progress_is_within_the_error(bool is_allocation) {
   enum { CHUNK = 1008 };
   pthread_t thread;
@@ -235,7 +236,7 @@ static void free_chunks(size_t count, size_t size, bool known) {
   detach();
 }
 
-/* Makes objects whose first word points into the heap, so that they look like free chunks in a fast bin. */
+/* Makes live objects that look like free chunks in a fast bin, because their first word points into the heap. */
 static void linked_objects(size_t count) {
   void **list = NULL;
   for (size_t i = 0; i < count; i++) {
@@ -254,8 +255,8 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the heap of a thread's arena. The main heap has `gib` times 1000 MiB: it alone would take more
- * windows than the library reads (allocator/glibc_heaps.h). */
+/* Frees chunks in the heap of a thread's arena. The library reads a limited number of pages ("windows") of all heaps
+ * (allocator/glibc_heaps.h). The main heap, of `gib` times 1000 MiB, alone would take more. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -280,8 +281,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of many arenas, whose heaps would take more windows than the library reads. New heaps get
- * lower addresses, so the heap of the first arena comes last. */
+/* Frees chunks in the first of many arenas. Their heaps would take more windows than the library reads. New heaps get
+ * lower addresses, so the library comes to the heap of the first arena last. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -296,8 +297,8 @@ static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_join(first, NULL);
 }
 
-/* Blocks the growth of the data segment, so that the main arena continues at a place where the library cannot find
- * it. */
+/* Blocks the growth of the data segment. The main arena then continues in memory elsewhere, which the library does not
+ * find. */
 static void break_cannot_grow(void) {
   char *end = sbrk(0);
   CHECK(mmap(end + 4096, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == end + 4096);
@@ -344,7 +345,7 @@ static int sparse_file(size_t bytes) {
   return file;
 }
 
-/* A child that gives up its rights must not have a descriptor for its parent's memory. */
+/* Checks that a forked child has no descriptor of its parent's memory: the child may have given up its rights. */
 static void child_has_no_memory_of_parent(void) {
   char path[64], target[256];
   for (int file = 3; file < 64; file++) {
@@ -379,7 +380,7 @@ static void children_have_no_memory_of_parent(void) {
   pthread_join(thread, NULL);
 }
 
-/* ---- Drift --------------------------------------------------------------------------------------------- */
+/* ---- Drift: the difference between the library's live bytes and glibc's -------------------------------- */
 
 static void *live_with_cache(void *unused) {
   free(malloc(100));
@@ -400,9 +401,9 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. The difference that glibc and the loader cause by allocating for them must not exceed the bound
- * (drift_bound_bytes), and must not be reported as a gap. The bound is never 0. An allocation above the bound must be
- * reported. */
+/* Starts threads. The library does not see the memory that glibc and the loader allocate for a thread, so its live
+ * bytes differ from glibc's. The difference must not exceed drift_bound_bytes, and must not be reported as a gap. The
+ * bound is never 0. An unseen allocation above the bound must be reported. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -442,7 +443,7 @@ static void frees_past_the_library_show(bool are_read) {
   CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
   CHECK_EQUAL(strlen(report().reason), 0);
   for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
-  while (report().drift_bytes >= 0) { /* readings are rare, because they may take at most a thousandth of the time */
+  while (report().drift_bytes >= 0) { /* comparisons are rare: they may take a thousandth of the time */
     usleep(10000);
     attach();
   }
@@ -457,8 +458,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* Delays the comparison by a signal handler. A comparison that waits, for example for a lock, must be as rare as one
- * that takes that much CPU time. */
+/* Delays a comparison with glibc's live bytes by a signal handler that sleeps. After a comparison that waits, for
+ * example for a lock, the next one must come as late as after a comparison that uses as much CPU time. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

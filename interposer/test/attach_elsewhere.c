@@ -1,7 +1,8 @@
 /*
- * If the C library is not glibc, a program that opens the library cannot attach it, receives the reason, and continues.
- * musl only opens the library if it is preloaded, because the library has a thread-local variable. A second argument
- * says that another allocator was preloaded before the library, or that the library counts already.
+ * Tests a program that opens the library although the C library is not glibc. mallometer_attach() then fails, states
+ * the reason, and leaves the program undisturbed. With musl, dlopen() fails unless the library is preloaded, because
+ * the library has a thread-local variable. The second argument "counts" says that the library is preloaded and counts
+ * already.
  */
 #include <dlfcn.h>
 #include <errno.h>

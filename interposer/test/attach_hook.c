@@ -1,6 +1,6 @@
 /*
- * A library with a hook like those of profilers: it puts its own function into the words by which the program calls
- * malloc, and stores the previous address, which it calls.
+ * A library that hooks malloc as profilers do: it replaces the words through which the program calls malloc with the
+ * address of its own function, which counts the call and then calls the previous address.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -15,7 +15,8 @@ int hook_calls;
 
 static void *(*real)(size_t);
 
-/* Memory after all other variables, which nothing touches: a walk of the words must not make it resident. */
+/* Memory that the program never accesses, at the end of this library's data. The attach must not make it resident when
+ * it searches the data for words to change. */
 enum { ZEROS = 64 << 20 };
 __attribute__((section(".bss.zeros"))) char hook_zeros[ZEROS];
 
@@ -30,8 +31,7 @@ static void set(uintptr_t *word, uintptr_t value) {
   *word = value;
 }
 
-/* Puts the hook into words that have the address of malloc, or restores these words. The words are those in a table of
- * relocations of the executable. */
+/* Puts the hook into the words for malloc that a relocation table of the executable names, or restores these words. */
 static int replace(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *strings,
                    uintptr_t bias, int take_back) {
   for (size_t i = 0; table && i < bytes / sizeof *table; i++) {
@@ -67,7 +67,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *take_back) {
   }
   replace(calls, bytes_of_calls, symbols, strings, info->dlpi_addr, take_back != NULL);
   replace(data, bytes_of_data, symbols, strings, info->dlpi_addr, take_back != NULL);
-  return 1; /* ends the visits, because the first object is the executable */
+  return 1; /* ends dl_iterate_phdr() after its first object, which is the executable */
 }
 
 void hook_put(void) { dl_iterate_phdr(visit, NULL); }

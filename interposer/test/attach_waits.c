@@ -1,12 +1,12 @@
 /*
  * Measures how long threads that allocate wait while the library attaches and detaches: the longest time that one of
  * eight threads takes for a malloc and a free. The scheduler makes threads wait, too, even threads that hold a lock.
- * For that reason the process runs with a high priority, a round without attaching comes first, and waits of threads
- * that were not blocked, but only had no processor, are counted separately.
+ * Three measures separate these waits: the process runs with a high priority, the first round does not attach, and the
+ * waits of threads that were ready to run, but had no processor, are counted separately.
  *
  *   attach_waits LIBRARY CYCLES PAUSE
  *
- * Each thread sleeps for PAUSE microseconds after each hundred events, because otherwise all processors would be busy.
+ * Each thread sleeps for PAUSE microseconds after each hundred allocations and frees, to leave processors idle.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* Calls the functions of the allocator that serves this library directly, so that the library sees no call. */
+/* Calls functions of the allocator past this library: `below` has the addresses of the functions that this library
+ * calls. The library sees no such call. */
 #ifndef MALLOMETER_TEST_BELOW_H
 #define MALLOMETER_TEST_BELOW_H
 
@@ -27,14 +28,15 @@ static void *if_in(const struct link_map *object, void *address) {
   return known && found == object ? address : NULL;
 }
 
-/* Finds a function of the allocator. libc_malloc_debug defines its functions only under old symbol versions. */
+/* Returns the address of a function that `object`, the allocator, defines; NULL if it defines none. libc_malloc_debug
+ * defines its functions only under old symbol versions. */
 static void *function_of(void *library, const struct link_map *object, const char *name) {
   void *usual = if_in(object, dlsym(library, name));
   const char *version = strcmp(name, "aligned_alloc") == 0 ? "GLIBC_2.16" : "GLIBC_2.2.5";
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the first object after the library in the search order that defines malloc. */
+/* Opens the allocator: the first object after this library, in the loader's search order, that defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

@@ -1,6 +1,7 @@
 /*
- * Tests the descriptions of fast rises of memory. The test supplies the clocks, the memory, the call sites and samples,
- * and the names of threads and methods. Each case runs in a process of its own, because a rise leaves state behind.
+ * Tests burst_look(), which describes a fast rise of memory. The test replaces the library's functions for clocks,
+ * memory readings, call sites, samples, and names of threads and methods. Each case runs in a process of its own,
+ * because a rise leaves state behind.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -19,7 +20,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define MS UINT64_C(1000000)
-#define LIMIT (1024 * MIB) /* the smallest rise that is described is then 64 MiB */
+#define LIMIT (1024 * MIB) /* memory limit of the process; with it, rises of 64 MiB or more are described */
 #define MOST_PLACES 16u
 
 static uint64_t now_ns = 1000000000, cpu_ns, used = 100 * MIB, sampled, live[MOST_PLACES];
@@ -140,7 +141,7 @@ static void memory_that_rests_has_a_baseline_every_ten_seconds(void) {
   sampled += MIB;
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 3);
-  used -= MIB; /* memory falls, because something was freed */
+  used -= MIB; /* simulates a free */
   quiet_seconds(2);
   CHECK_EQUAL(reads_of_sites, 4);
 }
@@ -164,7 +165,7 @@ static void a_rise_of_something_else_is_not_described(void) {
   quiet_seconds(2);
   CHECK(!rise(80 * MIB, 10 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 50 * MS);
-  CHECK(rise(80 * MIB, 80 * MIB)); /* the site explains more than a quarter of this rise */
+  CHECK(rise(80 * MIB, 80 * MIB)); /* a description requires a site that allocated a quarter of the rise */
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
 }
 
@@ -188,7 +189,7 @@ static bool has_name_of(uint32_t method) {
   return strstr(text, source);
 }
 
-/* Lets memory rise at each site. Returns the bytes of the names that are stored. */
+/* Lets each of `sites` call sites allocate 80 MiB. Returns the length of the names that burst_names() writes. */
 static size_t name_a_rise_at(uint32_t sites) {
   places = sites;
   for (uint32_t i = 1; i < sites; i++) live[i] += 80 * MIB;
@@ -206,7 +207,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames, whose long names take more room than a description has. */
+/* Lets memory rise at 16 sites of 20 frames. Their names are too long to fit in `text` together. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
@@ -226,7 +227,7 @@ static void later_sites_find_room(void) {
   quiet_seconds(2);
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(0));
-  first_method = 1000; /* simulates that other sites have grown more */
+  first_method = 1000; /* gives the sites other methods, as if other sites had grown more */
   CHECK(name_a_rise_at(2) > 0);
   CHECK(has_name_of(1000) && has_name_of(1020));
   CHECK(!has_name_of(0));
@@ -251,7 +252,7 @@ static void cached_files_leave_room(void) {
 
 static char line[400];
 
-/* Adds a site with two frames to a rise of 200 MiB that began 0.35 s ago. */
+/* Adds a site with two frames to the description of a rise of 200 MiB that began 0.35 s ago. */
 static struct recording_burst *site(uint64_t outer, uint64_t inner, uint64_t bytes) {
   static struct recording_burst burst;
   burst.begin_monotonic_ns = now_ns - 350 * MS;
@@ -282,10 +283,10 @@ static void the_innermost_line_outside_of_the_jdk_is_named(void) {
 static void without_a_name_the_rise_is_stated(void) {
   struct recording_burst *burst = site(1, 2, 150 * MIB);
   says(burst, "", "in the last 0.3 s memory grew by 200 MiB");
-  says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the inner frame has no name */
+  says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the innermost frame has no name */
   says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
   burst->grown[0].live_bytes = 49 * MIB;
-  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the site has less than a quarter */
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* less than a quarter of the rise */
 }
 
 static void the_sites_of_a_method_are_added_up(void) {
@@ -297,8 +298,8 @@ static void the_sites_of_a_method_are_added_up(void) {
   says(burst, UNSAFE CART LAMBDA BUFFERS, "in the last 0.3 s Cart$Line.zip (Cart.java:12) allocated 120 MiB");
 }
 
-/* Tests a site in which a method is being compiled. That method does not run, so it has no line number. Its name is
- * used even if it belongs to the JDK. */
+/* Tests a site at which the JVM's compiler allocates. The line names the method that is being compiled, even a method
+ * of the JDK. That method does not run, so it has no line number. */
 static void a_compiled_method_is_named_as_one(void) {
   const uint64_t compiled = compiled_frame(5), running = java_frame(5, 0);
   char names[200];

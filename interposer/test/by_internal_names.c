@@ -1,7 +1,8 @@
 /*
- * A program that calls the C library's malloc and free by their internal names, which no interposer sees, and mixes
- * them with the public ones. With usable sizes this works. With headers, __libc_free would receive addresses in the
- * middle of objects; header mode is therefore refused with a message, and the program works.
+ * A program that calls the C library's malloc and free by their public and by their internal names (__libc_malloc). No
+ * interposer sees calls by internal names. MALLOMETER_ACCOUNTING=header puts a header before each object, so
+ * __libc_free would receive an address that is not the beginning of the C library's object. The library must therefore
+ * refuse this setting with a message, and count usable sizes instead.
  */
 #include <malloc.h>
 #include <string.h>

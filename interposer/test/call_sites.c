@@ -1,7 +1,8 @@
 /*
- * Compares call sites and their live objects with the truth: exactly with an interval of 1 (first argument), within the
- * stated error with a larger one. Objects are freed by other threads, grow, and fail to grow. Tables overflow, and the
- * report counts what they lack.
+ * Compares the figures of call sites with what the program allocated. The first argument is the sampling interval. With
+ * an interval of 1 the figures must be exact, with a larger one they must lie within the stated error. Objects are
+ * freed by other threads, grow, and fail to grow. Tables overflow, and the report counts the samples that found no
+ * room.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -25,7 +26,7 @@ static int read_sites(void) {
   return count;
 }
 
-/* ---- Functions that allocate: each ends before the next one begins ------------------------------------ */
+/* ---- Functions that allocate --------------------------------------------------------------------------- */
 
 static NOINLINE void *keeper(size_t size) {
   void *object = malloc(size);
@@ -51,8 +52,8 @@ struct figures {
   unsigned stacks;
 };
 
-/* Returns whether the address lies in the function that begins at `function`, and not in another one that begins after
- * it. */
+/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and with none of the other
+ * functions beginning between. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};
@@ -64,7 +65,7 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 200;
 }
 
-/* Sums up all sites whose innermost frame is in the function. */
+/* Returns the sums over all call sites whose innermost frame is in `function`. */
 static struct figures figures_of(const void *function) {
   struct figures f = {0};
   int count = read_sites();
@@ -81,7 +82,7 @@ static struct figures figures_of(const void *function) {
     f.live_bytes += sites[i].allocated.bytes - sites[i].freed.bytes;
     f.live_bytes_deviation += sites[i].allocated.bytes_variance - sites[i].freed.bytes_variance;
   }
-  /* Rounding can make this difference negative, because the sums of allocated and of freed samples are computed in
+  /* Rounding can make the difference of the variances negative, because allocated and freed samples are added in
    * different orders. */
   f.live_bytes_deviation = sqrt(fmax(0, f.live_bytes_deviation));
   return f;
@@ -89,13 +90,13 @@ static struct figures figures_of(const void *function) {
 
 #define FIGURES_OF(function) figures_of((const void *)(uintptr_t)(function))
 
-/* The most by which the order of additions changes a sum of doubles. */
+/* Returns a bound of the error by which the order of additions changes a sum of doubles. */
 static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
- * Compares live figures with the truth. The bound is five deviations, which chance exceeds once in two million times. A
- * sample is not followed if another thread, which was removing the last sample of the same hash, is preempted
- * meanwhile. Such samples are missing in the live figures, and are counted.
+ * Compares live figures with the expected objects and bytes. Sampled figures may differ by five standard deviations,
+ * which chance exceeds once in two million times. Exact figures may lack the objects of samples_not_followed: the
+ * library drops a sample while another thread is preempted during the removal of the last sample with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;
@@ -117,7 +118,7 @@ static void expect_live(const char *what, struct figures f, double objects, doub
 
 enum { KEPT = 4000, THREADS = 4 };
 static void *kept[THREADS][KEPT];
-static pthread_barrier_t all_are_there; /* used twice: before new stacks, and before objects are freed */
+static pthread_barrier_t all_are_there; /* threads wait for each other before they allocate and before they free */
 static double sizes[THREADS];
 
 static NOINLINE void *work(void *argument) {
@@ -150,10 +151,11 @@ static void lives_and_deaths(void) {
     CHECK_EQUAL(keeping.allocated_objects, THREADS * KEPT);
     CHECK_EQUAL(keeping.allocated_bytes, sizes[0] + sizes[1] + sizes[2] + sizes[3]);
     CHECK_EQUAL(wasting.allocated_objects, THREADS * KEPT);
-    CHECK_EQUAL(keeping.stacks, 1); /* equal stacks of different threads are one stack */
+    CHECK_EQUAL(keeping.stacks, 1); /* equal stacks of different threads are one call site */
   }
 
-  /* An object that has grown belongs to the site that reallocated it; one that fails to grow stays at its site. */
+  /* A reallocated object belongs to the call site of the realloc. If realloc fails, the object stays at the call site
+   * that allocated it. */
   volatile size_t too_much = PTRDIFF_MAX;
   for (size_t i = 1; i < KEPT; i += 2) {
     CHECK(!realloc(kept[0][i], too_much));
@@ -171,7 +173,7 @@ static void lives_and_deaths(void) {
   expect_live("grown in the end", FIGURES_OF(grower), 0, 0);
 }
 
-/* ---- Destructors of thread keys, most of which run without a thread block ------------------------------ */
+/* ---- Destructors of thread keys, most of which run after the library's own destructor ------------------ */
 
 enum { ENDING = 50, OF_ENDING = ENDING * PTHREAD_DESTRUCTOR_ITERATIONS };
 static pthread_key_t key;
@@ -242,7 +244,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* fits only if freed entries are used again */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* find room only where earlier samples were removed */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

@@ -1,6 +1,7 @@
 /*
- * A process without standard descriptors, or with a file of its own as standard error: the library's message goes
- * nowhere else, and the program continues. An invalid value in the environment makes the library write a message.
+ * Tests a process without standard descriptors, and one that opens a file of its own as descriptor 2. The library must
+ * not write its messages to a file that happens to have this descriptor, and the program continues. An invalid value in
+ * the environment makes the library write a message.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -26,7 +27,7 @@ int main(int argc, char **argv) {
   if (child == 0) {
     for (int i = 0; i < 1000; i++) close(i);
     setenv("MALLOMETER_HUGE", "nonsense", 1);
-    execl(argv[0], argv[0], "without", (char *)NULL); /* no descriptor is open at the start */
+    execl(argv[0], argv[0], "without", (char *)NULL); /* starts without open descriptors */
     _exit(1);
   }
   int status = 0;
@@ -34,7 +35,7 @@ int main(int argc, char **argv) {
   CHECK(WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
 
-  /* Opens a file as descriptor 2 after the start. The library must not write to it. */
+  /* Replaces standard error with a file after the start. The library must not write to this file. */
   char name[] = "/tmp/mallometer-test-XXXXXX";
   int file = mkstemp(name), standard_error = dup(2);
   CHECK(file >= 0 && dup2(file, 2) == 2);

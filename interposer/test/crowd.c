@@ -1,8 +1,8 @@
 /*
- * Runs more threads at once than there are blocks of counters. Either the table of blocks is full (a library that was
- * built for 64 blocks; first argument "full"), or there is no memory for more blocks (the library's calls of mmap fail;
- * first argument "unmapped"). Threads without a block share one; no event is lost, and the number of these threads is
- * known.
+ * Runs more threads at the same time than there are blocks of counters, of which a thread takes one at its first
+ * allocation or free. With the first argument "full", the library was built for 64 blocks. With "unmapped", its calls
+ * of mmap fail, so it has no memory for more blocks. Threads without a block of their own share one. The library must
+ * count all their allocations and frees, and report the number of these threads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,8 +26,8 @@ static pthread_barrier_t barrier;
 static uint64_t without_block;
 static void *first[THREADS], *handed_on[THREADS];
 
-/* Returns whether the C library preserves errno. glibc sets errno to ENOENT when it makes or shrinks an arena, if one
- * of the files below is missing. */
+/* Returns whether the C library preserves errno. glibc reads the files below when it makes or shrinks an arena, and
+ * sets errno to ENOENT if one of them is missing. */
 static bool errno_is_kept_below(void) {
   return access("/sys/devices/system/cpu/online", R_OK) == 0 && access("/proc/sys/vm/overcommit_memory", R_OK) == 0;
 }
@@ -37,11 +37,11 @@ static int kept_errno;
 static void *work(void *argument) {
   size_t place = (size_t)argument;
   errno = 4711;
-  if (place % 2) first[place] = malloc(20); /* the thread's first event, at which it takes a block */
+  if (place % 2) first[place] = malloc(20); /* lets the thread take a block; otherwise the free below does */
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
   free(first[place]);
   if (kept_errno) CHECK_EQUAL(errno, kept_errno);
-  pthread_barrier_wait(&barrier); /* after this, each thread has had its first event */
+  pthread_barrier_wait(&barrier); /* waits until each thread has taken a block or found none */
   struct mallometer_counters own = {0};
   int result = mallometer_thread_snapshot(&own);
   CHECK(result == 0 || result == -EAGAIN);
@@ -70,9 +70,9 @@ static void crowd(void) {
 int main(int argc, char **argv) {
   CHECK(argc == 2);
   if (errno_is_kept_below()) kept_errno = 4711;
-  free(malloc(1)); /* the first 64 blocks exist, and this thread has one of them */
+  free(malloc(1)); /* lets the library create its first 64 blocks; this thread takes one */
   refuse = strcmp(argv[1], "unmapped") == 0;
-  crowd(); /* the C library's stacks and tables exist from here on */
+  crowd(); /* lets the C library allocate stacks of threads, which later threads reuse */
   for (int generation = 0; generation < 3; generation++) {
     struct mallometer_counters start = snapshot();
     uint64_t before = self().threads_without_block;
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
     CHECK_EQUAL(mallometer_allocations(&d), d.frees);
     CHECK_EQUAL(mallometer_live_bytes(&d), 0);
     CHECK_EQUAL(d.failed, THREADS);
-    CHECK_EQUAL(d.allocations[1], THREADS * 1 + THREADS * (16 + 8)); /* 17 to 32 bytes */
+    CHECK_EQUAL(d.allocations[1], THREADS * 1 + THREADS * (16 + 8)); /* class 1: 17 to 32 bytes */
     CHECK_EQUAL(without_block, THREADS - (BLOCKS - 1));
     CHECK_EQUAL(self().threads_without_block - before, without_block);
     CHECK_EQUAL(snapshot().threads, 1);

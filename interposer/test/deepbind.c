@@ -1,7 +1,7 @@
 /*
- * A library that is opened with RTLD_DEEPBIND calls the C library's malloc and free directly, not the hook. Objects are
- * passed between the library and the program. The first argument is the library's path. With a second argument
- * dlmopen() opens the library.
+ * Opens a plugin with RTLD_DEEPBIND. The plugin then calls the C library's malloc and free, not those of mallometer.
+ * Objects that one allocates, plugin or program, must be usable and freeable by the other. The first argument is the
+ * plugin's path. With a second argument, dlmopen() opens the plugin.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -1,4 +1,4 @@
-/* Tests the corner cases of the definition of "event" in mallometer.h, one by one. */
+/* Tests the corner cases of the definition of "event" (an allocation, a free or both) in mallometer.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -50,7 +50,7 @@ int main(void) {
   expect((struct expected){"realloc that fails", 0, 0, 1, 0});
 
   object = realloc(object, nothing);
-  if (object) { /* mimalloc returns an object here */
+  if (object) { /* mimalloc returns an object, other allocators NULL */
     new_size = (int64_t)unit_size(object);
     expect((struct expected){"realloc to zero that gives an object", 1, 1, 0, new_size - size});
     free(object);
@@ -78,7 +78,7 @@ int main(void) {
   CHECK(failed == NULL);
   expect((struct expected){"calloc that overflows", 0, 0, 1, 0});
 
-  /* These functions free like free(). The hook ignores their arguments after the first. */
+  /* These functions count like free(). The library ignores their arguments after the first. */
   static const char *const names[] = {
       "cfree",  "free_sized", "free_aligned_sized",    "sdallocx",
       "_ZdlPv", "_ZdaPvm",    "_ZdaPvSt11align_val_t", "_ZdlPvSt11align_val_tRKSt9nothrow_t"};
@@ -101,7 +101,7 @@ int main(void) {
   free(copy);
   expect((struct expected){"free of it", 0, 1, 0, -size});
 
-  /* Requests of 4096 bytes are small, those of 4097 large: the bounds are inclusive. */
+  /* A request of 4096 bytes is in the last class of small requests; one of 4097 bytes is large. */
   struct mallometer_counters start = snapshot();
   free(malloc(4096));
   free(malloc(4097));

@@ -1,6 +1,6 @@
 /*
- * Checks that errno is 0 when main begins (ISO C, 7.5), and that a forked child begins with its parent's errno. errno
- * is read before anything else runs.
+ * Checks that errno is 0 when main begins (ISO C, 7.5), and that a forked child begins with its parent's errno. Main
+ * and child read errno before they call any function.
  */
 #include <errno.h>
 #include <sys/wait.h>

@@ -1,14 +1,14 @@
 /*
- * Checks that a call that fails sets errno as the allocator that serves this library does for the same call: glibc sets
- * ENOMEM in posix_memalign, too, and other allocators leave errno unchanged in some functions. The same holds for calls
- * with invalid arguments. Each function is called by its name, and then in the allocator itself.
+ * Checks that a failed call through the library leaves the same errno as the same call of the allocator below it.
+ * Allocators differ: glibc's posix_memalign also sets errno, and others leave errno unchanged in some functions. Also
+ * tests invalid arguments. Each function is called by its name, which reaches the library, and then in the allocator.
  */
 #include <errno.h>
 #include <malloc.h>
 
 #include "below.h"
 
-/* ---- Comparing ----------------------------------------------------------------------------------------- */
+/* ---- Comparison ---------------------------------------------------------------------------------------- */
 
 static int failures;
 
@@ -20,7 +20,7 @@ static int failures;
     errno_;                         \
   })
 
-/* Compares errno after the two calls. Evaluates each call once, `call` first. */
+/* Counts a failure if the calls leave different values of errno. Evaluates `call` once, then `of_allocator` once. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \

@@ -1,21 +1,22 @@
 /*
- * Interrupts the hook at each of its instructions by a signal whose handler allocates. The processor's trap flag raises
- * SIGTRAP after each instruction; whenever that happens inside of the library, the handler allocates, frees and reads
- * the counters. No event may be lost or counted twice, and no thread's block of counters (account/thread_block.h) may
- * be lost. The allocator that serves the library is never interrupted, because allocators need not survive that. A
- * handler that closes the thread's scopes must do no harm either.
+ * Interrupts the library's malloc and free at each instruction by a signal whose handler allocates. The processor's
+ * trap flag raises SIGTRAP after each instruction. If the instruction is one of the library, the handler allocates,
+ * frees and reads the counters. No allocation or free ("event") may be lost or counted twice, and no thread's block of
+ * counters (account/thread_block.h) may be lost. The allocator below the library is not interrupted, because allocators
+ * need not be safe in signal handlers. In other cases the handler closes the thread's scopes, which must do no harm.
  *
- * Some cases interrupt only one instruction in each run, and run again with a later instruction.
+ * Some cases interrupt one instruction only, and then repeat their work with a later instruction.
  *
- * every_instruction: these cases skip four of five instructions.
+ * every_instruction: these cases test every fifth instruction.
  *
- * every_instruction all: they skip none.
+ * every_instruction all: they test every instruction.
  *
  * every_instruction marked: like `all`, for a build of the library that marks a thread's block of counters while it
  * counts an event (EVENTS_ARE_MARKED). Events of a handler that interrupts such an event are then counted for the
  * process, but not for the thread.
  *
- * every_instruction routes: another thread chooses a route during the interruption, and that route must stay.
+ * every_instruction routes: during the interruption another thread chooses a route (the set of functions that serve
+ * malloc and free). That route must stay.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -35,12 +36,13 @@ int main(void) { return 77; }
 
 static bool marked;
 
-/* The number of instructions by which a case interrupts later than in its previous run. */
+/* The distance, in instructions, between the instructions at which successive runs of a case are interrupted. */
 static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* The count of executed instructions of the library, and the one at which to interrupt; -1 interrupts at each. */
+/* `seen` counts the executed instructions of the library. The handler acts at instruction number `chosen`, or at each
+ * instruction if `chosen` is -1. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -73,7 +75,7 @@ static void interrupt(int signal, siginfo_t *info, void *context) {
   if (chosen >= 0) ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100; /* disables the trap */
 }
 
-/* Sets the trap flag. Preserves the 128 bytes below the stack pointer, which the compiler may use. */
+/* Sets the trap flag. Preserves the 128 bytes below the stack pointer (red zone), which the compiler may use. */
 static inline void trap(void) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" ::
                        : "memory", "cc");
@@ -139,8 +141,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts the first event of a new thread at one instruction, and repeats that with a later instruction until the
- * event ends earlier. */
+/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with new threads and later
+ * instructions until the calls end before the chosen instruction. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -155,8 +157,8 @@ static void no_block_is_lost(void) {
 
 /* ---- Routes ------------------------------------------------------------------------------------------- */
 
-/* The number of instructions between two interruptions. It is smaller than the number from choosing a route to storing
- * the route. */
+/* The distance, in instructions, between the interruptions of successive rounds. The library executes more instructions
+ * than that between its choice of a route and the store of the route, so at least one interruption falls between. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
@@ -195,9 +197,10 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * Closes the last matched scope in one thread, which thereby chooses the route of all calls. The thread is interrupted
- * at one of its instructions until another thread has opened a matched scope. The first thread then decides from
- * outdated data. Nevertheless realloc must take the route that reports the object's previous address to the scope.
+ * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route that reports no
+ * addresses to scopes. It is interrupted at one instruction until another thread has opened a matched scope, so its
+ * choice is outdated. Nevertheless realloc must take the route that reports the object's previous address to the new
+ * scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -223,8 +226,8 @@ static void no_route_is_stale(void) {
   pthread_join(other, NULL);
 }
 
-/* Runs `round` again and again. In each run `handler` interrupts one instruction, which is 13 * `apart` instructions
- * later than in the previous run. */
+/* Calls `round` repeatedly. In each call `handler` runs at one instruction, which is 13 * `apart` instructions later
+ * than in the previous call. Ends when `round` ends before the chosen instruction. */
 static void at_many_instructions(void (*round)(void), void (*handler)(void)) {
   instead = handler;
   for (chosen = 0;; chosen += 13 * apart) {
@@ -252,9 +255,9 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* this event unlinks scopes that the handler has closed */
+  free(malloc(10)); /* removes scopes that the handler has closed from the thread's list */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
-  /* No scope is left: the next event has headroom, and the next scope has figures of its own. */
+  /* No scope may be left: the figures of a new scope must not include earlier allocations. */
   struct mallometer_scope figures = {0};
   int number = mallometer_scope_open(options);
   CHECK(number > 0);

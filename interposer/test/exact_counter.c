@@ -1,7 +1,7 @@
 /*
- * The reference for the counts of an attached library. It is preloaded before the program and counts every call of
- * malloc and its relatives, and their bytes, by one atomic addition each. It calls functions of glibc that it finds
- * without a look-up, so it misses no call at the start.
+ * A preloaded library whose counts are the reference for those of an attached mallometer. It counts each call of a
+ * function of malloc's family, and the bytes, by atomic additions. It calls glibc's functions by their internal names,
+ * which need no dlsym(), so it counts from the first call on.
  */
 #include <errno.h>
 #include <malloc.h>

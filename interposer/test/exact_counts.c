@@ -1,7 +1,7 @@
 /*
- * Makes a known number of calls of each kind, in as many threads as the first argument says, and checks that all is
- * counted exactly: events, classes, requested, allocated and freed bytes, failures. Half of the threads free objects
- * that other threads have allocated. When the threads end, the process's counters do not change.
+ * Makes a known number of calls of each kind, in as many threads as the first argument says. Checks that the library
+ * counts them exactly: allocations by size class, frees, failures, and requested, allocated and freed bytes. Threads
+ * also free objects that other threads have allocated. The end of a thread must not change the process's counters.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -14,7 +14,7 @@
 #define ROUNDS 300
 #define MAXIMUM_THREADS 64
 
-/* The expected counters of one thread, which the thread keeps itself. */
+/* The counts that a thread expects of the library. The thread updates them at each of its calls. */
 struct tally {
   uint64_t allocations[MALLOMETER_SIZE_CLASSES], frees, failed, requested, allocated, freed;
 };
@@ -22,7 +22,7 @@ struct tally {
 struct worker {
   pthread_t thread;
   struct tally tally;
-  /* Objects that this worker leaves for its neighbour to free. */
+  /* Objects for another worker to free: each worker frees those of its neighbour. */
   void *left[ROUNDS];
   struct worker *neighbour;
   uint32_t random;
@@ -31,7 +31,7 @@ struct worker {
 static struct worker workers[MAXIMUM_THREADS];
 static pthread_barrier_t start_line, half_way;
 
-/* Finds the class by its definition, one limit after the other. */
+/* Returns the size class of `size`: the first one whose limit is not below `size`. */
 static unsigned class_by_definition(uint64_t size) {
   unsigned i = 0;
   while (size > mallometer_class_limit(i)) i++;
@@ -89,7 +89,8 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* The first object is larger than a thread's headroom. The second is so large that it gets a mapping of its own. */
+  /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes (its headroom).
+   * The second is so large that the allocator gives it a mapping of its own. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -103,7 +104,7 @@ static void one_round(struct worker *w, int round) {
   t->failed += 5;
 
   object = allocated(t, malloc(40), 40);
-  CHECK(realloc(object, too_much) == NULL); /* this fails, and the object stays */
+  CHECK(realloc(object, too_much) == NULL); /* leaves the object unchanged */
   t->failed++;
   uint64_t old_size = unit_size(object);
   void *nothing = realloc(object, 0); /* a free; with some allocators, a free and an allocation of 0 bytes */
@@ -117,10 +118,10 @@ static void one_round(struct worker *w, int round) {
 
 static void *work(void *argument) {
   struct worker *w = argument;
-  /* The first event of a thread creates its block of counters. This one does so before the counting begins. */
+  /* A thread takes its block of counters (struct thread_block) at its first allocation: here, before any snapshot. */
   free(malloc(1));
-  pthread_barrier_wait(&start_line); /* the threads have begun */
-  pthread_barrier_wait(&start_line); /* the snapshot is taken */
+  pthread_barrier_wait(&start_line); /* waits until all threads have begun */
+  pthread_barrier_wait(&start_line); /* waits until the main thread has taken its snapshot */
   struct mallometer_counters start = thread_snapshot();
   for (int i = 0; i < ROUNDS; i++) one_round(w, i);
   pthread_barrier_wait(&half_way);
@@ -185,7 +186,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(d.allocated_bytes, all.allocated);
   CHECK_EQUAL(d.freed_bytes, all.freed);
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-  /* The output lets a test compare runs with each other. */
+  /* Prints the counts, by which two runs can be compared. */
   printf("%" PRIu64 " allocations, %" PRIu64 " frees, %" PRIu64 " requested, %" PRIu64 " failed\n",
          mallometer_allocations(&d), d.frees, d.requested_bytes, d.failed);
   return 0;

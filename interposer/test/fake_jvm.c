@@ -1,7 +1,8 @@
 /*
- * Tests the library in the process of a badly behaved JVM. The JVM is this program: it has the functions by which a JVM
- * is found. When it is called for a stack, it allocates, is interrupted by a handler that allocates, refuses, or ends
- * while threads call it. All allocations are samples.
+ * Tests the library in the process of a badly behaved JVM. This program simulates the JVM: it defines the functions by
+ * which the library finds a JVM and asks for Java stacks (AsyncGetCallTrace). When the library asks for a stack, the
+ * JVM allocates, is interrupted by a signal handler that allocates, gives no stack, or ends meanwhile. Every allocation
+ * is sampled.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -27,7 +28,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* the number of frames, or the negative reason why there are none */
+  int answer; /* if `tells_nothing`: what AsyncGetCallTrace() returns as frames, a negative reason */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -37,8 +38,8 @@ static struct {
 } behaviour;
 
 static __thread bool is_thread_of_jvm;
-static unsigned asked;  /* the number of calls for a stack */
-static unsigned nested; /* the number of calls for a stack that a thread makes within another such call */
+static unsigned asked;  /* the number of calls of AsyncGetCallTrace() */
+static unsigned nested; /* the number of these calls that a thread made inside of another one */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -55,7 +56,7 @@ struct trace {
   struct frame *frame;
 };
 
-static void *methods[2] = {&methods[0], &methods[1]}; /* NULL: the class was unloaded */
+static void *methods[2] = {&methods[0], &methods[1]}; /* the classes of two methods; NULL if unloaded */
 
 static jmethodID id_of(uintptr_t method) {
   return behaviour.has_numbers_for_ids ? (jmethodID)(method + 1) : (jmethodID)(void *)&methods[method];
@@ -145,8 +146,8 @@ static jvmtiError JNICALL version_number(jvmtiEnv *env, jint *version) {
   return JVMTI_ERROR_NONE;
 }
 
-/* Returns the class of a method. Fails the test if the class was unloaded and ids are addresses: a JDK before 18 may
- * then follow a stale pointer, so the library must read the id itself before it calls this function. */
+/* Returns the class of a method. The test fails if the class was unloaded and ids are addresses: a JDK before 18 might
+ * then follow a stale pointer. The library must therefore read the memory at the id before it calls this function. */
 static jvmtiError JNICALL declaring_class(jvmtiEnv *env, jmethodID id, jclass *class) {
   (void)env;
   *class = *method_of(id);
@@ -202,7 +203,7 @@ static JNIEnv thread_of_jvm = &thread_functions;
 
 static jint JNICALL get_env(JavaVM *vm, void **env, jint version) {
   (void)vm;
-  allocate_in_jvm(); /* the loader allocates at a thread's first access to TLS */
+  allocate_in_jvm(); /* simulates the loader, which allocates at a thread's first access to thread-local variables */
   if (version == JVMTI_VERSION_1_2) {
     *env = &tools;
     return behaviour.has_no_tools ? JNI_EVERSION : JNI_OK;
@@ -221,7 +222,7 @@ static NOINLINE void *keeper(size_t size) {
   return object;
 }
 
-/* Copies the frames of the newest site of keeper(). */
+/* Copies the frames of the newest call site whose innermost frame is keeper(), and returns their number. */
 static int newest_stack(uint64_t *frames) {
   for (uint32_t site = self().call_sites; site > 0; site--) {
     int count = mallometer_site_stack(site - 1, frames, 640);
@@ -295,11 +296,11 @@ static void nobody_asks_while_being_answered(void) {
 static void no_answer_is_counted(void) {
   attach();
   behaviour.tells_nothing = true;
-  behaviour.answer = -3; /* the thread runs no Java code */
+  behaviour.answer = -3; /* reason: the thread runs no Java code */
   uint64_t before = self().samples_without_java;
   free(keeper(100));
   CHECK_EQUAL(self().samples_without_java, before);
-  behaviour.answer = -5; /* the thread runs Java code, in a state that cannot be followed */
+  behaviour.answer = -5; /* reason: the thread runs Java code, but the JVM cannot walk its stack */
   free(keeper(100));
   CHECK(self().samples_without_java > before);
   CHECK(!has_java_frames());
@@ -325,7 +326,8 @@ static NOINLINE void allocate_many(int round) {
   allocate_from(first[round], last[round]);
 }
 
-/* Fills the table of stacks. Stacks that are in it can still be sampled; others are counted as samples without site. */
+/* Fills the table of stacks. Samples of stacks in the table are still recorded. Samples of other stacks are counted in
+ * samples_without_site. */
 static void a_full_table_is_counted(void) {
   attach();
   uint64_t before = 0;
@@ -334,7 +336,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* sites of the test and of the JVM itself */
+  CHECK(before > 0 && before < 100); /* allocate_many(0) has 16,384 stacks; test and JVM have some more */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -345,8 +347,8 @@ static int newest_java_frames(void) {
   return java;
 }
 
-/* Takes samples of deep Java stacks. A stack with exactly as many frames as the limit is not cut; deeper ones are, and
- * are counted. */
+/* Samples deep Java stacks. A stack of 512 frames is complete. A deeper one is cut to 512 frames and counted in
+ * samples_truncated. */
 static void deep_java_stacks_are_cut_and_counted(void) {
   attach();
   behaviour.deeper = 510;
@@ -365,8 +367,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* Allocates on the stack of a coroutine. The JVM must not be called there, however much room there is, because this is
- * not the stack of a Java thread. */
+/* Allocates on the stack of a coroutine. The library must not ask the JVM for a stack there, even if there is enough
+ * room, because this is not the stack of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -385,7 +387,7 @@ static void nobody_asks_on_other_stacks(void) {
   CHECK(has_java_frames());
 }
 
-static size_t room; /* the bytes to leave free on the stack */
+static size_t room; /* the bytes that allocate_with_room() leaves free on its thread's stack */
 static bool walks_native, walks_java;
 
 static void *allocate_with_room(void *unused) {
@@ -415,8 +417,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates near the end of a thread's stack. The JVM must not be called there: its own guard pages begin some KiB
- * before the end that the C library knows. */
+/* Allocates near the end of a thread's stack. The library must not ask the JVM for a stack there: the JVM's guard pages
+ * begin some KiB before the end that the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -485,12 +487,12 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Ends the JVM while a thread is calling it. The end must wait for that thread, because HotSpot never returns to a
- * thread that calls it after its end. */
+/* Ends the JVM while a thread asks it for a stack. The library must delay the end until the JVM has answered, because
+ * HotSpot never returns from a call that is made after its end. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
+  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -514,7 +516,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* the thread `asking` is a thread of the JVM */
+  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

@@ -1,5 +1,5 @@
-/* Makes an error that memcheck must report, by the argument: `write` writes after the end of an object, `lost` loses an
- * object, `twice` frees an object twice. */
+/* Makes the error that the argument names, which memcheck must report: `write` writes behind the end of an object,
+ * `lost` loses an object, `twice` frees an object twice. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * Checks that malloc leaves the floating-point environment unchanged: no exception has happened after it, a program in
- * which every exception traps continues, and the rounding mode is kept. The sampler computes with doubles; it samples
- * some of the allocations here: the first ones of a call path, many of one path, large ones, and the first ones of a
- * thread.
+ * Checks that malloc leaves the floating-point environment unchanged although the sampler computes with doubles. malloc
+ * must not set an exception flag, must not trap in a program that lets every exception trap, and must keep the rounding
+ * mode. The sampler samples some of the allocations below: the first ones of a call path, many of one path, large ones,
+ * and the first ones of a thread.
  */
 #include <fenv.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void *in_thread(void *unused) {
   CHECK_EQUAL(fetestexcept(FE_ALL_EXCEPT), 0);
 
   if (feenableexcept(FE_ALL_EXCEPT) != -1) {
-    allocate(); /* an exception would end the program by SIGFPE */
+    allocate(); /* a floating-point exception here would end the program by SIGFPE */
     CHECK_EQUAL(fegetexcept(), FE_ALL_EXCEPT);
     CHECK(fedisableexcept(FE_ALL_EXCEPT) != -1);
   } else {

@@ -1,7 +1,7 @@
 /*
- * Resizes and frees, through the hook, objects that the hook has not seen: they were allocated by calling the address
- * of the C library's own malloc. In header mode they have no header, which the hook recognizes. In both modes the
- * program works and contents are kept. In header mode, the hook does not count the frees of these objects.
+ * Resizes and frees objects whose allocation mallometer has not seen, because the program called the C library's malloc
+ * directly. The program must work, and contents must be kept. With MALLOMETER_ACCOUNTING=header, mallometer must
+ * recognize that these objects have no header, and must not count their frees.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -54,9 +54,9 @@ int main(void) {
     CHECK_EQUAL(mallometer_allocations(&d), 0);
     CHECK_EQUAL(d.frees, 0);
   } else {
-    CHECK(d.frees > mallometer_allocations(&d)); /* with usable sizes, frees of unseen objects count, too */
+    CHECK(d.frees > mallometer_allocations(&d)); /* without headers, frees of unseen objects count, too */
   }
-  /* Objects from the hook are counted as before. */
+  /* Objects that the library has seen are counted as before. */
   start = snapshot();
   resized_and_freed(malloc(100), 100);
   d = difference(start, snapshot());

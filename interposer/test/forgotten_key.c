@@ -1,7 +1,7 @@
 /*
- * Uses thread keys that the program has not created: number 0, and all numbers. Setting such a key fails, reading it
- * returns NULL, and the thread ends normally. If the number happens to be that of the hook's key, setting it succeeds,
- * but the hook does not take the program's value for its own.
+ * Uses thread keys (pthread_key_t) that the program has not created: number 0, and then all numbers. Setting such a key
+ * fails, reading it returns NULL, and the thread ends normally. Only the key that the library has created can be set.
+ * The library must not mistake the program's value of this key for its own.
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -17,7 +17,7 @@ static int set;
 
 static void *use_forgotten(void *unused) {
   char object[64];
-  free(malloc(10)); /* the thread has a block from here on */
+  free(malloc(10)); /* makes the library set the value of its own key */
   CHECK(!pthread_getspecific(forgotten));
   CHECK_EQUAL(pthread_setspecific(forgotten, object), EINVAL);
   return unused;
@@ -42,7 +42,7 @@ int main(void) {
   bool loader_has_one = strverscmp(gnu_get_libc_version(), "2.34") < 0;
   for (int i = 0; i < 3 && !loader_has_one; i++) {
     run(use_every_key);
-    CHECK_EQUAL(set, i + 1); /* in each thread, only the key of the malloc hook exists */
+    CHECK_EQUAL(set, i + 1); /* each of the i + 1 threads could set one key, the library's */
     CHECK_EQUAL(snapshot().threads, 1);
   }
   pthread_key_t first;

@@ -1,6 +1,6 @@
 /*
  * Forks in a process whose threads allocate. The child allocates, starts threads, forks again and executes programs.
- * Its counters continue those of the parent, because its memory is a copy.
+ * The child's counters begin with the values of the parent's, because its memory is a copy.
  */
 #include <pthread.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void child(void) {
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 1000; i++) free(malloc(64));
   struct mallometer_counters d = difference(start, snapshot());
-  CHECK_EQUAL(mallometer_allocations(&d), 1000); /* the child has no other thread */
+  CHECK_EQUAL(mallometer_allocations(&d), 1000); /* only this thread allocates in the child */
   CHECK_EQUAL(d.frees, 1000);
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, allocate_once, NULL), 0);

@@ -1,7 +1,8 @@
 /*
- * A malloc without memory of its own: it passes calls on to the next malloc, which it looks up once. It is compiled
- * into a preloaded library and into an executable. With SOME, it has only malloc and free. With MARKED, each object
- * begins with a mark, as checkers of memory have it, so that a call that arrives twice or not at all is noticed.
+ * An interposer of malloc without memory of its own: it passes calls on to the next malloc in the loader's order, which
+ * it looks up once. It is compiled into a preloaded library and into an executable. With SOME, it defines only malloc
+ * and free. With MARKED, it puts a mark before each object, as memory checkers do. The marks show if one call reaches
+ * this code twice or not at all.
  */
 #include <dlfcn.h>
 #include <stdint.h>

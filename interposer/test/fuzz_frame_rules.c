@@ -1,7 +1,8 @@
 /*
- * Reads damaged unwind information, because the library reads that of every loaded object. Each look-up must yield a
- * rule or none, and must not read outside of the object: the C library's own tables are copied into memory of exactly
- * their size, and bytes are changed at random. Built with sanitizers. The first argument is the number of rounds.
+ * Reads damaged unwind tables, because the library reads the tables of every loaded object, which may be damaged. The
+ * test copies the C library's tables into memory of exactly their size, and changes bytes at random. A look-up may or
+ * may not find a rule, but must not read outside of the copy, which sanitizers check. The first argument is the number
+ * of rounds.
  */
 #include <link.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 
 static struct loaded_object original;
 
-/* Finds the C library's segment with the unwind tables. The tables refer to each other by distances, so a copy of the
- * segment can be read like the original. */
+/* Finds the C library's segment with the unwind tables. The tables refer to each other by relative addresses, so a copy
+ * of the whole segment is as valid as the original. */
 static int find_c_library(struct dl_phdr_info *info, size_t size, void *unused) {
   (void)size, (void)unused;
   if (!strstr(info->dlpi_name, "libc.so")) return 0;
@@ -39,8 +40,8 @@ static uint64_t random_below(uint64_t end) {
   return state % end;
 }
 
-/* Returns a random address in a random function of the table. The table stores the distance of each function from the
- * table, so in a copy the functions seem to lie as far from the copy. */
+/* Returns a random address in a random function of the table. The table stores functions' addresses relative to itself.
+ * In a copy, the functions therefore seem to lie at the same distance from the copy. */
 static uintptr_t some_function(const struct loaded_object *object) {
   uint32_t count;
   memcpy(&count, object->unwind_table + 8, sizeof count);
@@ -52,8 +53,8 @@ static uintptr_t some_function(const struct loaded_object *object) {
 }
 
 /*
- * Reads a table of one function with information that random changes are unlikely to produce: factors so large that
- * their products with operands, distances or sums overflow. The function is never called.
+ * Reads tables of one function, which is never called, with values that random changes are unlikely to produce: factors
+ * so large that products with operands, distances or sums overflow.
  */
 static void large_factors(void) {
 #define ULEB_MAX 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
@@ -73,7 +74,7 @@ static void large_factors(void) {
     for (size_t program = 0; program < sizeof programs / sizeof *programs; program++) {
       uint8_t *memory = calloc(1, 200), *at = memory;
       if (!memory) exit(1);
-      /* The .eh_frame_hdr: the version and three encodings, the address of .eh_frame, the number of entries, and the
+      /* Writes .eh_frame_hdr: the version and three encodings, the address of .eh_frame, the number of entries, and the
        * only entry. */
       const int32_t header[] = {0x3b031b01, 0, 1, 0, 120};
       memcpy(at, header, sizeof header);
@@ -120,8 +121,8 @@ int main(int argc, char **argv) {
     uint8_t *copy = malloc(size);
     if (!copy) return 1;
     memcpy(copy, (const void *)original.begin, size);
-    /* The first round is undamaged. In later rounds, up to 2,999 bytes of the copy are changed. In one of four rounds
-     * the copy is also cut off. */
+    /* Leaves the copy undamaged in the first round. Changes up to 2,999 bytes in each later round. Also truncates the
+     * copy in every fourth round. */
     size_t kept = round % 4 == 3 ? 16 + random_below(size - 16) : size;
     if (kept < size) {
       uint8_t *shorter = malloc(kept);

@@ -1,4 +1,5 @@
-/* Tests the governor alone, with a clock that the test sets. */
+/* Tests the governor, which halves the sampling rate when samples take more than their target of the time. The test
+ * supplies the times. */
 #include "sample/governor.h"
 
 #include "check.h"
@@ -12,8 +13,8 @@ static struct governor fresh(uint32_t target_ppm) {
   return (struct governor){.target_ppm = target_ppm, .credit_ns = GOVERNOR_FIRST_CREDIT_NS};
 }
 
-/* Charges the governor for a sample that takes `took`, once every `pause`, until `span` has passed. Returns the time
- * afterwards. */
+/* Charges the governor for one sample every `pause` nanoseconds, each of which takes `took`, for `span` nanoseconds
+ * from `now` on. Returns the time at the end. */
 static uint64_t samples(struct governor *governor, uint64_t now, uint64_t span, uint64_t pause, uint64_t took) {
   for (uint64_t end = now + span; now < end; now += pause) governor_spend(governor, now, now + took);
   return now;
@@ -23,7 +24,7 @@ static void spends_its_first_credit_before_it_halves(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = SECOND;
   for (unsigned i = 0; i < 200; i++, now += 10000) governor_spend(&governor, now, now + 10000);
-  CHECK_EQUAL(governor.halvings, 0); /* the first credit of 2 ms, and the credit since then, suffice */
+  CHECK_EQUAL(governor.halvings, 0); /* 2 ms were spent; the first credit is 2 ms */
   for (unsigned i = 0; i < 10; i++, now += 10000) governor_spend(&governor, now, now + 10000);
   CHECK_EQUAL(governor.halvings, 1);
   CHECK_EQUAL(governor.spent_ns, 2100000);
@@ -42,21 +43,21 @@ static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
-/* Spends half of the target while the earlier debt is not yet paid back. */
+/* Makes a debt, and then spends only half of the target. The credit rises but stays below 0. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* a halving may have been due already */
+  CHECK(governor.halvings <= before + 1); /* one halving may have been due from the time before */
   CHECK(governor.credit_ns < 0);
 }
 
 static void doubles_when_credit_is_saved_again(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, SECOND, 10000, 10000);
-  /* The debt of at most 10 ms is paid back in two seconds; then a doubling follows every 20 ms. */
+  /* Pays back the debt of at most 10 ms in about two seconds. Afterwards the sampling rate doubles every 20 ms. */
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
   CHECK(governor.halvings >= GOVERNOR_MOST_HALVINGS - 1);
   now = samples(&governor, now, 2 * SECOND, 10 * MILLISECOND, 1000);
@@ -85,11 +86,12 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1); /* 2 ms are below half of this target */
+  /* With a hundred times the target, the 2 ms that were spent are not too much. */
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
   for (unsigned i = 0; i < 10; i++) burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
-  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096); /* the number of halvings is bounded */
+  CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096); /* 12 halvings at most */
   CHECK(burst_share(&burst, now + 22 * MILLISECOND, PPM) == 1);
   burst_spend(&burst, 10, now + 22 * MILLISECOND);
   CHECK_EQUAL(burst.spent_ns, 10);
@@ -122,7 +124,7 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Updates the account with times that go back, as threads do that update it in another order than that in which they
+/* Charges the governor with times that go back. This happens if two threads charge it in another order than they have
  * read the clock. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);

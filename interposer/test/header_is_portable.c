@@ -1,4 +1,5 @@
-/* Compiles the public headers alone, as C99 and (header_is_portable.cc) as C++17, with all warnings. */
+/* Includes the public headers alone. They must compile without warnings as C99, and in header_is_portable.cc as
+ * C++17. */
 #include "mallometer.h"
 #include "mallometer_optional.h"
 

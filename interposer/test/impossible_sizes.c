@@ -1,8 +1,8 @@
 /*
- * Requests impossible sizes. No function returns less than was requested: sizes near the ends of size_t and ptrdiff_t,
- * for which adding a header or rounding up would overflow, fail in every function with ENOMEM, are counted as failures,
- * and leave the old object of a realloc unchanged. If an allocator itself does not set errno (jemalloc's realloc,
- * mimalloc), errno is not changed; errno_of_failures compares that.
+ * Requests sizes near the ends of size_t and ptrdiff_t, for which adding a header or rounding up would overflow. Each
+ * function must fail with ENOMEM, must count a failure, and must leave the old object of a realloc unchanged. Some
+ * allocators do not set errno (jemalloc's realloc, mimalloc); the library then leaves errno unchanged, too, which
+ * errno_of_failures.c tests.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -20,7 +20,7 @@ static void fails(const char *call, const void *object, int error, size_t size) 
   exit(1);
 }
 
-/* Evaluates the call before errno. */
+/* Evaluates the call, and then passes its result and errno to fails(). */
 #define FAILS(call)                   \
   do {                                \
     errno = 0;                        \
@@ -60,13 +60,13 @@ int main(void) {
     for (size_t less = 4080; less <= 4097; less++) every_function(ends[i] - less, kept);
     every_function(ends[i] - ((size_t)1 << 20), kept);
   }
-  /* Products that overflow, some of them to small numbers. */
+  /* Requests products that overflow, some of them to small numbers. */
   volatile size_t half = SIZE_MAX / 2 + 1;
   size_t big = half;
   bool otherwise = allocator_sets_errno;
   errno = 0;
   CHECK(!below.calloc(big, 2));
-  allocator_sets_errno &= errno == ENOMEM; /* memcheck's calloc does not set it here */
+  allocator_sets_errno &= errno == ENOMEM; /* memcheck's calloc does not set errno here */
   FAILS(calloc(big, 2));
   FAILS(calloc(2, big + 8));
   allocator_sets_errno = otherwise;

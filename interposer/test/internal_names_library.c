@@ -1,4 +1,4 @@
-/* A library whose function frees by the C library's internal name. */
+/* A library with a function that calls the C library's free by its internal name, __libc_free. */
 void __libc_free(void *object);
 
 void library_free(void *object);

@@ -1,4 +1,5 @@
-/* A library that exports nothing, and frees by the C library's internal name when it is loaded. */
+/* A library that exports nothing. When it is loaded, it calls the C library's free by its internal name,
+ * __libc_free. */
 #include <stdlib.h>
 
 void __libc_free(void *object);

@@ -1,15 +1,16 @@
 /*
- * Tests the sums of counters alone. The test interrupts a sum after one of its reads, at different reads in turn, and
- * meanwhile acts as another thread that allocates and frees. Bytes of that thread that were never live at once must not
- * raise the peak, and bytes that were live at once must not be missed.
+ * Tests the peak of live bytes, which the library finds by adding the counters of all threads. The test interrupts an
+ * addition after one of its reads, and meanwhile allocates and frees as another thread would. It repeats this for
+ * different reads. Bytes that were not live at the same time must not raise the peak together, and the peak must
+ * include all bytes that were.
  */
 #include <string.h>
 
 #include "account/totals.h"
 #include "check.h"
 
-/* Replaces counter_read() in totals.c, so that a sum may be interrupted after each read of a counter. After the
- * interruption the sum continues with the value that was read before. */
+/* Replaces counter_read() in totals.c by a function that may call `interruption` after the read. It returns the value
+ * from before the interruption. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -52,7 +53,7 @@ static void start_again(void) {
   peak = 0;
 }
 
-/* Returns the number of reads in which `act` can be interrupted. */
+/* Returns the number of counters that `act` reads. */
 static unsigned reads_of(void (*act)(void)) {
   start_again();
   interruption = NULL;
@@ -61,7 +62,7 @@ static unsigned reads_of(void (*act)(void)) {
   return 1000000 - reads_until_interruption;
 }
 
-/* ---- Bytes that never lived at once ------------------------------------------------------------------- */
+/* ---- Bytes that were never live at the same time ------------------------------------------------------- */
 
 static void churns(void) {
   for (int i = 0; i < MUCH / 8192; i++) {
@@ -72,7 +73,7 @@ static void churns(void) {
 
 static void churns_again(void) {
   churns();
-  reads_until_interruption = 70; /* this interrupts each attempt of the sum */
+  reads_until_interruption = 70; /* interrupts the next attempt to add the counters, too */
 }
 
 static void takes_a_snapshot(void) {
@@ -96,7 +97,7 @@ static void the_peak_is_never_what_was_freed_meanwhile(void (*act)(void), uint64
   }
 }
 
-/* ---- Bytes that lived at once ------------------------------------------------------------------------- */
+/* ---- Bytes that were live at the same time ------------------------------------------------------------- */
 
 static void holds_much(void) { allocates(&blocks[1], MUCH); }
 
@@ -116,8 +117,8 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* Interrupts a thread that sums up. Its figures of the other thread are then outdated, and must not replace newer
- * figures. */
+/* Interrupts a thread that adds the counters. Another thread allocates meanwhile, so the sum is too small. This sum
+ * must not hide the other thread's bytes from the peak that follows. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

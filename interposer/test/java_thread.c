@@ -1,5 +1,5 @@
-/* Tests the library's thread in the JVM, with a JVM that the test supplies: its work, its CPU time, its ends, and a JVM
- * that refuses it. */
+/* Tests the thread that the library attaches to the JVM: its work, its CPU time, its end, and a JVM that refuses to
+ * attach it. The test supplies the JVM's functions. */
 #include "jvm/java_thread.h"
 
 #include <pthread.h>
@@ -56,10 +56,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* the number of wakes that come while the thread works */
+static int wakes_at_work; /* how many of the next calls of work() wake the thread, which is then already working */
 
 static void work(void) {
-  cpu_ns = 1000; /* the CPU time that each thread has used */
+  cpu_ns = 1000; /* the CPU time of this thread from here on */
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
@@ -75,7 +75,7 @@ static void end(void) {
   CHECK_EQUAL(java_thread_footprint(), 0);
 }
 
-/* Wakes the thread while it works and while it rests afterwards. No wake may be lost. */
+/* Wakes the thread while it works, and during the pause afterwards. Each wake must lead to a call of work(). */
 static void works_again_after_each_wake(void) {
   wakes_at_work = 3;
   works = 0;
@@ -83,13 +83,13 @@ static void works_again_after_each_wake(void) {
   java_thread_wake();
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 4; i++) usleep(100);
   CHECK_EQUAL(works, 4);
-  java_thread_wake(); /* the thread rests at this time */
+  java_thread_wake(); /* wakes the thread during its pause */
   for (int i = 0; i < 100000 && __atomic_load_n(&works, __ATOMIC_RELAXED) < 5; i++) usleep(100);
   CHECK_EQUAL(works, 5);
   end();
 }
 
-/* Ends the JVM. The thread ends, and no other one starts afterwards. */
+/* Ends the thread as at the end of the JVM. No other thread may start afterwards. */
 static void closes_for_good(void) {
   java_thread_start(&java, work);
   int before = starts;
@@ -124,7 +124,7 @@ int main(void) {
     java_thread_wake();
     await(1000 * run);
     CHECK_EQUAL(works, run);
-    /* The thread rests for 40 times the CPU time of its work. */
+    /* The thread pauses for 40 times the CPU time of its work. */
     for (int i = 0; i < 100000 && __atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED) != 40 * 1000; i++) usleep(100);
     CHECK_EQUAL(__atomic_load_n(&latest_wait_ns, __ATOMIC_RELAXED), 40 * 1000);
     latest_wait_ns = cpu_ns = 0;

@@ -1,7 +1,7 @@
 /*
- * Tests the parsers of the kernel's texts, with sanitizers: texts on cgroups of both versions as found on machines, the
- * same texts damaged and cut off, and texts on the process. The files are fake: the calls that open, read and close
- * them are replaced.
+ * Tests the parsers of files in /proc and /sys/fs/cgroup, with sanitizers. The test replaces the system calls that
+ * open, read and close these files, and supplies the contents: files of both versions of cgroups as found on machines,
+ * the same files damaged and truncated, and files about the process.
  */
 #include <stdint.h>
 
@@ -55,7 +55,7 @@ static int fake_open(const char *path, int flags) {
   return -1;
 }
 
-/* Returns a piece of any size, as a kernel may. */
+/* Returns a random number of the next bytes, because read(2) may return fewer than requested. */
 static ssize_t fake_read(int file, void *to, size_t capacity) {
   size_t left = files[file].length - files[file].position;
   size_t piece = left < capacity ? left : capacity;
@@ -133,8 +133,8 @@ static void without_shared_memory(void) {
   CHECK_EQUAL(read_memory().file_bytes, 8);
 }
 
-/* Reads files of a container without a cgroup namespace. /proc/self/cgroup has the path on the host, but only the part
- * of the container is mounted. */
+/* Reads files of a container without a cgroup namespace. /proc/self/cgroup names the cgroup by its path on the host,
+ * but only the container's part of the hierarchy is mounted. */
 static void without_a_namespace(void) {
   version_2();
   snprintf(files[2].text, LONGEST,
@@ -145,7 +145,7 @@ static void without_a_namespace(void) {
   CHECK(reading.limit_bytes == UNKNOWN);
 }
 
-/* Reads the list of mounts, in which lines that are longer than any buffer come before the line of the cgroup. */
+/* Reads a list of mounts in which lines of 9,000 bytes, longer than the parser's buffer, precede the cgroup's line. */
 static void among_long_lines(void) {
   version_1();
   char line[200];
@@ -194,7 +194,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* Reads the status of a process with thousands of groups, which has a line that no buffer holds. */
+/* Reads the swapped bytes of a process in 6,000 groups. The line with the groups is longer than the parser's buffer. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);

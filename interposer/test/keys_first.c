@@ -1,6 +1,6 @@
 /*
- * A library that is preloaded so that it starts before the hook. It takes 40 thread keys, more than the 32 whose values
- * the C library stores without allocating, with destructors that allocate, free and set the value again.
+ * A library that is preloaded with mallometer and starts before it. It creates 40 thread keys, whose destructors
+ * allocate, free and set the value again. The C library stores the values of only 32 keys without allocating.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum { KEYS = 40 };
 static pthread_key_t keys[KEYS];
 static __thread int visits;
-/* The test program reads these variables. */
+/* late_key.c reads these variables. */
 int destructor_events;
 int events_before_keys = -1;
 void use_all_keys(void);

@@ -1,7 +1,7 @@
 /*
- * Makes requests above 32 KiB by each function. The counters have exactly these requests: usable sizes, classes, the
- * largest and the huge ones. Failures are counted as failures, a realloc may go from small to large and back, and the
- * peak includes large objects.
+ * Makes requests above 32 KiB. The library must count them exactly, with their bytes, and must know the largest
+ * request, huge requests and failures. Also tests a realloc from a small to a large size and back, and that the peak
+ * includes large objects.
  */
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void failures_are_failures(void) {
   struct mallometer_counters start = snapshot();
   void *object = noted(malloc(50 * KIB), 50 * KIB);
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
-  /* Twice this size overflows a word, and the hook counts doubled sizes. */
+  /* Requests a size whose double overflows a word, because the library computes with doubled sizes. */
   too_much += 2;
   CHECK(!malloc(too_much) && !calloc(1, too_much) && !realloc(object, too_much));
   noted_free(object);
@@ -104,7 +104,8 @@ static void failures_are_failures(void) {
   CHECK_EQUAL(d.failed, 6);
 }
 
-/* Allocates large objects without a snapshot while they are live, so that the hook itself must notice the peak. */
+/* Allocates and frees large objects without a snapshot between. The library must notice the peak when they are
+ * allocated. */
 static void the_peak_knows(void) {
   enum { OBJECTS = 100 };
   static void *objects[OBJECTS];

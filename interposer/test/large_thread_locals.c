@@ -1,4 +1,5 @@
-/* Tests the recording in a program whose thread-local variables would fill the stack of the recording's thread. */
+/* Tests the recording in a program with many thread-local variables. They lie in the stack memory of each thread, and
+ * would fill a small stack of the thread that writes the recording. */
 #include <time.h>
 
 #include "check.h"
@@ -8,7 +9,7 @@ static __thread char variables[120000];
 int main(void) {
   USE(variables);
   struct mallometer_recording_status now = {0};
-  nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the first record is written at once */
+  nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the library writes the first record meanwhile */
   CHECK_EQUAL(mallometer_recording(&now), 0);
   CHECK_EQUAL(now.state, MALLOMETER_RECORDING_ON);
   CHECK(remove(now.path) == 0);

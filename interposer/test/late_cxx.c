@@ -1,6 +1,7 @@
 /*
- * A C program, in whose process there is no C++ library, opens a C++ library with RTLD_LOCAL. Each of the library's
- * operators counts once, and operators that fail throw. The first argument is the library's path.
+ * Opens a plugin that is written in C++ with RTLD_LOCAL, in a process without a C++ runtime library. Each operator new
+ * or delete that the plugin calls must count once, and an operator new that fails must throw. The first argument is the
+ * plugin's path.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void find(void *function, void *library, const char *name) {
 
 int main(int argc, char **argv) {
   CHECK(argc == 2);
-  /* This holds for glibc only, because other allocators may be written in C++. */
+  /* Checks that there is no C++ runtime library; other allocators than glibc's may be written in C++ and need one. */
   if (strncmp(self().allocator, "glibc", 5) == 0) CHECK(!dlsym(RTLD_DEFAULT, "__cxa_throw"));
   void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) fprintf(stderr, "%s\n", dlerror());

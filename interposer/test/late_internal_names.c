@@ -1,6 +1,7 @@
 /*
- * Opens a library late that frees objects without regard to their headers. The hook reports that before the library
- * frees any object. The first argument is the path of such a library, the second that of a harmless one.
+ * Opens a plugin that calls __libc_free, which ignores the headers that mallometer has put before objects
+ * (MALLOMETER_ACCOUNTING=header). mallometer must print a warning when the plugin is opened, before it can free an
+ * object. The first argument is the path of such a plugin, the second that of a harmless one.
  */
 #include <dlfcn.h>
 

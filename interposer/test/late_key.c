@@ -1,7 +1,8 @@
 /*
- * Begins after another library has taken many thread keys (keys_first.c), so that the values of the hook's own key need
- * memory, and destructors of other keys run before and after the hook's. Every event of every thread is counted, and no
- * block is lost.
+ * Tests threads in a process in which another library (keys_first.c) has created many thread keys before mallometer
+ * created its own. The C library must then allocate memory for the value of mallometer's key, and destructors of other
+ * keys run before and after mallometer's. All allocations and frees of all threads must be counted, and no thread's
+ * block of counters may be lost.
  */
 #include <pthread.h>
 
@@ -30,14 +31,14 @@ static void run(void *(*body)(void *)) {
 
 int main(void) {
   CHECK(use_all_keys);
-  run(keys_then_hook); /* so that the C library's stacks exist before the count */
+  run(keys_then_hook); /* lets the C library allocate a thread's stack, which later threads reuse, before the count */
   struct mallometer_counters start = snapshot();
   int before = destructor_events;
   uint64_t footprint = self().footprint_bytes;
   for (int i = 0; i < 500; i++) run(i % 2 ? keys_then_hook : hook_then_keys);
   struct mallometer_counters d = difference(start, snapshot());
   uint64_t ours = 500 + (uint64_t)(destructor_events - before);
-  /* The C library allocates the second table of a thread's key values and, sometimes, the thread's table of
+  /* For each thread, the C library allocates a second table for the values of keys and, sometimes, a table of
    * thread-local variables. */
   CHECK(mallometer_allocations(&d) >= ours + 500 && mallometer_allocations(&d) <= ours + 1000);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));

@@ -1,6 +1,7 @@
 /*
- * Opens libraries late: twelve with static TLS at once, for which the loader has a small reserve that the hook must not
- * use up; and one that is opened and closed many times, whose objects outlive it. The arguments are their paths.
+ * Opens twelve libraries with static TLS (thread-local variables at fixed offsets). The loader has a small reserve of
+ * memory for them, which mallometer must not use up. Also opens and closes one library many times, which allocates
+ * objects that remain after it is closed. The arguments are the paths of the libraries.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,7 +30,7 @@ static void *static_tls(void *unused) {
     void *library = open_library(paths[i]);
     int (*library_tls)(int);
     find(&library_tls, library, "library_tls");
-    CHECK_EQUAL(library_tls(i), 0); /* a thread begins with zeros */
+    CHECK_EQUAL(library_tls(i), 0); /* the sum of the library's 32 bytes in this thread, at first 0 */
     CHECK_EQUAL(library_tls(i), 32 * i);
   }
   return unused;
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
   paths = argv + 1;
   CHECK_EQUAL(libraries, 12);
 
-  void *kept = coming_and_going(coming_and_going(NULL)); /* the loader's own tables exist from here on */
+  void *kept = coming_and_going(coming_and_going(NULL)); /* lets the loader allocate its own tables before the count */
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 300; i++) {
     kept = coming_and_going(kept);

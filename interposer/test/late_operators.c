@@ -1,9 +1,9 @@
 /*
- * A C program opens a library that replaces some of the operators new and delete. If the linker has bound the library's
- * calls to its own operators, these serve its calls, and the hook's operators serve the forms that the library does not
- * replace. Otherwise the hook's operators serve all calls. Both must work as long as each form of delete frees what its
- * counterpart allocated. The first argument is the library's path. A second argument says that no calls are bound; then
- * forms may be mixed.
+ * Opens a plugin that defines some forms of the operators new and delete. If the plugin was linked such that it calls
+ * its own operators, mallometer's operators serve the other forms only. Otherwise mallometer's operators serve all
+ * forms. In both cases the plugin works if each form of delete frees objects of the corresponding form of new. The
+ * first argument is the plugin's path. A second argument says that mallometer's operators serve all forms. Then any
+ * form of delete may free objects of any form of new.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * An allocator like those that are built of Heap-Layers (Hoard): aligned_alloc and posix_memalign call memalign by its
- * name; memalign calls malloc by its name and returns an address inside of malloc's object. It never frees memory.
+ * An allocator that resembles Hoard and others built with Heap-Layers. Its aligned_alloc and posix_memalign call the
+ * public memalign. Its memalign calls the public malloc and returns an address inside of malloc's object. It never
+ * frees memory.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@ static size_t used;
 
 void *memalign(size_t alignment, size_t size);
 
-/* Stores the size before the object. */
+/* Stores the size before the object, and returns the object. */
 static void *begin_at(char *object, size_t size) {
   memcpy(object - BEFORE, &size, sizeof size);
   return object;
@@ -41,7 +42,7 @@ size_t malloc_usable_size(void *object) {
 void *calloc(size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-  return malloc(bytes); /* calls malloc by its name; memory is never reused, so it is zero */
+  return malloc(bytes); /* this memory is zero, because memory is never reused */
 }
 
 void *realloc(void *object, size_t size) {

@@ -1,6 +1,8 @@
 /*
- * Tests the observation of whether sampled objects are used. It must not affect the program: objects in page slots
- * behave as others do, and are counted fully when they are allocated and freed. The first argument names the case.
+ * Tests the observation of whether sampled objects are accessed. The library places an observed object in a slot:
+ * memory pages of its own. At the end of each period ("epoch") it reads which of these pages were accessed. The program
+ * must not notice: objects in slots behave as others do, and are counted as others are. The first argument names the
+ * case.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,7 +36,8 @@
 static struct mallometer_object objects[MOST_OBJECTS];
 static size_t page_size;
 
-/* The longest wait for an expected event. The environment variable PATIENCE_SECONDS sets it for emulated machines. */
+/* The longest wait for an expected event, in nanoseconds. The environment variable PATIENCE_SECONDS replaces it, for
+ * emulated machines. */
 static uint64_t patience = 20000 * MILLISECOND;
 
 static uint64_t now_ns(void) {
@@ -59,13 +62,13 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Sets the shortest epoch to `ms`; an epoch still lasts at least ten times the CPU time of a reading. */
+/* Sets the shortest duration of an epoch to `ms`, and to ten times the CPU time of a reading if that is longer. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
 }
 
-/* Waits until an epoch ends that begins after this call and is not void. */
+/* Waits until an epoch that begins after this call ends with a valid reading. */
 static void wait_for_whole_epoch(void) {
   uint64_t valid = observed().epochs - observed().void_epochs;
   for (uint64_t begin = now_ns(); observed().epochs - observed().void_epochs < valid + 2;) {
@@ -79,12 +82,12 @@ static bool has_reason(const char *reason) {
   return reason ? strstr(o.reason, reason) != NULL : o.reason[0] == '\0';
 }
 
-/* Waits until the observation has this reason; with NULL, until it has none. */
+/* Waits until the library reports this reason for not observing; with NULL, until it reports none. */
 static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
-/* Waits for the end of some epochs, void or not. */
+/* Waits until `count` epochs have ended, with a valid reading or without. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
   for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
@@ -106,8 +109,8 @@ static NOINLINE void *one_of_many(size_t size) {
   return object;
 }
 
-/* Empties the kernel's batches of pages: the accessed bit of a page that a processor has first touched lately is not
- * cleared until that processor touches more pages or clears bits itself. */
+/* Empties each processor's batch of new pages in the kernel. As long as a page waits in such a batch, the kernel does
+ * not clear its accessed bit. */
 static void empty_batches(void) {
   cpu_set_t mine;
   void *page = mmap(NULL, page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -126,7 +129,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until `count` objects are in slots, a few in each epoch, and frees the others. */
+/* Allocates until `count` objects are in slots; the library places a few in each epoch. Frees all other objects. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -145,8 +148,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many objects of this size in slots were last accessed before a moment. Sets `in_all` to the number of
- * objects of this size in slots. */
+/* Returns how many objects of `bytes` bytes in slots were last accessed before `moment`. Sets `in_all` to the number of
+ * objects of this size in slots. With 0 bytes, objects of all sizes count. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -258,8 +261,8 @@ static NOINLINE void *by_malloc(size_t size) {
   return object;
 }
 
-/* Checks that each object in a slot has room for its bytes, keeps its contents when it leaves the slot, and counts the
- * same when it is freed as when it was allocated. */
+/* Checks that each object in a slot has room for its bytes, keeps its contents when realloc moves it out of the slot,
+ * and is counted with the same bytes when it is allocated and when it is freed. */
 static void behaves(void *(*allocate)(size_t), size_t size) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -295,7 +298,7 @@ static void objects_behave_as_others(void) {
     behaves(by_malloc, sizes[i]);
     behaves(by_calloc, sizes[i]);
     behaves(by_realloc, sizes[i]);
-    alignment = (size_t)8 << i; /* the alignments are 8 to 512 */
+    alignment = (size_t)8 << i; /* 8 to 512 */
     behaves(by_memalign, sizes[i]);
   }
   alignment = 2048;
@@ -311,7 +314,7 @@ static void objects_behave_as_others(void) {
   }
 }
 
-/* ---- Past the hook ------------------------------------------------------------------------------------- */
+/* ---- Objects in slots that glibc's own functions free or resize ---------------------------------------- */
 
 static void find(void *function, void *library, const char *name) {
   void *address = dlsym(library, name);
@@ -359,11 +362,12 @@ static void freed_past_the_hook(void) {
   CHECK(in_all >= COUNT - retired);
   for (unsigned i = 2; i < COUNT; i += 3) free(slots[i]);
   CHECK_EQUAL(mapped_bytes(), mapped);
-  in_slots(slots, COUNT, 200, by_malloc); /* slots work as before */
+  in_slots(slots, COUNT, 200, by_malloc); /* objects are placed in slots as before */
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
 }
 
-/* Shrinks objects by glibc's own realloc, which unmaps their last pages. No other object may then get the slot. */
+/* Shrinks objects in slots by glibc's own realloc, which unmaps their last pages. The library must not place another
+ * object in such a slot. */
 static void made_smaller_past_the_hook(void) {
   enum { COUNT = 6 };
   const size_t large = 10 * page_size, small = page_size * 5 / 4;
@@ -398,7 +402,8 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* Extends objects by glibc's own realloc. They may then occupy the addresses of a slot that was unmapped. */
+/* Extends objects in slots by glibc's own realloc. If the next slot was unmapped, the object may then extend over its
+ * addresses. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -430,11 +435,11 @@ static void made_larger_past_the_hook(void) {
   }
   CHECK(grown >= 2);
   for (unsigned i = 0; i < COUNT; i++) free(slots[i]);
-  CHECK(mapped_bytes() < 1 << 20); /* the pages are unmapped although no epoch has ended */
+  CHECK(mapped_bytes() < 1 << 20); /* a free unmaps these pages at once, before the epoch ends */
 }
 
-/* Makes more than half of the mappings that the process may have. The program gets all of them, and no object is moved
- * into a slot. */
+/* Makes more than half of the mappings that the process may have. The library must leave the rest to the program, and
+ * place no object in a slot. */
 static void crowded(void) {
   enum { MAPPINGS = 40000 };
   unsigned long most = 0;
@@ -473,14 +478,15 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes so much memory resident that slots may take `bytes`, which is a twentieth of it. If pages are larger, slots may
- * take more. */
+/* Makes memory resident, 20 times `bytes`, because slots may take a twentieth of the resident memory. With pages of
+ * more than 4 KiB, it makes more memory resident. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Allocates until `wanted` slots of several sites are in use, and frees seven of eight objects. */
+/* Allocates at several call sites until `wanted` objects are in slots, and then frees seven of eight. Stores the others
+ * in `stay`, and returns their number. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -506,8 +512,8 @@ static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   return staying;
 }
 
-/* Makes many mappings. The library must then merge the mappings of free slots, so that the program can use them. When
- * the program has fewer mappings again, slots are used again. */
+/* Makes so many mappings that the process nears its limit. The library must then merge the mappings of free slots, to
+ * leave mappings to the program. When the program has unmapped its mappings, objects are placed in slots again. */
 static void merged(void) {
   enum { IN_SLOTS = 800, PAGES = 70000, SPARE = 300 };
   static void *stay[IN_SLOTS];
@@ -555,12 +561,14 @@ static void merged(void) {
 }
 
 static bool is_mapped_singly(size_t size) {
-  size_t *object = memalign(4096, size); /* an object with this alignment gets no slot */
+  size_t *object = memalign(4096, size); /* the library places no object with this alignment in a slot */
   CHECK(object && !is_slot(object));
   return object[-1] & 2;
 }
 
-/* Checks that each large object has a mapping of its own, as without the library. The program frees no large object. */
+/* Checks that glibc maps each large object singly, as without the library. After the first free of such an object,
+ * glibc would allocate the next ones in the heap. The program frees none, and the library's own frees must not have
+ * this effect. */
 static void large_objects_are_mapped_as_before(void) {
   enum { MOST = 2000, LARGE = 150000 };
   unsigned found = 0;
@@ -589,7 +597,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Accessed bits that the program clears, locked memory ---------------------------------------------- */
+/* ---- Epochs with void readings, locked memory ---------------------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];
@@ -613,7 +621,8 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Checks that accesses to a few objects are seen, and that a slot that is used again is zero. */
+/* Checks that the library sees accesses to a few objects, and that an object in a slot that was used before has zeros
+ * if calloc allocates it. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -652,8 +661,8 @@ static void nothing_is_placed(void) {
   CHECK_EQUAL(observed().placed, placed);
 }
 
-/* Locks memory. It stays locked, and no object moves to memory that can be swapped. When it is unlocked, slots work
- * again. */
+/* Locks the process's memory (mlockall), before the observation starts or after. The memory must stay locked, so no
+ * object may move to a slot, whose pages are not locked. After munlockall(), objects are placed in slots again. */
 static void locked(int flags, bool before) {
   void *slots[2];
   epochs_of(20);
@@ -672,8 +681,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* The library's own tables, some 32 MiB, are all that may become resident. The address range of the slots is 20 times
-   * as large. */
+  /* Only the library's own tables may become resident, some 32 MiB, and not the address range of the slots, which is 20
+   * times as large. */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
@@ -682,7 +691,7 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the number of objects in slots whose accesses can be seen. */
+/* Returns the number of objects of `bytes` bytes in slots whose accesses the library can see. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -695,7 +704,7 @@ static void wait_for_seen(uint64_t bytes, unsigned count) {
   }
 }
 
-/* Locks an object. Its accesses are unknown while it is locked. */
+/* Locks the pages of objects in slots (mlock). While an object is locked, the library cannot see its accesses. */
 static void locked_object(void) {
   enum { COUNT = 4, SMALL = 1000 };
   const size_t large_bytes = 10 * page_size, middle = 2 * page_size;
@@ -709,7 +718,7 @@ static void locked_object(void) {
   CHECK_EQUAL(seen_of(SMALL), COUNT);
   CHECK_EQUAL(locked_kib(), 0);
   CHECK_EQUAL(mlock(small[0], SMALL), 0);
-  CHECK_EQUAL(mlock((char *)large[0] + middle, 1), 0); /* a page in the middle */
+  CHECK_EQUAL(mlock((char *)large[0] + middle, 1), 0); /* locks one of the object's pages */
   for (unsigned i = 0; i < 5; i++) {
     ((volatile char *)small[0])[0]++;
     ((volatile char *)large[0])[middle]++;
@@ -730,14 +739,14 @@ static void locked_object(void) {
   CHECK(idle_since(before, SMALL, &in_all) < COUNT);
   for (unsigned i = 0; i < COUNT; i++) {
     free(small[i]);
-    free(large[i]); /* this also frees the locked pages */
+    free(large[i]); /* large[0] still has a locked page */
   }
   CHECK_EQUAL(locked_kib(), 0);
   works();
 }
 
-/* Ignores SIGCHLD, so that ended children cannot be waited for. The library tests the system in child processes, and
- * must learn their results even so. */
+/* Ignores SIGCHLD. The kernel then keeps no exit status of ended children. The library runs tests of the system in
+ * child processes, and must learn their results in another way. */
 static void without_children(void) {
   signal(SIGCHLD, SIG_IGN);
   uint64_t begin = now_ns();
@@ -748,8 +757,8 @@ static void without_children(void) {
   CHECK(waitpid(-1, NULL, __WALL) == -1 && errno == ECHILD);
 }
 
-/* Leaves the program without free descriptors. The library reports that nothing is observed, and observes again
- * later. */
+/* Leaves the program without free descriptors, which the library needs to read accessed bits. The library must state
+ * this reason, and resume the observation when descriptors are free again. */
 static void without_descriptors(void) {
   struct rlimit limit, none = {0, 0};
   void *slots[2];
@@ -812,7 +821,8 @@ static void in_a_child(void) {
 
 /* ---- Sandboxes ----------------------------------------------------------------------------------------- */
 
-/* Installs a filter that makes a system call fail if its third argument is `third`; if that is -1, for any argument. */
+/* Installs a filter that makes the system call `call` fail if its third argument is `third`. If `third` is -1, the call
+ * fails with every argument. */
 static void forbid(unsigned call, unsigned third) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -890,14 +900,14 @@ static void line_of_thread(const char *begin, char line[128]) {
   CHECK(found);
 }
 
-/* Returns how many times the library's thread has gone to sleep. */
+/* Returns the number of times that the library's thread has gone to sleep. */
 static long sleeps_of_thread(void) {
   char line[128];
   line_of_thread("voluntary_ctxt_switches:", line);
   return atol(strchr(line, ':') + 1);
 }
 
-/* Waits until the library's thread rests: it sleeps and does not wake up. */
+/* Waits until the library's thread sleeps for 100 ms without waking up. */
 static void wait_for_rest(void) {
   char line[128];
   long before;
@@ -940,7 +950,8 @@ static void nothing_happens(void) {
   CHECK_EQUAL(sleeps_of_thread(), sleeps);
 }
 
-/* Stops observation and starts it again. Observation resumes for the next user; accesses in between are unknown. */
+/* Starts the observation twice, as for two users. It must continue after one stop, rest after the second, and resume at
+ * the next start. Accesses while it rests are unknown. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -951,7 +962,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* another user has not stopped, so observation continues */
+  wait_for_whole_epoch(); /* one of two starts has no stop yet, so the observation continues */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -978,8 +989,8 @@ static void rests_when_nobody_wants_to_know(void) {
   CHECK(idle_frees().seen_idle > before.seen_idle);
 }
 
-/* Starts observation when no thread can be started, as may happen in a container. Observation can be started again
- * later. */
+/* Starts the observation while no thread can be created, as may happen in a container. The start fails. A later start
+ * must succeed. */
 static void a_start_that_fails_can_be_tried_again(void) {
   struct rlimit before, none;
   CHECK_EQUAL(getrlimit(RLIMIT_AS, &before), 0);
@@ -999,7 +1010,7 @@ static void a_start_that_fails_can_be_tried_again(void) {
 
 /* ---- Estimates and bounds ------------------------------------------------------------------------------ */
 
-/* Allocates on a stack of this depth, so that each depth is a call site of its own. */
+/* Allocates after `depth` recursive calls, so that each depth is a call site of its own. */
 static NOINLINE void *at_depth(unsigned depth, size_t size) {
   void *object = depth == 0 ? malloc(size) : at_depth(depth - 1, size);
   USE(object);
@@ -1007,8 +1018,8 @@ static NOINLINE void *at_depth(unsigned depth, size_t size) {
 }
 
 /*
- * Returns the number of live objects of some sizes, estimated from the objects in slots alone. Adds the variance of the
- * estimate to `variance`.
+ * Returns an estimate of the number of live objects of `least_bytes` to `most_bytes`, from the objects in slots alone.
+ * Adds the variance of the estimate to `variance`.
  */
 static double estimated(uint64_t least_bytes, uint64_t most_bytes, double *variance) {
   double estimate = 0;
@@ -1045,9 +1056,9 @@ static void keep_nothing(void) {
   }
 }
 
-/* Compares estimates with the truth, for sites of different frequency. Half of the sites keep all objects, the others
- * free half of theirs in each round. The standard error of one estimate is about 16 % of the truth, and that of the sum
- * of three is about 10 %. */
+/* Compares three estimates of live objects with their true number. The call sites allocate at different rates. Half of
+ * the sites keep all objects, and the others free half of theirs in each round. The standard error of one estimate is
+ * about 16 % of the true number, and that of the sum of the three estimates is about 10 %. */
 static void estimates_have_no_bias(void) {
   double truth = 0, estimate = 0, variance = 0;
   resident_for_slots_of(1 << 20);
@@ -1055,7 +1066,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* sites get slots from the second run on */
+    if (run > 0) { /* in the first run, objects of new sites are not placed in slots yet */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1067,10 +1078,11 @@ static void estimates_have_no_bias(void) {
   CHECK(estimate > truth * 0.6 && estimate < truth * 1.4);
 }
 
-/* Keeps more and more objects. Slots take at most 1 MiB, and late call sites still get slots. */
+/* Allocates without freeing. The slots must take at most 1 MiB, and an object of a new call site must still be placed
+ * in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* a site has at least one object, on a page of its own */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* so few that one slot of a page for each site fits */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1091,8 +1103,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* Keeps all objects of a site for a hundred epochs. The site might get four more slots in each epoch, but gets fewer
- * and fewer. */
+/* Allocates at one call site for a hundred epochs without freeing. The library could place four more objects in slots
+ * in each epoch, but must place fewer the more the site already has. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1117,9 +1129,10 @@ static unsigned in_slots_of(unsigned sites, size_t size) {
   return found;
 }
 
-/* Allocates objects of sites that allocate only once. They get no slots, even if many are sampled. */
+/* Allocates at call sites that allocate in one epoch only. Their objects must not be placed in slots, even if many are
+ * sampled. */
 static void who_comes_once_gets_no_slot(void) {
-  epochs_of(100); /* long enough for a round even on a busy machine */
+  epochs_of(100); /* long enough for all allocations of a round, even on a busy machine */
   start();
   unsigned placed[2];
   for (unsigned round = 0; round < 2; round++) {
@@ -1128,7 +1141,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* sites of one round have no slots */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only of the 50 sites that allocate in both rounds */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */
@@ -1186,7 +1199,7 @@ static NOINLINE void allocate_in(struct held *held, uint64_t *state, unsigned de
   fill(held);
 }
 
-/* Reallocates an object, and checks that it has the contents that were written before. */
+/* Reallocates an object to a random size, and checks that it keeps its contents. */
 static NOINLINE void reallocate_in(struct held *held, uint64_t *state) {
   unsigned char mark = (unsigned char)((uintptr_t)held->object >> 4 ^ held->size);
   size_t size = any_size(state);
@@ -1238,7 +1251,7 @@ static void *read_all_the_time(void *unused) {
   return unused;
 }
 
-/* Maps many pages, or unmaps them. */
+/* Maps 1,000 pages as that many mappings, or unmaps them. */
 static void map_much(bool much) {
   enum { PAGES = 1000 };
   static char *pages;
@@ -1247,7 +1260,8 @@ static void map_much(bool much) {
   for (unsigned i = 0; much && i < PAGES; i += 2) mprotect(pages + i * page_size, page_size, PROT_READ);
 }
 
-/* Runs for this many seconds, and on a busy machine until enough objects have been in slots. */
+/* Allocates, reads, forks, and stops and starts the observation at the same time, for `seconds`. Continues on a busy
+ * machine until 1,000 objects have been placed in slots. */
 static void everything_at_once(unsigned seconds) {
   enum { LEAST_PLACED = 1000 };
   bool much = false;
@@ -1287,7 +1301,7 @@ static void everything_at_once(unsigned seconds) {
     free_in(&shared[i]);
   }
   for (unsigned class = 0; class < MALLOMETER_SLOT_CLASSES; class ++) held += observed().slots_in_use[class];
-  CHECK(held < 20); /* objects of the C library itself */
+  CHECK(held < 20); /* the C library keeps some objects */
   struct mallometer_counters d = difference(begin, snapshot());
   CHECK(mallometer_live_bytes(&d) >= 0 && mallometer_live_bytes(&d) < 100000);
 }

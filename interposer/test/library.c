@@ -1,6 +1,7 @@
 /*
- * A library that tests open and close. It allocates when it is loaded, on request and when it is unloaded. It has 32
- * bytes of static TLS, of which the loader has little left for libraries that are loaded late.
+ * A library that test programs open and close. It allocates when it is opened, on request, and when it is closed. It
+ * has 32 bytes of static TLS (thread-local variables at fixed offsets), for which the loader has little memory in
+ * reserve.
  */
 #include <stdlib.h>
 #include <string.h>

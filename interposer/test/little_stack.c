@@ -1,8 +1,9 @@
 /*
- * Measures the stack that the hook takes. A coroutine on 2,560 bytes, a handler on the smallest alternate stack, and a
- * recursion to the end of its thread's stack allocate as without the library; below each of these stacks is a page
- * without access. Their samples have no stack, which is counted. The hook takes at most 512 bytes of stack more than
- * the allocator does. With enough room, samples have a stack. The first argument names the case.
+ * Measures the stack memory that the library's malloc uses: at most 512 bytes more than the allocator. A coroutine on
+ * 2,560 bytes, a handler on the smallest alternate stack, and a recursion to the end of its thread's stack must be able
+ * to allocate. An inaccessible page below each of these stacks catches an overflow. So near the end of its stack, a
+ * sampled thread's call stack is not recorded, and the sample is counted in samples_without_stack. The first argument
+ * names the case.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -25,9 +26,9 @@
 #define NOINLINE __attribute__((noinline, noclone))
 enum { PAGE = 4096, FILLING = 0x5a, MORE = 512, OF_COROUTINE = 2560, MOST = 128 * 1024 };
 
-/* ---- Allocations on the stack -------------------------------------------------------------------------- */
+/* ---- The functions to measure -------------------------------------------------------------------------- */
 
-/* The functions to call: the hook's, or those of the C library that the hook calls. */
+/* The functions to call: the library's (`hook`), or those of the C library that the library calls (`plain`). */
 struct functions {
   void *(*malloc)(size_t);
   void *(*calloc)(size_t, size_t);
@@ -46,8 +47,8 @@ static void *function(const char *name) {
   return found;
 }
 
-/* Finds the functions of the C library by their internal names, which nobody interposes. The program must not refer to
- * these names: the library would then refuse header mode. */
+/* Finds the C library's functions by their internal names, which no library interposes. It uses dlsym(), because the
+ * library refuses MALLOMETER_ACCOUNTING=header in a program that links these names. */
 static void find_plain_functions(void) {
   *(void **)&plain.malloc = function("__libc_malloc");
   *(void **)&plain.calloc = function("__libc_calloc");
@@ -68,13 +69,13 @@ static NOINLINE void by_free(void) {
   object = NULL;
 }
 
-/* The sizes to allocate: a small one, two of the slow path, and one that is huge with MALLOMETER_HUGE=100k. */
+/* The sizes to allocate. The test runs with MALLOMETER_HUGE=100k, so the last one is a huge request. */
 static const size_t sizes[] = {24, 1000, 40000, 150000};
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign};
 enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = sizeof ways / sizeof *ways };
 
-/* Makes the C library keep objects of the third and fourth size in the heap. Otherwise it would map and unmap them each
- * time. */
+/* Makes the C library allocate even the largest sizes from the heap. Otherwise it would map and unmap these objects
+ * each time. */
 static void keep_all_in_the_heap(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -93,7 +94,7 @@ static NOINLINE void allocate_and_free(void) {
 
 /* ---- Stacks -------------------------------------------------------------------------------------------- */
 
-/* Returns a stack with a page without access below it. */
+/* Returns memory for a stack, above an inaccessible page. */
 static char *new_stack(size_t size) {
   char *stack = mmap(NULL, PAGE + MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED && size <= MOST);
@@ -117,8 +118,7 @@ static void run_on(char *stack, size_t size, void (*act)(void)) {
   CHECK_EQUAL(swapcontext(&here, &there), 0);
 }
 
-/* Returns the bytes of stack that `act` takes. The first call is not measured, because the loader may have to look up
- * functions. */
+/* Returns the bytes of stack that `act` uses. */
 static size_t taken_by(const struct functions *functions, void (*act)(void)) {
   char *stack = new_stack(MOST);
   used = functions;
@@ -205,8 +205,8 @@ static char *use_alternate_stack(size_t size) {
   return stack;
 }
 
-/* Allocates in handlers on alternate stacks. On processors with many registers, the kernel's part of such a stack
- * exceeds MINSIGSTKSZ. */
+/* Allocates in handlers on alternate stacks of the least sufficient size. On processors with many registers, the kernel
+ * alone needs more than MINSIGSTKSZ there. */
 static void handlers_run(void) {
   struct sigaction action = {.sa_handler = allocating_handler, .sa_flags = SA_ONSTACK};
   CHECK_EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -226,11 +226,11 @@ static void handlers_run(void) {
   CHECK_EQUAL(handled, 21);
 }
 
-static char *end_of_thread; /* the lowest byte of its stack */
+static char *end_of_thread; /* the lowest byte of the thread's stack */
 static size_t least_left;
 
-/* Allocates and frees at ever deeper levels of recursion, up to near the stack's end. Returns how many times it did
- * so. */
+/* Allocates and frees at each level of a recursion, until `least_left` bytes are left on the stack. Returns the number
+ * of levels. */
 static NOINLINE unsigned recur(void) {
   volatile char frame[48];
   frame[0] = 1;
@@ -256,7 +256,7 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* Samples in the last few KiB have no stack. */
+  /* Only samples in the last few KiB have no call stack. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }
@@ -274,7 +274,8 @@ static void small_threads_run(void) { threads_come_to_their_end((size_t)sysconf(
 
 static void recursions_run(void) { threads_come_to_their_end(MOST); }
 
-/* Recurs in the process's first thread, whose stack the kernel lets grow up to MOST bytes. */
+/* Recurs in the first thread of a process, whose stack the kernel lets grow up to MOST bytes. Executes the program
+ * anew first, because this limit applies to new programs. */
 static void first_thread_runs(char **arguments) {
   const struct rlimit limit = {MOST, MOST};
   if (arguments[2]) {

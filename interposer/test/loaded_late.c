@@ -1,5 +1,5 @@
-/* Loads the library by dlopen into a process in which it was not preloaded. It counts nothing, reports that, and does
- * no harm. */
+/* Opens the library by dlopen() in a process in which it was not preloaded. The library counts nothing, states this in
+ * its report, and leaves the program undisturbed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>

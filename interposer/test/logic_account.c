@@ -1,6 +1,7 @@
 /*
- * Tests the account on the test platform (platform/given.h): its sums when memory is refused, when the table of blocks
- * is full, and when another thread or a signal handler acts at every point where one can.
+ * Tests src/account, which counts allocations in a block of counters for each thread, on the test platform
+ * (platform/given.h). The sums over all blocks must be right without memory for blocks, with a full table of blocks,
+ * and wherever another thread or a signal handler interrupts the code.
  */
 #include <pthread.h>
 
@@ -12,7 +13,7 @@
 
 enum { BYTES = 100 };
 
-/* Makes the calling thread look like one that has had no event. */
+/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its new block. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -39,9 +40,10 @@ static struct mallometer_counters sums(void) {
   return sum;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Without memory ------------------------------------------------------------------------------------ */
 
-/* Allocates in so many threads that two slabs are needed. Whichever slab is refused, no event is lost. */
+/* Allocates in so many threads that the library requests memory for blocks twice (two slabs). One of the requests is
+ * refused. Nevertheless the sums must contain all allocations. */
 static int sums_are_exact_without_the_memory(unsigned request) {
   enum { THREADS = 2 * BLOCKS_IN_SLAB };
   refuse_memory_request(request);
@@ -147,14 +149,15 @@ CASE(threads_answer_until_nobody_asks_any_more) {
   CHECK_EQUAL(answers, 2);
   thread_blocks_request_answer(count_answer);
   thread_blocks_request_answer(NULL);
-  thread_block_answer(first); /* the request was withdrawn, so this calls nothing */
+  thread_block_answer(first); /* does not call count_answer(), because the request was withdrawn */
   struct thread_block *last = as_new_thread();
   CHECK_EQUAL(last->reporting.requests, 0);
   thread_block_answer(last);
   CHECK_EQUAL(answers, 2);
 }
 
-/* Requests an answer from a thread. The next event of the thread, an allocation or a free, leaves the fast path. */
+/* Requests that each thread call a function. The next allocation or free of a thread then leaves the fast path, because
+ * only the slow path makes this call. */
 CASE(a_thread_that_is_asked_leaves_the_fast_path) {
   struct thread_block *block = as_new_thread();
   allocate_in(block, BYTES);
@@ -176,8 +179,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its block. The signal handler allocates and needs the block, too. The handler and
- * the interrupted code get the same block, whichever of them acquires it. */
+/* Interrupts a thread that acquires its block by a signal handler that allocates and needs the block, too. Handler and
+ * interrupted code must get the same block. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -191,7 +194,8 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes the first two free blocks, keeps the second, and frees the first. */
+/* Takes the first two blocks of the list of free blocks, and keeps the second. The end of the thread returns the
+ * first. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -204,12 +208,12 @@ static void another_thread_takes_two_and_keeps_one(void) {
   CHECK(pthread_create(&thread, NULL, takes_two_keeps_one, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* Changes the list of free blocks in another thread at any point, so that its head is the same as before but has
- * another successor (the ABA problem). No block may get two owners. */
+/* Takes a free block while another thread changes the list of free blocks such that its head is the same as before, but
+ * has another successor (the ABA problem). No block may get two owners. */
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
-  thread_blocks_forked(); /* frees all blocks but the last */
+  thread_blocks_forked(); /* returns all blocks to the list except that of the calling thread, the last */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);
   struct thread_block *block = as_new_thread();
   if (!was_interrupted()) return NOT_REACHED;
@@ -236,8 +240,8 @@ static void has_a_small_peak(void) {
   for (unsigned i = 0; i < 10; i++) free_in(own, LITTLE);
 }
 
-/* Lets another thread reach a high peak at any point while this thread reaches a small one. The high peak is missed by
- * at most the stated error. */
+/* Allocates and frees a little in this thread. Meanwhile another thread allocates and frees much. The peak must include
+ * the other thread's bytes, except for the error of the peak that the library states. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -257,8 +261,8 @@ static void another_allocates_and_frees(void) {
   for (unsigned i = 0; i < 100; i++) another_has_its_peak();
 }
 
-/* Interrupts a sum while another thread allocates and frees bytes that never live at once. The sum may count at most
- * one of these objects. */
+/* Lets another thread allocate and free one object after the other while the counters are added. At most one of these
+ * objects is live at a time, so the peak may include at most one. */
 static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
   struct mallometer_counters sum = {0};
   own = as_new_thread();
@@ -274,7 +278,7 @@ static int a_sum_that_is_interrupted_proves_no_peak(unsigned point) {
 
 static struct thread_block *others_of_child;
 
-/* Forks while another thread is at any point of an event. The child does not have that thread. */
+/* Acts as a child that was forked while another thread allocates. The child does not have that thread. */
 static void the_process_forks(void) {
   others_of_child = others;
   current_block = own;
@@ -287,7 +291,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* the rest of the event happens only in the parent */
+  allocate_in(others, MUCH); /* after the interruption, the code below continues as the child */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};
@@ -304,15 +308,15 @@ enum { HUGE = 1 << 28, EVENTS_IN_RING = 64 };
 
 static uint64_t recorded;
 
-/* The size of each request encodes its number. */
+/* Records a huge request whose size is HUGE plus its number. */
 static void record_next(void) { record_request(HUGE + ++recorded, NULL, 0); }
 
 static void others_fill_the_ring(void) {
   for (unsigned i = 0; i < EVENTS_IN_RING; i++) record_next();
 }
 
-/* Fills the ring in other threads while a thread writes or reads it at any point. Overwritten events are missing, and
- * no event mixes two requests. */
+/* Reads the events of huge requests while other threads fill the ring that stores them. Overwritten events may be
+ * missing, but no event may mix the values of two requests. */
 static int events_are_whole_wherever_others_come(unsigned point) {
   static struct mallometer_event events[EVENTS_IN_RING];
   for (unsigned i = 0; i < 10; i++) record_next();
@@ -330,7 +334,8 @@ static int events_are_whole_wherever_others_come(unsigned point) {
 
 static uint32_t watched;
 
-/* Forks while a thread is writing to the ring. The child does not have that thread. */
+/* Acts as a child that was forked while a thread was writing an event. The child does not have that thread, but must be
+ * able to record requests. */
 static void a_child_fills_the_ring(void) {
   static struct mallometer_event events[EVENTS_IN_RING];
   uint64_t total;

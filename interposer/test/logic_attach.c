@@ -1,7 +1,7 @@
 /*
- * Tests attaching on Darwin on the test platform (platform/given.h), from the steps of mallometer_attach() down to the
- * zones. The loader reports none of its objects, as in platform/darwin_loader.c, and the system's functions call fake
- * zones.
+ * Tests mallometer_attach() for macOS on the test platform (platform/given.h). The attach replaces the functions of
+ * malloc zones; the zones here are fake. The test also replaces the loader by one that reports no objects, as
+ * platform/darwin_loader.c does.
  */
 #include <errno.h>
 #include <mach/mach.h>
@@ -70,7 +70,7 @@ bool pages_close_after_change(void *begin, size_t bytes, int before) {
 
 static bool interposed;
 
-/* darwin_start.c calls this function in place of strdup. */
+/* darwin_start.c calls this function in place of strdup, to test whether calls are counted. */
 char *given_strdup(const char *text);
 char *given_strdup(const char *text) {
   if (interposed) calls_have_arrived = true;
@@ -223,7 +223,8 @@ CASE(a_process_that_counts_from_the_start_is_not_attached) {
   CHECK(first.malloc == z_malloc);
 }
 
-/* Attaches after interposed calls have arrived. That is refused, because an attach would count them twice. */
+/* Attaches in a process whose calls of malloc reach the library already, by interposing. The attach must be refused,
+ * because each call would then count twice. */
 CASE(calls_that_are_interposed_after_all_forbid_an_attach) {
   process_starts();
   calls_have_arrived = true;

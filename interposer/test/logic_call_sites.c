@@ -1,6 +1,7 @@
 /*
- * Tests call sites and live samples on the test platform (platform/given.h): without memory for them, when two threads
- * find the same new site, with full tables, by a clock that the test sets, and while the gate to Java closes.
+ * Tests the recording of call sites and live samples on the test platform (platform/given.h): without memory, with full
+ * tables, when two threads sample the same new site, by a clock that the test sets, and when the JVM ends (the gate to
+ * Java closes).
  */
 #include <pthread.h>
 
@@ -22,7 +23,7 @@ static void begin_thread(void) {
   CHECK(thread_block_acquire());
 }
 
-/* Starts call sites, and sampling of every allocation. */
+/* Starts the recording of call sites, and makes every allocation a sample. */
 static void start(void) {
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
   begin_thread();
@@ -45,9 +46,10 @@ static bool deallocate(uintptr_t object) {
 
 static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0); }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Without memory ------------------------------------------------------------------------------------ */
 
-/* Starts call sites when one of their two requests for memory is refused: nothing is recorded until there is memory. */
+/* Starts the recording of call sites while one of its two requests for memory is refused. Nothing may be recorded. A
+ * later start with enough memory must succeed. */
 static int without_memory_nothing_is_recorded_until_there_is_some(unsigned request) {
   begin_thread();
   size_t of_thread = memory_taken();
@@ -76,18 +78,18 @@ static int two_that_start_at_once_reserve_once(unsigned point) {
   interrupt_at(point, another_starts);
   CHECK(!call_sites_start());
   if (!was_interrupted()) return NOT_REACHED;
-  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the second thread has given its memory back */
+  CHECK_EQUAL(memory_taken(), call_sites_footprint()); /* the tables of one of the two threads were freed */
   return REACHED;
 }
 
-/* ---- Cleaners ------------------------------------------------------------------------------------------ */
+/* ---- Cleaners: Java threads that free native memory of unreachable objects after a collection ---------- */
 
 static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
   return call_sites_copy_cleaned(row, 1, collections_now().old);
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a fake handle of the thread, which marks a candidate */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle, so the thread may be a cleaner */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -116,13 +118,13 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.after_first_young == 1 && row.old[0].collection == 0);
   given_monotonic_ns += 3000000000u;
-  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* the collection marks at this time */
-  pauses++;                                       /* the first pause of the next cycle */
+  allocate(CLEANED_CODE, OBJECT_5, CLEANED_SIZE); /* 3 s younger than the other objects */
+  pauses++;                                       /* a collection of the old generation begins */
   CHECK_EQUAL(collections_now().old, 4);
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* a young collection may have found this object unreachable */
+  CHECK(deallocate(OBJECT_3)); /* may be an effect of the young collections above */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -135,7 +137,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(row.old[0].collection == 5 && row.old[0].again == 1 && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(deallocate(OBJECT_5));
   CHECK_EQUAL(copy_cleaned(&row), 1);
-  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 survived no earlier collection */
+  CHECK(row.old[0].at_once == 2 && row.old[0].again == 1); /* OBJECT_5 was too young for collection 4 */
   CHECK(row.old[0].first_bytes == CLEANED_SIZE && row.old[0].again_bytes == CLEANED_SIZE);
   CHECK(row.old[1].collection == 4 && row.old[1].at_once == 1);
   collections_set(NULL);
@@ -149,11 +151,11 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   collections_set(&counters);
   allocate(CLEANED_CODE, OBJECT_1, CLEANED_SIZE);
   allocate(CLEANED_CODE, OBJECT_2, CLEANED_SIZE);
-  given_monotonic_ns += 3000000000u; /* makes the objects older than the marking of the next collection */
+  given_monotonic_ns += 3000000000u; /* the objects are 3 s old when the next collection begins */
   full++;
   become_cleaner();
   CHECK(deallocate(OBJECT_1));
-  thread_sampling(current_block)->cleaner = 2; /* this thread is not a cleaner */
+  thread_sampling(current_block)->cleaner = 2; /* makes this thread an ordinary one */
   CHECK(!is_cleaner_thread() && deallocate(OBJECT_2));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 1 && row.old[0].at_once == 1 && row.old[0].otherwise == 1);
@@ -162,7 +164,7 @@ CASE(frees_by_other_threads_are_told_once_a_cleaner_frees_of_the_site) {
   given_monotonic_ns += 3000000000u;
   full++;
   CHECK_EQUAL(collections_now().old, 5);
-  given_monotonic_ns += 5000000001u; /* a free after 5 s is not attributed to this collection */
+  given_monotonic_ns += 5000000001u; /* the free below comes 5 s after the collection, too late to be its effect */
   CHECK(deallocate(OBJECT_3));
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.old[0].at_once == 0 && row.old[0].otherwise == 1 && row.old[1].at_once == 1);
@@ -221,8 +223,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* Returns the place of an object in the table of live samples, which is 16 bits of a product (live_samples.c): objects
- * with the same place compete. */
+/* Returns the first place of an object in the hash table of live samples (live_samples.c). */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -276,9 +277,9 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   return REACHED;
 }
 
-/* ---- The filter ---------------------------------------------------------------------------------------- */
+/* ---- The filter: a bit for each hash of an address that has live samples ------------------------------- */
 
-/* Returns the object with this number among those that have the same hash. */
+/* Returns object `number` of those whose addresses have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
 
 static bool insert(const void *object) {
@@ -287,7 +288,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* neighbouring places suffice for this many samples of one hash */
+  enum { OBJECTS = 60 }; /* the table holds at most 64 samples with the same first place */
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
@@ -303,8 +304,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* Inserts a sample while the last one of its hash is removed, at any point. Afterwards the hash's bit is set, or the
- * insertion was refused. */
+/* Inserts a sample at each point of the removal of the last sample with the same hash. Afterwards the bit of this hash
+ * is set, or the insertion was refused. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -335,8 +336,7 @@ static int one_comes_and_goes_while_the_first_of_its_hash_comes(unsigned point) 
 
 enum { TIMES = 20000 };
 
-/* Inserts and removes samples. An insertion is refused while another thread is in the middle of a removal, even if that
- * thread is interrupted for long. */
+/* Inserts and removes samples. Repeats an insertion that is refused because another thread is removing a sample. */
 static void *inserts_and_removes(void *number) {
   const void *object = object_of_hash((uintptr_t)number);
   for (unsigned inserted = 0; inserted < TIMES;) {
@@ -363,7 +363,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* Allocates and frees. An allocation that gets no site has no live sample either. */
+/* Allocates and frees. An allocation whose call site finds no room must have no live sample. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -378,7 +378,7 @@ CASE(samples_without_room_for_a_site_are_counted) {
   CHECK_EQUAL(call_sites_totals().without_site, CALLERS - MOST_SITES);
   CHECK_EQUAL(given_announced, CALLERS);
   CHECK_EQUAL(given_announced_free, CALLERS);
-  /* A known stack stays known. */
+  /* A stack that already has a site keeps it. */
   allocate(0x10000, OBJECT, BYTES);
   CHECK(deallocate(OBJECT));
   CHECK_EQUAL(copy_sites(), MOST_SITES);
@@ -400,7 +400,8 @@ static const struct mallometer_site *row_with(uint32_t number) {
 
 static uint32_t site_of_live(uintptr_t object) { return live_sample_find((const void *)object).site; }
 
-/* Samples ever new stacks, like a program with Groovy scripts, each of which is a class. Each new stack finds room. */
+/* Samples new stacks continuously, as in a program that loads classes continuously. Each new stack must find room,
+ * because stale sites are forgotten. */
 CASE(ever_new_stacks_find_room) {
   enum { ROUNDS = 40, CALLERS = MOST_SITES / 4 };
   start();
@@ -429,8 +430,8 @@ CASE(the_stalest_sites_give_way) {
   call_sites_make_room();
   CHECK_EQUAL(call_sites_totals().sites, before - FORGOTTEN);
   copy_sites();
-  /* Sites keep their numbers if they have a live sample, were sampled again, or are not among the stalest. The others
-   * are forgotten. */
+  /* Sites 0 (it has a live sample) and 1 (it was sampled again) must stay. The 4,096 stalest of the others must be
+   * forgotten. */
   for (uint32_t number = 0; number <= ALL; number++) {
     bool stays = number < 2 || number >= 2 + FORGOTTEN;
     CHECK_EQUAL(sites[number].number, stays ? number : number + MOST_SITES);
@@ -501,7 +502,7 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* Samples the stalest site at any point while another thread forgets it. */
+/* Takes a sample of the stalest site. At each point of this sample, another thread may forget the site. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -517,7 +518,7 @@ static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
     uint64_t frame;
     CHECK_EQUAL(call_site_stack(number, &frame, 1), 1);
     CHECK_EQUAL(frame, CALLER);
-    another_forgets_sites(); /* the site stays, because it has a live sample */
+    another_forgets_sites(); /* must not forget this site, because it has a live sample */
   }
   uint32_t number = site_of_live(OBJECT);
   CHECK(deallocate(OBJECT));
@@ -574,13 +575,13 @@ static int a_young_site_is_sampled_while_others_are_forgotten(unsigned point) {
   return REACHED;
 }
 
-/* ---- Threads that sample while sites are forgotten */
+/* ---- Threads that sample while sites are forgotten ----------------------------------------------------- */
 
 enum { SAMPLING = 4, SAMPLES = 60000, HELD = 8 };
 
 static bool all_ended;
 
-/* Samples stacks of new callers and of callers that all threads have. The latest objects stay live. */
+/* Samples allocations of ever new callers, and of 64 callers that all threads share. The latest 8 objects stay live. */
 static void *samples_ever_new_callers(void *number) {
   uintptr_t own = (uintptr_t)number, object = 0x10000000 * own;
   begin_thread();
@@ -622,7 +623,7 @@ CASE(threads_sample_while_sites_are_forgotten) {
   CHECK_EQUAL(live_samples_count(), 0);
   uint32_t count = copy_sites();
   for (uint32_t i = 0; i < count; i++) CHECK_EQUAL(sites[i].allocated.samples, sites[i].freed.samples);
-  /* Stale sites can be forgotten as before, which shows that no site and no node was lost. */
+  /* Checks that stale sites can be forgotten as before. */
   given_monotonic_ns += (uint64_t)20 * SECOND;
   for (uintptr_t i = 0; call_sites_totals().sites < THREE_QUARTERS; i++) allocate_and_free(0x900000000 + 64 * i);
   given_monotonic_ns += (uint64_t)20 * SECOND;
@@ -664,7 +665,7 @@ CASE(an_object_freed_past_us_is_freed_when_its_address_comes_again) {
   CHECK_EQUAL(given_announced_free, 1);
 }
 
-/* ---- Probes -------------------------------------------------------------------------------------------- */
+/* ---- Probes: announcements of samples to other profilers ----------------------------------------------- */
 
 static void take_with(double probability, size_t requested, size_t bytes) {
   struct sample sample = {.block = thread_block_acquire(),
@@ -684,11 +685,11 @@ CASE(a_sample_is_announced_with_the_requested_bytes_that_it_stands_for) {
   CHECK_EQUAL(given_announced_size, 100);
   CHECK_EQUAL(given_announced_weight, 3333);
   CHECK(deallocate(OBJECT));
-  take_with(2.0 / 3, 11, 24); /* the weight is rounded to the nearest whole number */
+  take_with(2.0 / 3, 11, 24); /* 16.5 is rounded to 17 */
   CHECK_EQUAL(given_announced_weight, 17);
 }
 
-/* A request of no bytes is not announced, because profilers would divide by its size. */
+/* Samples a request of 0 bytes. It must not be announced, because profilers would divide by its size. */
 CASE(a_request_of_no_bytes_is_not_announced) {
   start();
   take_with(0.5, 0, 24);
@@ -744,7 +745,8 @@ CASE(what_is_forgotten_is_announced_as_freed) {
 
 /* ---- Stacks and time ----------------------------------------------------------------------------------- */
 
-/* Writes frames like those of code with frame pointers: the caller's frame pointer, then the return address. */
+/* Writes `count` frames to the stack as code with frame pointers does: the caller's frame pointer, then the return
+ * address. Returns the innermost frame pointer. */
 static uintptr_t frames_on_stack(unsigned count) {
   uintptr_t *frame = (uintptr_t *)(void *)(stack + sizeof stack) - 2 * count - 2;
   uintptr_t first = (uintptr_t)frame;
@@ -805,8 +807,8 @@ static void fill_up_to(uint32_t count) {
   while (call_sites_totals().sites < count) allocate_and_free(caller += 64);
 }
 
-/* Samples known stacks while the table of sites fills up. New stacks are then cut to fewer frames. A known stack must
- * keep its frames, because otherwise its call path would get a second site. */
+/* Samples the same stacks while the table of sites fills up. New stacks are then cut to fewer frames. A stack that has
+ * a site must keep its frames, because otherwise its call path would get a second site. */
 CASE(a_stack_stays_with_its_site_when_room_gets_scarce) {
   enum { FIRST = 0x1234, SECOND = 0x2345, THIRD = 0x3456 };
   start();
@@ -839,8 +841,8 @@ static uint64_t birth_at(uint64_t now, uintptr_t object) {
   return rows[0].born_ns;
 }
 
-/* Reads the times of birth of samples by a clock that the test sets. The times have steps of 16.8 ms, and are right for
- * two years. */
+/* Reads the times at which samples were allocated, by a clock that the test sets. These times are multiples of 16.8 ms,
+ * and can be two years after the start. */
 CASE(births_are_told_by_the_given_clock) {
   const uint64_t unit = (uint64_t)1 << 24, year = UINT64_C(31536000000000000);
   start();
@@ -848,10 +850,10 @@ CASE(births_are_told_by_the_given_clock) {
   CHECK_EQUAL(birth_at(unit - 1, OBJECT), 0);
   CHECK_EQUAL(birth_at(unit, OBJECT), unit);
   CHECK_EQUAL(birth_at(2 * year, OBJECT), 2 * year / unit * unit);
-  CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* the clock went back */
+  CHECK_EQUAL(birth_at(5 * unit + 7, OBJECT), 5 * unit); /* sets the clock back */
 }
 
-/* ---- The gate to Java ---------------------------------------------------------------------------------- */
+/* ---- The gate to Java: while it is open, samples have Java frames -------------------------------------- */
 
 enum { JAVA_FRAMES = 3 };
 static const uint64_t java_frames[JAVA_FRAMES] = {JAVA_FRAME | 71, JAVA_FRAME | 72, JAVA_FRAME | 73};
@@ -861,11 +863,11 @@ static void *java_thread(void) { return stack; }
 static int walk_java(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
   (void)thread, (void)caller, (void)capacity;
   memcpy(frames, java_frames, sizeof java_frames);
-  allocate(CALLER, OTHER_OBJECT, BYTES); /* this allocation, during a walk, does not walk a stack */
+  allocate(CALLER, OTHER_OBJECT, BYTES); /* must not walk the stack, because a walk is in progress */
   return JAVA_FRAMES;
 }
 
-/* The frame that note() puts before the frames of Java; 0: none. */
+/* The frame that note() adds before the Java frames; 0 adds none. */
 static uint64_t noted;
 
 static uint64_t note(const struct registers *caller, uint64_t outermost) {
@@ -878,7 +880,7 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Closes the gate at any point of a sample. The sample has all Java frames or none. */
+/* Closes the gate at each point of taking a sample. The sample must have all Java frames or none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);
@@ -912,7 +914,7 @@ CASE(a_call_of_compiled_code_is_noted_before_its_frames) {
   CHECK(memcmp(frames + 2, java_frames, sizeof java_frames) == 0);
 }
 
-/* Native code from the address OF_JVM on is the JVM's. */
+/* Addresses from OF_JVM to 0x6000 are code of the JVM. */
 enum { DEEP_IN_JAVA = 20, OF_JVM = 0x4000, OF_PROGRAM = 0x1234 };
 
 static int walk_deep(void *thread, const struct registers *caller, uint64_t *frames, uint32_t capacity) {
@@ -928,7 +930,7 @@ static uint64_t no_note(const struct registers *caller, uint64_t outermost) {
 
 static const struct java_stacks deep_java = {java_thread, walk_deep, no_note, OF_JVM, 0x6000};
 
-/* Returns the number of frames of the newest site. */
+/* Takes a sample with a new stack. Returns the number of frames of its site. */
 static uint32_t frames_of_new_site(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   java_gate_open(&deep_java);
@@ -939,8 +941,8 @@ static uint32_t frames_of_new_site(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* Fills half of the room with stacks, while every allocation is sampled. From then on, new stacks of the JVM are
- * shortened, because each loaded class brings some. Stacks of the program, which are fewer, stay whole. */
+/* Fills the table of sites to one half and then to three quarters, while every allocation is sampled. New stacks from
+ * the JVM must then be shortened, because each loaded class adds some. Stacks of the program must stay whole. */
 CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   enum { NATIVE = 41, WHOLE = NATIVE + DEEP_IN_JAVA };
   start();
@@ -951,7 +953,7 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   fill_up_to(MOST_SITES / 4 * 3);
   CHECK_EQUAL(frames_of_new_site(OF_JVM + 3), 7);
   CHECK_EQUAL(frames_of_new_site(OF_PROGRAM + 3), WHOLE);
-  /* The stacks stay with their sites. */
+  /* Stacks that have a site keep it. */
   uint32_t count = call_sites_totals().sites;
   java_gate_open(&deep_java);
   for (uintptr_t i = 1; i <= 3; i++) allocate_deep(OF_JVM + i);
@@ -961,8 +963,8 @@ CASE(the_jvm_takes_no_room_of_the_programs_stacks) {
   CHECK_EQUAL(sites[MOST_SITES / 2].allocated.samples, 2);
 }
 
-/* Takes a sample whose samples_all is not set, as at usual sampling intervals. Returns the number of frames of its new
- * site. */
+/* Takes a sample with a new stack as if not every allocation were sampled (samples_all is not set). Returns the number
+ * of frames of its site. */
 static uint32_t frames_at_usual_interval(uintptr_t caller) {
   uint32_t before = call_sites_totals().sites;
   given_frame_pointer = frames_on_stack(40);
@@ -982,8 +984,8 @@ static uint32_t frames_at_usual_interval(uintptr_t caller) {
   return sites[before].frames;
 }
 
-/* Fills the room with stacks of the JVM, as the start of a large program does. They take at most three quarters,
- * because the program itself needs the rest later. */
+/* Fills three quarters of the table of sites. New stacks from the JVM must then be shortened, because the program needs
+ * the rest of the room. */
 CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   enum { WHOLE = 41 + DEEP_IN_JAVA };
   start();
@@ -994,8 +996,8 @@ CASE(the_jvm_leaves_the_last_quarter_to_the_program_at_any_interval) {
   CHECK_EQUAL(frames_at_usual_interval(OF_PROGRAM + 2), WHOLE);
 }
 
-/* Samples the creation of a JNI global reference, which goes through six frames of HotSpot (JDK 17 and 25). The
- * shortened stack still has the library that made the reference. */
+/* Samples an allocation of HotSpot for a JNI global reference. Six frames of HotSpot (JDK 17 and 25) lie between the
+ * allocation and the library that created the reference. The shortened stack must still have this library's frame. */
 CASE(a_library_that_makes_jni_references_is_always_among_the_frames) {
   enum { LIBRARY = 0x7000, OF_HOTSPOT = 6 };
   uint64_t frames[8];

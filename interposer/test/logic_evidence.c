@@ -1,5 +1,6 @@
-/* Tests the evidence about the ages of objects by a clock that the test sets, and which objects get into slots, on the
- * test platform (platform/given.h). */
+/* Tests which sampled objects the library places in slots (memory pages of their own, to observe accesses), and the
+ * evidence that it keeps about the objects of each call site: lifetimes and times between accesses. The test runs on
+ * the test platform (platform/given.h) and sets the clock. */
 #include "account/thread_block.h"
 #include "leak/evidence.h"
 #include "leak/placement.h"
@@ -7,7 +8,7 @@
 #include "sample/call_sites.h"
 
 #define MEBIBYTE ((size_t)1 << 20)
-#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit of slots' times */
+#define BEGIN_NS (UINT64_C(1) << 44) /* a multiple of the unit in which slots store times */
 
 /* The first call site gets the number 0. */
 enum { SITE = 0, SIZE = 100 };
@@ -34,7 +35,7 @@ static void start(void) {
   slots_accept(true);
 }
 
-/* Places an object; returns NULL if it is not placed. */
+/* Samples an object of the call site. Returns the object's address in a slot; NULL if it was not placed in one. */
 static void *place(uint32_t site, double probability) {
   struct sample sample = {.block = current_block,
                           .object = objects_of_allocator,
@@ -47,7 +48,7 @@ static void *place(uint32_t site, double probability) {
   return object != objects_of_allocator ? object : NULL;
 }
 
-/* Makes a site old enough for its objects to be placed. */
+/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots. */
 static void become_old(uint32_t site) {
   CHECK(!place(site, 1));
   for (unsigned i = 0; i < EPOCHS_BEFORE_SLOTS; i++) placement_next_epoch();
@@ -68,7 +69,7 @@ static const struct mallometer_site_evidence *evidence(uint32_t site) {
   return NULL;
 }
 
-/* Checks that all weight is in one bucket. */
+/* Checks that a histogram of durations has `count` entries and all its weight in one bucket. */
 static void check_durations(const struct mallometer_durations *durations, uint32_t bucket, float weight,
                             uint64_t count) {
   CHECK_EQUAL(durations->count, count);
@@ -77,7 +78,8 @@ static void check_durations(const struct mallometer_durations *durations, uint32
 
 /* ---- Ages ---------------------------------------------------------------------------------------------- */
 
-/* Checks the buckets of durations. Their limits are powers of the square root of two, times 1/64 s (15,625,000 ns). */
+/* Checks the buckets of the histogram of durations. Their limits are 1/64 s (15,625,000 ns) times the powers of the
+ * square root of two. */
 CASE(buckets_begin_where_they_should) {
   const uint64_t first = 15625000;
   CHECK_EQUAL(duration_bucket(0), 0);
@@ -92,8 +94,8 @@ CASE(buckets_begin_where_they_should) {
   CHECK_EQUAL(duration_bucket(UINT64_MAX), MALLOMETER_DURATION_BUCKETS - 1);
 }
 
-/* Frees an object 2 s after its birth and 1 s after its latest access. The buckets of 2 s and of 1 s begin at 2^7 and
- * 2^6 times 1/64 s. */
+/* Frees an object 2 s after its allocation and 1 s after its latest access. These durations belong to the buckets that
+ * begin at 2^7 and 2^6 times 1/64 s. */
 CASE(an_object_counts_by_its_age_and_its_idle_time) {
   start();
   become_old(SITE);
@@ -104,7 +106,7 @@ CASE(an_object_counts_by_its_age_and_its_idle_time) {
   CHECK_EQUAL(seen.born << SLOT_TIME_SHIFT, BEGIN_NS);
   evidence_of_gap(&seen, 500000000);
   slot_touched(&seen, (BEGIN_NS + 1000000000) >> SLOT_TIME_SHIFT);
-  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* the time of the access is stored in whole units */
+  given_monotonic_ns = BEGIN_NS + 2 * UINT64_C(1000013824); /* a little more than 2 s, as times are rounded */
   take_out(object);
   const struct mallometer_site_evidence *of_site = evidence(SITE);
   CHECK_EQUAL(of_site->placed, 1);
@@ -133,7 +135,7 @@ CASE(a_clock_that_went_back_makes_no_age) {
   check_durations(&evidence(SITE)->lifetimes, 0, 1, 1);
 }
 
-/* ---- Room ---------------------------------------------------------------------------------------------- */
+/* ---- Limits -------------------------------------------------------------------------------------------- */
 
 static int without_memory_nothing_is_placed(unsigned request) {
   start_sites();
@@ -144,7 +146,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* the object is not placed, because slots are closed */
+  CHECK(!place(SITE, 1)); /* without slots, no object can be placed */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -177,7 +179,8 @@ CASE(a_site_waits_for_its_epochs) {
   CHECK(place(SITE, 1));
 }
 
-/* Sets the limit to 0 bytes, and then to some pages. The unused part of an object's pages counts against the limit. */
+/* Limits the bytes of slots to 0, and then to 20 pages. The part of a slot's pages that its object does not use counts
+ * against the limit. */
 CASE(the_limit_bounds_what_slots_take) {
   start();
   become_old(SITE);
@@ -199,8 +202,8 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Lets two threads meet a new site at once. Its evidence is in one row; the other row, if any, has no placed
- * objects. */
+/* Places an object of a call site without evidence. At each point, another thread does the same. The evidence of both
+ * objects must be in the same row. A second row for the site may exist, but without placed objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);
@@ -230,7 +233,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* A late free of an object of the forgotten site counts for no site. */
+  /* Frees an object of the forgotten site. The free must not count for the later site. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

@@ -1,11 +1,13 @@
 /*
- * Tests Darwin's interposed functions on the test platform (platform/given.h). Each is called as if dyld had redirected
- * a program's call to it, with glibc's malloc in place of libsystem_malloc, and counts once.
+ * Tests the functions that replace those of libsystem_malloc on macOS, on the test platform (platform/given.h). The
+ * test calls each function as if dyld had redirected a program's call. The call must count once. glibc's malloc serves
+ * in place of libsystem_malloc.
  */
 #include <errno.h>
 #include <malloc.h>
 
-/* Replaces two macros of darwin_interposing.c: INTERPOSE makes no pair for dyld, and WEAK makes no function weak. */
+/* Replaces two macros of darwin_interposing.c that exist for macOS only: INTERPOSE, which makes dyld replace
+ * a function, and WEAK, which marks functions that older systems lack. */
 #define INTERPOSE(function) _Static_assert(sizeof &our_##function > 0, #function);
 #define WEAK
 #include "account/thread_block.h"
@@ -18,7 +20,7 @@
 
 bool calls_have_arrived;
 
-/* ---- libsystem_malloc ---------------------------------------------------------------------------------- */
+/* ---- Functions in place of libsystem_malloc's ---------------------------------------------------------- */
 
 static bool fails;
 
@@ -45,7 +47,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* allocates one too few */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one fewer than wanted */
   return wanted - 1;
 }
 
@@ -125,7 +127,8 @@ static void check_sums(uint64_t allocations, uint64_t frees) {
   CHECK_EQUAL(now.frees, frees);
 }
 
-/* Checks that the allocation of an object of `requested` bytes was counted, and that its free is counted. */
+/* Checks that the allocation of an object of `requested` bytes was counted once. Frees the object by `release`, and
+ * checks that the free is counted once. */
 static void check_object(void *object, size_t requested, void (*release)(void *object)) {
   static uint64_t before, allocations, frees;
   struct mallometer_counters now = sums();
@@ -239,7 +242,7 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* Frees sampled objects by each function. Each removes the sample. */
+/* Frees sampled objects by each function. The function must also remove the object's live sample. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

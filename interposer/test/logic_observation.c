@@ -1,6 +1,8 @@
 /*
- * Tests the thread that observes slots, on the test platform (platform/given.h): epochs by a clock that the test sets,
- * accesses that the test chooses, readings that fail, void epochs, rests, and processes without room.
+ * Tests the thread that observes objects in slots (memory pages of their own), on the test platform (platform/given.h).
+ * At the end of each period ("epoch") the thread reads the accessed bits of the slots' pages, and clears them. The test
+ * sets the clock and chooses the accesses. Cases are failed and void readings, stops and restarts, and processes
+ * without room for slots.
  */
 #include <errno.h>
 
@@ -15,7 +17,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define EPOCH (DEFAULT_SHORTEST_EPOCH_MS * UINT64_C(1000000))
-/* The unit of times of slots and of ends of epochs. */
+/* The unit, in nanoseconds, to which the library rounds the times of accesses and of epochs' ends. */
 #define UNIT (UINT64_C(1) << SLOT_TIME_SHIFT)
 #define MEBIBYTE ((uint64_t)1 << 20)
 
@@ -23,12 +25,13 @@ enum { SIZE = 100, OBJECTS = 8, FIRST_CANARY = 1, CANARIES = 8 };
 
 static struct thread_block *block;
 static char stack[65536], objects_of_allocator[64][SIZE];
-static const void *used[OBJECTS]; /* objects that are accessed in every epoch */
-static bool kernel_clears;        /* whether the kernel clears the bits before the end of each epoch */
+static const void *used[OBJECTS]; /* objects that the program accesses in every epoch */
+static bool kernel_clears;        /* simulates a kernel that clears accessed bits itself, which makes epochs void */
 
 /* ---- The process --------------------------------------------------------------------------------------- */
 
-/* Accesses the canaries (leak/scan.h), without which an epoch is void, and the objects that are used in every epoch. */
+/* Accesses the objects of `used`, and the canaries: pages (leak/scan.h) that the library accesses in each epoch. If
+ * they do not read as accessed, the epoch is void. */
 static void uses_of_an_epoch(void) {
   char *canaries = slots_pages_before() + FIRST_CANARY * given_page_bytes;
   if (!kernel_clears) given_use(canaries, CANARIES * given_page_bytes);
@@ -63,7 +66,7 @@ static void check_state(int state, const char *reason) {
   exit(1);
 }
 
-/* Starts the thread, which observes afterwards. */
+/* Starts the observing thread, and waits until it observes. */
 static void start(void) {
   begin();
   CHECK_EQUAL(observation_start(NULL), 0);
@@ -72,7 +75,8 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Allocates an object and writes to its beginning. Returns its address in a slot, or NULL. */
+/* Samples an object. Returns its address in a slot, where it counts as accessed; NULL if it was not placed in a
+ * slot. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -96,13 +100,13 @@ static void deallocate(const void *object) {
   slot_give_back(&left);
 }
 
-/* Makes the site's first sample so old that its objects are moved into slots. */
+/* Takes a first sample of the call site, and lets so many epochs pass that later objects can be placed in slots. */
 static void become_recurring(void) {
   CHECK(!allocate());
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
 }
 
-/* Starts observation. Waits until a site's objects are moved into slots, and returns an object in a slot. */
+/* Starts the observation, and returns an object in a slot. */
 static void *object_in_slot(void) {
   start();
   become_recurring();
@@ -119,7 +123,7 @@ static double placement_of(const void *object) {
   return slot.placement;
 }
 
-/* Returns the row of the only object in a slot. */
+/* Returns the description of the only object in a slot. */
 static struct mallometer_object row(void) {
   struct mallometer_object rows[2];
   CHECK_EQUAL(slots_copy(rows, 2, NULL), 1);
@@ -172,7 +176,8 @@ CASE(epochs_become_shorter_at_once) {
   CHECK(!observation_shorten(1) && !observation_shorten(3600000));
 }
 
-/* Makes readings take longer. Epochs become longer, because observing may take at most a thousandth of the time. */
+/* Makes a reading take 10 ms of CPU time. Epochs must then last 10 s, because readings may take at most a thousandth of
+ * the time. */
 CASE(epochs_are_longer_where_looks_take_longer) {
   start();
   given_reading_ns = SECOND / 100;
@@ -186,8 +191,8 @@ CASE(epochs_are_longer_where_looks_take_longer) {
   CHECK_EQUAL(observation_overhead_ns(), given_cpu_ns);
 }
 
-/* Makes readings take so long that epochs would last more than a minute. Nothing is placed until epochs are shorter
- * again. */
+/* Makes readings take so long that epochs last more than a minute. No object may then be placed in a slot until epochs
+ * are shorter again. */
 CASE(where_epochs_would_last_more_than_a_minute_nothing_is_placed) {
   start();
   become_recurring();
@@ -234,7 +239,8 @@ CASE(an_object_that_is_used_in_every_epoch_does_not) {
   CHECK_EQUAL(evidence().idle_before_free.weight[0], 1);
 }
 
-/* Returns the lowest probability of placement of samples that are all taken in one epoch and freed at once. */
+/* Takes `samples` samples in one epoch, and frees each before the next. Returns the lowest probability with which the
+ * library placed one in a slot. */
 static double least_placement(unsigned samples) {
   double least = 1;
   time_passes(2 * EPOCH);
@@ -243,13 +249,13 @@ static double least_placement(unsigned samples) {
     double placement = object ? placement_of(object) : 1;
     if (placement < least) least = placement;
     if (object) deallocate(object);
-    call_sites_forget(); /* this forgets the samples that are in no slot */
+    call_sites_forget(); /* removes the live samples that are in no slot */
   }
   return least;
 }
 
-/* Keeps objects of a site. Because its samples stay live, the site gets more than the usual four slots in an epoch: as
- * many as it lacks to have 32. */
+/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch: as many as
+ * are missing to 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -288,7 +294,7 @@ CASE(an_object_that_is_used_again_has_a_gap) {
   CHECK_EQUAL(evidence().gaps.weight[duration_bucket(7 * EPOCH)], 1);
 }
 
-/* Ends a void epoch. Objects that read as accessed were accessed; objects that read as idle may have been accessed. */
+/* Makes epochs void. The end of a void epoch still shows which objects were accessed, but not which were idle. */
 CASE(a_void_epoch_is_not_counted) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -319,8 +325,8 @@ static void reads_slots(void) {
   readings_of_slots++;
 }
 
-/* Lets the library read a slot. This does not count as an access to the object, but an earlier access by the program
- * does. */
+/* Lets the library itself read an object in a slot. This must not count as an access. An access by the program in the
+ * same epoch must count. */
 CASE(slots_are_read_by_the_library_after_a_look) {
   void *object = object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -345,7 +351,8 @@ CASE(slots_are_read_by_the_library_after_a_look) {
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
 }
 
-/* Lets the library read slots for so long that the program's accesses might be missed. The epoch is void. */
+/* Lets the library read slots for an eighth of an epoch. The epoch must be void, because an access by the program
+ * meanwhile would be missed. */
 CASE(an_epoch_is_void_if_the_library_reads_slots_for_long) {
   object_to_read = object_in_slot();
   time_passes(3 * EPOCH);
@@ -379,7 +386,7 @@ CASE(a_reading_of_slots_is_taken_back) {
 
 static const void *object_to_replace, *fresh;
 
-/* Replaces the object while the thread observes. */
+/* Frees the object during a reading, and allocates a new one in the same slot. */
 static void another_thread_replaces_the_object(void) {
   uses_of_an_epoch();
   if (fresh) return;
@@ -401,7 +408,7 @@ CASE(a_new_object_is_not_taken_for_the_one_before_in_its_slot) {
   CHECK_EQUAL(described().retired, 0);
 }
 
-/* Unmaps the object's pages, as a library does that calls glibc's own free. */
+/* Unmaps the object's pages, as glibc's own free does if a library calls it directly. */
 CASE(an_object_whose_pages_are_gone_is_retired) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -418,7 +425,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK(next && next != object);
 }
 
-/* Locks the object, so that it always reads as accessed. */
+/* Locks the object's pages, which then always read as accessed. Its accesses are therefore unknown. */
 CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -458,8 +465,8 @@ CASE(a_reading_that_fails_for_the_moment_is_tried_again) {
   CHECK_EQUAL(last_access(object), written);
 }
 
-/* Accesses an object while readings fail. The epoch continues until a reading succeeds, and the access is found
- * then. */
+/* Accesses an object while readings fail. The epoch must continue until a reading succeeds, which must show the
+ * access. */
 CASE(a_use_while_readings_fail_is_seen_later) {
   void *object = object_in_slot();
   time_passes(2 * EPOCH);
@@ -527,7 +534,7 @@ CASE(where_uses_cannot_be_read_the_start_fails) {
   start_that_fails("the given use cannot be read (error 13)");
 }
 
-/* Lets readings fail between the first one and the second attempt to start. */
+/* Lets the second and the third reading fail. The library must repeat its test readings, and then start. */
 CASE(where_uses_can_be_read_at_last_the_start_does_not_fail) {
   given_readings_before = 1;
   fail_readings(2, EACCES);
@@ -565,7 +572,8 @@ CASE(without_a_thread_it_can_be_tried_again) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Refuses each request for memory in turn. Either nothing is placed, or all works as with the memory. */
+/* Refuses one request for memory during the start. Afterwards either objects are placed in slots, or the start failed
+ * with a reason and no object is placed. */
 static int without_memory_it_fails_or_observes(unsigned request) {
   begin();
   refuse_memory_request(request);
@@ -584,7 +592,7 @@ static int without_memory_it_fails_or_observes(unsigned request) {
   return refused ? REACHED : NOT_REACHED;
 }
 
-/* ---- Rest ---------------------------------------------------------------------------------------------- */
+/* ---- Stops and restarts -------------------------------------------------------------------------------- */
 
 CASE(nothing_is_looked_at_while_nobody_asks) {
   void *object = object_in_slot();
@@ -598,11 +606,11 @@ CASE(nothing_is_looked_at_while_nobody_asks) {
   CHECK_EQUAL(last_access(object), seen);
   CHECK(!allocate() && observation_has_evidence());
   deallocate(object);
-  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* the object was not observed meanwhile */
+  CHECK_EQUAL(evidence().idle_before_free.count, 0); /* unknown, because observation was stopped */
   CHECK_EQUAL(observation_stop(), -ENODATA);
 }
 
-/* Stops and starts observation. Objects in slots count as accessed when observation starts again. */
+/* Stops the observation and starts it again. Objects in slots then count as accessed at the restart. */
 CASE(after_a_rest_all_begins_anew) {
   void *object = object_in_slot();
   time_passes(3 * EPOCH);
@@ -632,7 +640,8 @@ CASE(who_asks_while_another_does_is_no_other_start) {
   CHECK_EQUAL(described().epochs, 3);
 }
 
-/* Stops and starts observation before the thread notices the stop. The thread does not rest. */
+/* Stops the observation, and starts it before the thread has noticed the stop. The thread must continue as if nothing
+ * had happened. */
 CASE(a_rest_that_ends_before_it_began_is_none) {
   start();
   time_passes(2 * EPOCH);
@@ -651,7 +660,7 @@ CASE(a_forked_child_does_not_observe) {
   CHECK_EQUAL(described().slots_in_use[0], 0);
 }
 
-/* ---- Room ---------------------------------------------------------------------------------------------- */
+/* ---- Room for slots ------------------------------------------------------------------------------------ */
 
 CASE(slots_take_a_share_of_what_is_resident) {
   given_resident_bytes = 100 * MEBIBYTE;
@@ -660,12 +669,13 @@ CASE(slots_take_a_share_of_what_is_resident) {
   given_resident_bytes = 100000 * MEBIBYTE;
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, DEFAULT_ARENA_BYTES);
-  given_resident_bytes = UINT64_MAX; /* the kernel does not report the resident bytes */
+  given_resident_bytes = UINT64_MAX; /* unknown */
   time_passes(EPOCH);
   CHECK_EQUAL(described().limit_bytes, MEBIBYTE);
 }
 
-/* Changes the number of mappings. Slots close above three quarters of the limit, and open again below half. */
+/* Changes the number of the process's mappings. Above three quarters of the kernel's limit, no object may be placed in
+ * a slot, until there are fewer mappings than half of the limit. */
 CASE(a_crowded_process_has_no_room_until_it_has_half) {
   void *object = object_in_slot();
   void *freed = allocate();
@@ -677,9 +687,9 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   time_passes(EPOCH);
   check_state(MALLOMETER_LEAKS_ON, "most of the mappings");
   CHECK_EQUAL(described().limit_bytes, 0);
-  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was given back */
+  CHECK_EQUAL(slots_totals().apart, 1); /* the mapping of the free slot was merged */
   CHECK(!allocate());
-  used[0] = object; /* this object is still observed */
+  used[0] = object; /* the object that is in a slot must still be observed */
   given_mappings = given_most_mappings * 3 / 5;
   time_passes(EPOCH);
   CHECK_EQUAL(last_access(object), in_units(given_monotonic_ns));
@@ -690,7 +700,8 @@ CASE(a_crowded_process_has_no_room_until_it_has_half) {
   CHECK(allocate());
 }
 
-/* Opens slots until the process has half of the mappings that it may have; the other half is the program's. */
+/* Places objects until the process has half of the mappings that it may have. No more objects may be placed, because
+ * the program needs the other half. */
 CASE(no_more_slots_are_opened_than_there_are_mappings_for) {
   given_most_mappings = 1000;
   given_mappings = 500 - 2 * 3;

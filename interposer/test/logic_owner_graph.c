@@ -1,5 +1,5 @@
-/* Tests the tables that a search for owners writes while a JVM is stopped. They are bounded, and entries without room
- * are counted. */
+/* Tests the tables that the search for the Java owners of native memory fills while the JVM is stopped. Their sizes are
+ * fixed, and entries that find no room are counted. */
 #include <string.h>
 
 #include "jvm/owner_graph.h"
@@ -61,7 +61,7 @@ CASE(full_tables_count_what_they_leave_out) {
   for (uint32_t i = 0; i < MOST_HOLDS; i++) CHECK(owner_graph_add_hold(graph, NO_HEAP_OBJECT));
   CHECK(!owner_graph_add_hold(graph, NO_HEAP_OBJECT));
   for (uint64_t i = 1; i <= MOST_CANDIDATES + 1; i++) owner_graph_add_candidate(graph, i << 20, false);
-  owner_graph_add_candidate(graph, 1 << 20, false); /* this candidate is known already */
+  owner_graph_add_candidate(graph, 1 << 20, false); /* is in the table already, so it is not counted */
   CHECK_EQUAL(graph->candidates, MOST_CANDIDATES);
   CHECK_EQUAL(graph->left_out, 3);
   owner_graph_end(graph);

@@ -1,4 +1,5 @@
-/* Reads the JVM's counters in memory that is damaged, missing, or of another format, and checks what they count. */
+/* Tests the reading of the JVM's counters of collections from its performance memory. The test supplies this memory:
+ * valid, damaged, truncated, or in another format. */
 #include <stdint.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 enum { ROOM = 1024, FIRST_ENTRY = 32, NAME = 20 };
 
-/* The memory with the counters, which are aligned words. */
+/* The performance memory. The union aligns it for 64-bit counters. */
 static union {
   char bytes[ROOM];
   int64_t words[ROOM / sizeof(int64_t)];
@@ -28,7 +29,7 @@ static void begin(void) {
   set32(24, FIRST_ENTRY);
 }
 
-/* Adds an entry with data of whole words; returns the place of the data. */
+/* Adds an entry with a name and data, which are padded to whole words. Returns the offset of the data. */
 static int32_t add(const char *name, const void *data, size_t bytes) {
   int32_t data_at = (int32_t)((NAME + strlen(name) + 1 + 7) / 8 * 8), length = data_at + (int32_t)((bytes + 7) / 8 * 8);
   set32(used, length);
@@ -81,7 +82,7 @@ CASE(refuses_memory_of_another_format) {
   memory.bytes[0] = 0;
   CHECK(strstr(found(ROOM), "unknown format"));
   of_g1();
-  set32(24, -8); /* the first entry lies before the memory */
+  set32(24, -8); /* places the first entry before the memory */
   CHECK(strstr(found(ROOM), "unknown format"));
 }
 
@@ -94,8 +95,8 @@ CASE(refuses_a_collector_that_it_does_not_know) {
   CHECK(strstr(found(ROOM), "not counted"));
 }
 
-/* Replaces each word in turn by values that point out of the memory. Every counter that is found must be in the
- * memory. */
+/* Replaces each word in turn by wrong values, such as offsets outside of the memory. Each counter that is found must
+ * lie inside of the memory. */
 CASE(reads_no_word_outside_of_damaged_memory) {
   static const int32_t wrong[] = {0, 1, -1, INT32_MAX, INT32_MIN, ROOM, 4, 1 << 16};
   of_g1();
@@ -114,8 +115,8 @@ CASE(reads_no_word_outside_of_damaged_memory) {
   }
 }
 
-/* Counts cycles of G1. A full collection between the two pauses of a cycle aborts it: the next pause is the first one
- * of the next cycle. */
+/* Counts the concurrent cycles of G1, each of which has two pauses. A full collection between these pauses aborts the
+ * cycle. The next pause is then the first one of a new cycle. */
 CASE(counts_each_cycle_of_g1_once) {
   static int64_t full, pauses;
   static const struct collection_counters of_jvm = {NULL, &full, &pauses, PAUSES_OF_G1};

@@ -1,6 +1,7 @@
 /*
- * Tests the sampler and its governor with a clock that the test sets: the time that samples are charged, the share of
- * the time that they may take, and a clock that stands still, jumps ahead, or goes back.
+ * Tests the sampler and its governor, which lowers the share of allocations that are sampled when samples take too much
+ * of the time. The test sets the clock: it stands still, advances, jumps ahead, or goes back. The sampler does not
+ * measure each sample, but charges a computed time for its work.
  */
 #include <math.h>
 
@@ -14,12 +15,12 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MICROSECOND UINT64_C(1000)
-#define UNIT_NS 25u /* the time of a unit of work before it is measured (sample/work.h) */
+#define UNIT_NS 25u /* the nanoseconds that a unit of work (sample/work.h) is assumed to take until it is measured */
 
 static char stack[65536];
 static struct thread_block *block;
 
-/* Starts recording samples, which have stacks of one frame. */
+/* Starts the recording of call sites. All stacks have one frame, the caller. */
 static void start(void) {
   given_monotonic_ns = 1000 * SECOND;
   given_stack = (struct own_stack){(uintptr_t)stack, (uintptr_t)stack + sizeof stack};
@@ -32,19 +33,19 @@ static void start(void) {
 
 static uintptr_t objects = 0x10000000000;
 
-/* Allocates an object at an address that no object had before. */
+/* Simulates an allocation at an address that no object had before. */
 static void allocate(uintptr_t caller, size_t bytes) {
   struct origin origin = {(const void *)caller, stack + sizeof stack - 64};
   sampler_visit_always(block, (void *)(objects += 64), bytes, bytes, (struct move){0}, origin);
 }
 
-/* Returns the next of many call paths, none of which is busy alone. */
+/* Returns the next of 1,000 callers, so that none of them allocates often. */
 static uintptr_t other_code(void) {
   static unsigned number;
   return 0x1000 + 16 * (number++ % 1000);
 }
 
-/* Samples allocations of new code. All of them are sampled, and their work is known. */
+/* Allocates from new callers. Each allocation is sampled, and the sampler must charge the time of its work. */
 CASE(samples_are_billed_for_what_they_do) {
   enum { SAMPLES = 10 };
   start();
@@ -54,7 +55,8 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* Visits allocations with an interval of 0, at which none becomes a sample. 64 visits are charged together. */
+/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of these
+ * calls, 64 at a time. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -65,7 +67,8 @@ CASE(visits_are_billed) {
   CHECK_EQUAL(sampler_totals().time_ns, 64 * WORK_VISIT * UNIT_NS);
 }
 
-/* Measures the unit of work while the clock stands still. Each measurement changes the unit by an eighth only. */
+/* Measures the time of a unit of work while the clock stands still. Each measurement must reduce the unit's time by an
+ * eighth only. */
 CASE(the_unit_changes_a_step_at_a_time) {
   start();
   given_stack = (struct own_stack){4096, UINTPTR_MAX - 4096};
@@ -78,8 +81,8 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates large objects, each of which would be sampled. All these samples would take five times the allowed time.
- * Returns the time that samples took, without the time of visits. */
+/* Allocates objects so large that each would be sampled without the governor, one every `pause_ns`. With 20 us, all
+ * these samples would take five times the allowed time. Returns the time that was charged for samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -88,7 +91,7 @@ static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   return sampler_totals().time_ns - before - span_ns / pause_ns * WORK_VISIT * UNIT_NS;
 }
 
-/* Checks the time of samples in ten seconds; what was spent before does not count. */
+/* Allocates for ten seconds, and checks the time that was charged for samples meanwhile. */
 static void takes_no_more_than_it_may(void) {
   uint64_t spent = allocates_much(10 * SECOND, 20 * MICROSECOND);
   uint64_t target = 10 * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET;
@@ -97,7 +100,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* uses up the first credit, and lets the governor find the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* lets the governor use up its first credit and find the share */
   takes_no_more_than_it_may();
 }
 
@@ -116,7 +119,7 @@ static uint64_t spent_on_new_code(unsigned allocations) {
   return sampler_totals().time_ns - before;
 }
 
-/* Samples new code while the clock stands still: 5,000 samples would take 5 ms. */
+/* Allocates from 5,000 new callers while the clock stands still. 5,000 samples would take 5 ms. */
 CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   enum { ALLOCATIONS = 5000 };
   const uint64_t visits = (uint64_t)ALLOCATIONS * WORK_VISIT * UNIT_NS;
@@ -127,7 +130,7 @@ CASE(a_thread_does_not_take_more_than_two_milliseconds_in_a_row) {
   struct thread_block *first_thread = block;
   current_block = &no_block_yet;
   block = thread_block_acquire();
-  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2); /* another thread has its own limit */
+  CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2); /* another thread has a limit of its own */
   block = first_thread;
   given_monotonic_ns += SECOND;
   CHECK(spent_on_new_code(ALLOCATIONS) > GOVERNOR_BURST_NS / 2);
@@ -143,7 +146,8 @@ CASE(a_burst_does_not_hide_large_memory) {
   }
 }
 
-/* Uses a clock that advances only by charged time, so that samples seem to take all of the time. */
+/* Lets the clock advance only by the time that the sampler charges, so that samples seem to take all of the time. The
+ * governor must then lower the share as far as it can. */
 CASE(a_clock_of_bills_alone_halves_to_the_last) {
   start();
   given_clock_passes = true;
@@ -152,22 +156,24 @@ CASE(a_clock_of_bills_alone_halves_to_the_last) {
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
 
-/* Allocates from new call paths without end, as recursion and generated code do. */
+/* Allocates from 50,000 callers, more than the table of call paths holds, as recursive or generated code may. After 11
+ * s, new callers must replace stale ones. */
 CASE(the_stalest_call_path_gives_way) {
   start();
   sampler_set_target(0);
   for (uintptr_t i = 0; i < 50000; i++) allocate(0x100000 + 16 * i, 16);
   uint64_t without_room = sampler_totals().unknown_paths;
-  CHECK(without_room > 30000 && without_room < 40000); /* 16,384 paths have room */
+  CHECK(without_room > 30000 && without_room < 40000); /* the table holds 16,384 */
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;
   for (uintptr_t i = 0; i < 4000; i++) allocate(0x900000 + 16 * i, 16);
-  CHECK(sampler_totals().samples - before > 3980); /* nearly all new paths replace older ones */
+  CHECK(sampler_totals().samples - before > 3980); /* nearly all new callers are sampled */
 }
 
 /*
- * Allocates blocks of 256 KiB at 1 GB/s, and 20 objects of 100 bytes a second from other code. The target is a tenth of
- * the default, as if each sample took ten times as long: samples of half of the blocks would exceed it.
+ * Allocates blocks of 256 KiB at 1 GB/s at one call site, and 20 objects of 100 bytes a second at another. Samples may
+ * take only a tenth of the default share of the time, and samples of half of the blocks would take more. Nevertheless
+ * objects of the second site must be sampled.
  */
 CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   enum { SECONDS = 60, BLOCKS_A_SECOND = 4000, LEAKED_A_SECOND = 20, BLOCK = 262144, LEAKED = 100 };
@@ -182,7 +188,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* 4 (1 + ln (1,200 / 4)) = 27 of 1,200 are expected. */
+  /* Of 1,200 objects, 4 (1 + ln (1,200 / 4)) = 27 samples are expected. */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
@@ -190,7 +196,8 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* Lets the clock jump ahead by an hour, for which the credit would be 18 s. */
+/* Lets the clock jump ahead by an hour. The governor must save less credit than the 18 s for which samples could run in
+ * an hour. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);
@@ -198,8 +205,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Lets the clock go back, as it seems to when threads update the account in another order than that in which they read
- * the clock. */
+/* Sets the clock back by 0.1 s. The sampler sees such times if two threads charge it in another order than they have
+ * read the clock. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

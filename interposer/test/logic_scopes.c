@@ -1,6 +1,7 @@
 /*
- * Tests scopes on the test platform (platform/given.h): what is refused without memory, and the figures when a signal
- * handler or another thread acts at every point where one can.
+ * Tests scopes on the test platform (platform/given.h). A scope counts the allocations and frees of a thread or of the
+ * process between its opening and its closing. The cases are a lack of memory, and a signal handler or another thread
+ * that acts at each point where it may interrupt the code.
  */
 #include <errno.h>
 
@@ -10,7 +11,7 @@
 
 enum { SMALL = 100, LARGE = 70000 };
 
-static char objects[64]; /* provides addresses for objects, which are never accessed */
+static char objects[64]; /* the addresses of these bytes stand for objects, whose memory is never accessed */
 
 static void *as_thread(struct thread_block *block) {
   struct thread_block *before = current_block;
@@ -24,11 +25,12 @@ static struct thread_block *new_thread(void) {
   return block;
 }
 
-/* Adds without a point for interruptions, so that handlers of the same thread never see a part of the addition. */
+/* Adds to a counter without a point of interruption, because a real addition is one instruction, which no signal
+ * handler of the thread can interrupt. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates like the hook's slow path. A handler may interrupt it after the test whether there are scopes and before
- * the report to the scopes. */
+/* Allocates as the slow path of the library's malloc does. A handler may interrupt it between the read of `scoped`,
+ * which tells whether there are scopes, and the report to the scopes. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
   add(&block->events.allocated_bytes, bytes);
@@ -62,7 +64,7 @@ static struct mallometer_scope closed(int number) {
   return figures;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------- */
+/* ---- Without memory ------------------------------------------------------------------------------------ */
 
 CASE(nothing_is_opened_without_memory) {
   struct thread_block *block = new_thread();
@@ -88,7 +90,7 @@ CASE(nothing_is_opened_without_memory) {
   CHECK(headroom_take(block, 1));
 }
 
-/* ---- Handlers ------------------------------------------------------------------------------------------ */
+/* ---- Signal handlers ----------------------------------------------------------------------------------- */
 
 static struct thread_block *own, *other;
 
@@ -103,8 +105,8 @@ static void a_handler_has_a_scope(void) {
   as_thread(before);
 }
 
-/* Interrupts a thread in a scope at any point. The signal handler has a scope of its own. The thread's scopes have all
- * of the thread's own allocations, and may have those of the handler, too. */
+/* Interrupts a thread with two scopes by a signal handler that opens and closes a scope of its own. The thread's scopes
+ * must count all allocations of the interrupted code, and may count those of the handler, too. */
 static int a_handler_comes_within(unsigned point) {
   own = new_thread();
   as_thread(own);
@@ -122,7 +124,7 @@ static int a_handler_comes_within(unsigned point) {
   CHECK(of_outer.peak_bytes == LARGE + SMALL || (interrupted && of_outer.peak_bytes == LARGE + 2 * SMALL));
   CHECK_EQUAL(of_outer.largest_bytes, LARGE);
   CHECK(of_outer.flags == MALLOMETER_SCOPE_HAS_MATCHES || interrupted);
-  /* An event of a handler that interrupts the opening or the reading may be counted in part. */
+  /* If the handler interrupts the opening or closing, its allocation may be counted without its free. */
   CHECK(of_outer.net_bytes == 0 || (interrupted && of_outer.net_bytes == SMALL));
   CHECK(of_outer.retained_allocations <= (interrupted ? 1 : 0));
   CHECK_EQUAL(own->reporting.scoped, 0);
@@ -140,7 +142,7 @@ static void a_handler_closes_what_is_open(void) {
     int result = scope_close((uint32_t)to_be_closed[i], &figures);
     CHECK(result == 0 || result == -EINVAL);
   }
-  allocate(own, 9, SMALL); /* this event unlinks the scopes that were closed */
+  allocate(own, 9, SMALL); /* removes the closed scopes from the thread's list */
   release(own, 9, SMALL);
   as_thread(before);
 }
@@ -151,7 +153,8 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Closes scopes in a handler that interrupts their thread at any point. No part of them remains. */
+/* Interrupts a thread by a signal handler that closes the thread's scopes. Afterwards all records, memory and marks of
+ * these scopes must be free again. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -167,7 +170,7 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
   close_if_open(to_be_closed[0]);
   close_if_open(to_be_closed[1]);
   bool interrupted = was_interrupted();
-  allocate(own, 4, SMALL); /* this event unlinks the closed scopes */
+  allocate(own, 4, SMALL); /* removes the closed scopes from the thread's list */
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(headroom_take(own, 1));
   CHECK(!scopes_include_matched());
@@ -182,8 +185,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the last scope, as a handler may, while the thread's block is marked as in an event of a large request. The
- * event stores the headroom when it ends. */
+/* Closes the thread's last scope, as a signal handler may, while the thread's block of counters is marked: the thread
+ * is counting an allocation (event_mark()). The mark must stay until event_end(). */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);
@@ -211,8 +214,8 @@ static void another_closes(void) {
   as_thread(before);
 }
 
-/* Closes a scope in another thread at any point. If that succeeds, closing it in its own thread fails. Its record is
- * free afterwards in both cases. */
+/* Closes a thread's scope in another thread. If this succeeds, the thread itself must fail to close the scope. In both
+ * cases the scope's record must be free afterwards. */
 static int another_thread_closes_a_scope(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);
@@ -224,12 +227,12 @@ static int another_thread_closes_a_scope(unsigned point) {
   struct mallometer_scope figures;
   int result = scope_close((uint32_t)of_own, &figures);
   CHECK_EQUAL(result, was_closed ? -EINVAL : 0);
-  allocate(own, 1, SMALL); /* this event unlinks the closed scope */
+  allocate(own, 1, SMALL); /* removes the closed scope from the thread's list */
   struct mallometer_scope of_outer = closed(outer);
   CHECK_EQUAL(of_outer.peak_bytes, LARGE);
   CHECK_EQUAL(own->reporting.scoped, 0);
   CHECK(!scopes_include_matched());
-  /* The two records are free, so no third one is taken. */
+  /* Checks that two new scopes take the first two records, which are therefore free. */
   int again[2] = {scope_open(own, false), scope_open(own, false)};
   for (unsigned i = 0; i < 2; i++) CHECK((again[i] & (int)(MOST_SCOPES - 1)) < 2);
   return was_interrupted() ? REACHED : NOT_REACHED;
@@ -239,7 +242,7 @@ static void its_thread_ends(void) {
   struct thread_block *before = as_thread(own);
   scopes_end(own);
   peak_flush(own);
-  allocate(own, 3, 5 * LARGE); /* this is an allocation of the next owner of the block */
+  allocate(own, 3, 5 * LARGE); /* acts as a new thread that has taken the ended thread's block */
   as_thread(before);
 }
 
@@ -290,7 +293,7 @@ static int a_record_is_used_anew_while_its_scope_is_read(unsigned point) {
   return interrupted ? REACHED : NOT_REACHED;
 }
 
-/* ---- The process --------------------------------------------------------------------------------------- */
+/* ---- Scopes over the whole process --------------------------------------------------------------------- */
 
 enum { MUCH = 10 << 20 };
 
@@ -333,7 +336,8 @@ static void another_scope_follows(void) {
   as_thread(before);
 }
 
-/* Opens a scope while a sum is being taken. That sum must not raise the scope's peak. */
+/* Opens a scope while an allocation adds the counters of all threads for the peak. This sum includes bytes that were
+ * freed before the scope was opened, so it must not raise the scope's peak. */
 static int a_scope_has_no_earlier_peak(unsigned point) {
   own = new_thread(), other = new_thread();
   as_thread(own);

@@ -1,6 +1,7 @@
 /*
- * Tests a search on the test platform (platform/given.h): mappings that the test sets, objects whose addresses the test
- * writes anywhere, and a thread that runs step by step.
+ * Tests the search of memory for addresses of objects, which tells whether an object is still referenced. On the test
+ * platform (platform/given.h) the test sets the process's mappings and threads, and writes addresses to them. The
+ * searching thread runs when the test lets it.
  */
 #include <errno.h>
 
@@ -31,7 +32,7 @@ static struct mallometer_sought rows[MOST_SEARCH_TARGETS];
 static uint32_t count;
 static const struct heap_parts *heap;
 
-/* Returns an object, which is only an address. */
+/* Returns the address of object `number`. There is no memory at this address. */
 static const char *object(unsigned number) { return (const char *)0x7f0000000000 + number * (size_t)128; }
 
 static void add(unsigned number, uint32_t site) {
@@ -62,7 +63,7 @@ static void search(void) {
   CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_DONE);
 }
 
-/* ---- Words --------------------------------------------------------------------------------------------- */
+/* ---- Words of memory ----------------------------------------------------------------------------------- */
 
 static uint32_t references_by(uintptr_t word) {
   begin();
@@ -159,7 +160,8 @@ CASE(freed_objects_are_marked) {
   for (unsigned i = 0; i < 3; i++) CHECK_EQUAL(rows[i].freed, i < 2);
 }
 
-/* Searches for more objects than there is room for. Each of two sites has room for half of the objects. */
+/* Searches for 6,000 objects of one call site and 100 of another. Each of two sites has half of the room for objects,
+ * so some objects of the first site must be left out. */
 CASE(more_objects_than_there_is_room_for_are_left_out) {
   begin();
   for (unsigned i = 0; i < 6000; i++) add(i, SITE);
@@ -173,7 +175,7 @@ CASE(more_objects_than_there_is_room_for_are_left_out) {
   for (uint32_t i = 1; i < count; i++) CHECK(rows[i].id != rows[i - 1].id);
 }
 
-/* ---- A heap -------------------------------------------------------------------------------------------- */
+/* ---- A heap with free parts ---------------------------------------------------------------------------- */
 
 static bool is_still, stays;
 
@@ -182,8 +184,8 @@ static bool begin_heap(enum memory_copying by) {
   return is_still;
 }
 
-/* Fakes heap_parts.used() for a heap of parts of 3 pages, which has objects only in the first half page of each
- * part. */
+/* Implements heap_parts.used() for a heap in the first half of `memory`. Each part of 3 pages is used in its first half
+ * page, and otherwise free. */
 static uintptr_t used_part(enum memory_copying by, uintptr_t from, uintptr_t *to) {
   (void)by;
   uintptr_t part = from - (from - (uintptr_t)memory) % (3 * given_page_bytes), used = part + given_page_bytes / 2;
@@ -204,8 +206,9 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Searches a heap with free parts, which contain outdated words. These words do not count. They do count if objects
- * were moved meanwhile, because the only copy that was read may be in a free part. */
+/* Searches a heap whose free parts contain outdated words, which do not count. They count if the collector moved
+ * objects during the search, because the search may then have seen an object only at its old place, in a part that is
+ * now free. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   static const struct heap_parts parts = {begin_heap, used_part, is_unmoved};
   const size_t words = given_page_bytes / sizeof *memory;
@@ -257,7 +260,8 @@ CASE(what_cannot_be_written_and_devices_are_not_read) {
   CHECK_EQUAL(rows[0].references, 0);
 }
 
-/* Searches shared memory without pagemap. The kernel then does not report which process has a shared page in memory. */
+/* Searches shared memory without /proc/self/pagemap. The kernel then does not report which shared pages this process
+ * has touched, so the search must not read any. */
 CASE(without_pagemap_shared_pages_are_counted_and_not_read) {
   begin();
   add(0, SITE);
@@ -305,7 +309,8 @@ static uint32_t references_of(unsigned number) {
   return UINT32_MAX;
 }
 
-/* Searches for addresses in threads: one waits for a condition, one waits in another call, and one runs. */
+/* Searches the registers and stacks of threads. The first thread has stored its registers on its stack and waits. The
+ * second thread waits without having stored them, and then runs. */
 CASE(what_threads_have_in_registers_and_on_stacks_counts) {
   begin();
   for (unsigned i = 0; i < 4; i++) add(i, SITE);
@@ -365,7 +370,8 @@ CASE(which_pages_are_in_memory_is_told_or_there_is_no_result) {
   CHECK(strcmp(searched.reason, "no") == 0);
 }
 
-/* Searches while memory is swapped out. The swapped bytes must be known, because they may contain addresses. */
+/* Searches while memory is swapped out. Swapped memory is not read, although it may contain addresses. If the number of
+ * swapped bytes is unknown, the search must therefore fail. */
 CASE(what_is_swapped_is_known_or_there_is_no_result) {
   begin();
   given_no_pagemap = true;

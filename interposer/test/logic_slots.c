@@ -1,6 +1,7 @@
 /*
- * Tests slots over arrays in place of mappings: each request for memory is refused in turn, two threads use one slot
- * with an interruption at every point, pages have 4, 16 and 64 KiB, and pages that are too large for slots are refused.
+ * Tests slots: memory pages of their own for observed objects. On the test platform (platform/given.h), arrays replace
+ * mappings. The cases refuse each request for memory in turn, interrupt the use of a slot at each point by another
+ * thread, and run with pages of 4, 16, 64 and 128 KiB, the last of which are too large for slots.
  */
 #include <errno.h>
 
@@ -64,7 +65,7 @@ static int a_refused_range_is_given_back(unsigned request) {
   return REACHED;
 }
 
-/* Returns the bytes of a slot of this class with the current page size. */
+/* Returns the bytes of a slot of the size class `class` with the current page size. */
 static size_t class_bytes(uint32_t class) {
   static const size_t usual[MALLOMETER_SLOT_CLASSES] = {4 << 10, 64 << 10, 1 << 20, 16 << 20};
   size_t of_pages = class == 0 ? given_page_bytes : class == 1 ? 4 * given_page_bytes : 0;
@@ -88,7 +89,8 @@ static void objects_fill_their_classes(void) {
 
 CASE(each_class_holds_as_much_as_its_slots_have) { objects_fill_their_classes(); }
 
-/* The numbers of slots of the largest class: with enough room, and with little room, as always with pages of 64 KiB. */
+/* The number of slots of the largest class with enough address space, and with little. With pages of 64 KiB there is
+ * always little. */
 enum { MANY_LARGE = 24, FEW_LARGE = 8 };
 
 CASE(all_slots_are_there_if_there_is_room) {
@@ -109,7 +111,8 @@ CASE(without_room_there_are_no_slots) {
   CHECK(memory_taken() == 0 && slots_reserved() == 0);
 }
 
-/* Takes a slot of each class while one page does not become accessible. The next object tries that page again. */
+/* Takes a slot of each class. One request to make a slot's pages accessible is refused, so this slot is not taken. The
+ * next attempt must take it. */
 static int a_refused_page_loses_no_slot(unsigned request) {
   start();
   uint32_t slots_before = slots_totals().slots[0];
@@ -168,7 +171,8 @@ CASE(a_full_class_leaves_the_others) {
   CHECK(take(SIZE, SITE));
 }
 
-/* Merges free slots. They can be taken again, except one whose mapping is refused. */
+/* Merges the mappings of free slots, while one request to the kernel is refused. Afterwards the slots must serve
+ * objects again. */
 static int merged_slots_can_be_taken_again(unsigned request) {
   enum { OBJECTS = 10 };
   void *objects[OBJECTS];
@@ -217,8 +221,8 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* Reads a slot at any point while another thread replaces its object. The reader sees one of the two objects
- * completely, or none. */
+/* Reads the description of a slot's object. At each point, another thread may replace the object. The reader must get
+ * the values of one of the two objects, or none. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);
@@ -236,8 +240,8 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* Stores the time of an access at any point while another thread replaces the object. The next object must not get this
- * time. */
+/* Stores the time of an object's access. At each point, another thread may replace the object. The new object must not
+ * get this time. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
@@ -277,7 +281,7 @@ static int an_object_is_freed_or_retired(unsigned point) {
   return REACHED;
 }
 
-/* Takes the first free slot and gives it back; keeps the second. */
+/* Takes the first two free slots, returns the first, and keeps the second. */
 static void another_takes_two_and_keeps_one(void) {
   void *first = take(SIZE, OTHER_SITE);
   of_other = take(SIZE, OTHER_SITE);

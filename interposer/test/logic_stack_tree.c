@@ -1,4 +1,5 @@
-/* Tests the tree of stacks when two threads add to it at once, and when it is full. */
+/* Tests the tree that stores the stacks of samples, in which stacks with the same callers share nodes: when two threads
+ * change it at the same time, and when it is full. */
 #include "platform/given.h"
 #include "sample/stack_tree.h"
 
@@ -28,7 +29,7 @@ static int two_that_add_the_same_stack_get_the_same_node(unsigned point) {
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(own, of_other);
   check_frames(own, common);
-  CHECK(tree.taken <= FRAMES + 1); /* the interruption may cost one node */
+  CHECK(tree.taken <= FRAMES + 1); /* the interrupted thread may have taken a node in vain */
   return REACHED;
 }
 
@@ -49,7 +50,7 @@ CASE(a_full_tree_keeps_what_it_has) {
   static uint32_t nodes[STACK_NODES];
   uint32_t added = 0, innermost, work = 0;
   for (uint64_t frame = 1; added < STACK_NODES; frame++) {
-    CHECK(frame < 2 * STACK_NODES); /* a few find no free slot in their probe sequence */
+    CHECK(frame < 2 * STACK_NODES); /* a few frames find no free node where they look */
     if (stack_tree_add(&tree, &frame, 1, &innermost, &work)) nodes[added++] = innermost;
     if (tree.taken == STACK_NODES) break;
   }
@@ -70,8 +71,8 @@ static void another_releases_what_it_has(void) {
   of_other = 0;
 }
 
-/* Adds a stack while another thread removes one with the same callers, at any point. The common callers stay, or the
- * new stack counts as one without room. */
+/* Adds a stack. At each point, another thread may remove a stack with the same callers. Either the shared nodes of
+ * these callers must stay, or the addition must fail. */
 static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
   of_other = add(others, FRAMES);
   interrupt_at(point, another_releases_what_it_has);

@@ -1,7 +1,8 @@
 /*
- * Tests Darwin's malloc zones on the test platform (platform/given.h): a zone of each version, in read-only memory like
- * the system's. Its functions are replaced, called as libsystem_malloc calls them, and restored. The memory ends where
- * the struct of that version ends. Each thread has its block by a key, as on Darwin.
+ * Tests the replacement of functions in macOS's malloc zones, on the test platform (platform/given.h). For each version
+ * of zones, the test hooks a zone in read-only memory, calls its functions as libsystem_malloc does, and unhooks it.
+ * Memory behind the zone's struct, whose size depends on the version, is inaccessible. A thread finds its block of
+ * counters by a thread key, as on macOS.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -40,11 +41,11 @@ bool pages_close_after_change(void *begin, size_t bytes, int before) {
 
 static size_t size_of(void *object) { return malloc_usable_size(object); }
 
-/* ---- Zones: like the system's first zone, a zone may pass large requests to a second one ------------------ */
+/* ---- Zones ----------------------------------------------------------------------------------------------- */
 
-static struct zone *helper; /* NULL if there is none */
+static struct zone *helper; /* a second zone, to which the first one passes requests above 256 bytes; or NULL */
 static bool fails;
-static unsigned calls; /* the calls of the zones' own functions */
+static unsigned calls; /* the number of calls of the functions below */
 
 static bool is_helped(const struct zone *zone, size_t size) { return helper && zone != helper && size > 256; }
 
@@ -159,7 +160,7 @@ static const struct zone all_members = {.size = z_size,
                                         .malloc_type_memalign = z_malloc_type_memalign,
                                         .malloc_type_malloc_with_options = z_malloc_type_malloc_with_options};
 
-/* Returns the end of the struct of a version, by Apple's notes in malloc/malloc.h. */
+/* Returns the size of a zone's struct in a version, according to Apple's comments in malloc/malloc.h. */
 static size_t end_of(unsigned version) {
   if (version >= 16) return 200;
   if (version >= 15) return 160;
@@ -192,7 +193,7 @@ static bool is_as_it_was(const struct zone *zone) {
   return memcmp(zone, &whole, end_of(zone->version)) == 0;
 }
 
-/* Frees like free() of libsystem_malloc. */
+/* Frees an object by the zone's function that free() of libsystem_malloc calls. */
 static void system_free(struct zone *zone, void *object) {
   if (zone->version >= 13 && zone->try_free_default) {
     zone->try_free_default(zone, object);
@@ -371,7 +372,7 @@ CASE(what_one_zone_takes_from_another_counts_once) {
   check_sums(3, 3, 0);
 }
 
-/* ---- Hooks of others ------------------------------------------------------------------------------------- */
+/* ---- Other tools that hook a zone ------------------------------------------------------------------------ */
 
 static void *(*before_another)(struct zone *zone, size_t size);
 
@@ -417,8 +418,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Frees in a destructor that runs after the thread has handed its block over, because the key `late` is created after
- * the library's. */
+/* Ends threads, each of which must return its block of counters. The destructor of the key `late` frees after that,
+ * because the key is created after the library's key. */
 CASE(a_thread_that_ends_hands_its_block_over) {
   enum { THREADS = 20 };
   begin_counting();

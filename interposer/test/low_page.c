@@ -1,8 +1,9 @@
 /*
- * Allocates while the library looks for the allocator. These objects lie in a buffer at a low address, so that free
- * needs one comparison to recognize them. If that address is in use or forbidden, the buffer is elsewhere, and free
- * makes two comparisons; it still takes fewer than FREE instructions. The program can allocate at that moment because
- * the library calls the program's readlink. With an argument, the call that maps the low address fails.
+ * Allocates while the library looks for the allocator. This program can do so because the library then calls
+ * readlink(), which the program defines. The library serves such objects from a buffer at a low address, by which free
+ * recognizes them with one comparison. If the low address is in use or forbidden, the buffer lies elsewhere, and free
+ * needs two comparisons, but must still execute fewer than FREE instructions. With an argument, the mapping of the low
+ * address fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,8 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Returns whether the program has an argument. May be called before main. */
+/* Returns whether the program's argument is "forbidden". Reads /proc/self/cmdline, because it is called before
+ * main(). */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -48,7 +50,7 @@ ssize_t readlink(const char *path, char *target, size_t capacity) {
   return syscall(SYS_readlink, path, target, capacity);
 }
 
-/* ---- Instructions of the library ------------------------------------------------------------------------ */
+/* ---- The number of instructions that the library executes ----------------------------------------------- */
 
 static uintptr_t code_begin, code_end;
 
@@ -79,7 +81,8 @@ static void set_trap_flag(bool on) {
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\tpushq %0\n\tpopfq\n\tleaq 128(%%rsp), %%rsp" : : "r"(flags) : "memory");
 }
 
-/* Returns the fewest instructions of a call, or the first number below `enough`. Calls that are sampled take more. */
+/* Calls the function up to 1,000 times, and returns the fewest instructions that one call took. Calls for sampled
+ * objects take more. Ends at the first call that takes fewer than `enough`. */
 static unsigned least_of(void (*call)(void *), unsigned enough) {
   unsigned least = UINT32_MAX;
   for (int i = 0; i < 1000 && least >= enough; i++) {
@@ -97,8 +100,6 @@ static void *moved;
 
 static void resized(void *object) { moved = realloc(object, 100); }
 
-/* -------------------------------------------------------------------------------------------------------- */
-
 static void holds(const char *object, char content) {
   for (int i = 0; i < 100; i++) CHECK_EQUAL(object[i], content);
 }
@@ -113,7 +114,7 @@ int main(int argc, char **argv) {
   struct sigaction action = {.sa_sigaction = count, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &action, NULL), 0);
   enum { FREE = 60, REALLOC = 150 };
-  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* objects of other allocators take a longer route */
+  if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return 77; /* free takes longer with other allocators */
   unsigned of_free = least_of(free, FREE), of_realloc = least_of(resized, REALLOC);
   printf("%u instructions to free, %u to resize\n", of_free, of_realloc);
   CHECK(of_free > 0 && of_free < FREE);
@@ -128,7 +129,7 @@ int main(int argc, char **argv) {
   object = realloc(early[2], 50);
   CHECK_EQUAL(object[49], 2);
   free(object);
-  for (int i = 0; i < EARLY; i++) free(early[i]); /* freeing an object twice has no effect either */
+  for (int i = 0; i < EARLY; i++) free(early[i]); /* some are freed already, which must have no effect */
   free(NULL);
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 2);

@@ -1,6 +1,7 @@
 /*
- * Parses the text of glibc's malloc_info(): whole, in pieces of any size, and cut off anywhere. The text is one of
- * glibc 2.36; the expected figures are those of mallinfo2() at the same moment, and sums computed by hand.
+ * Tests the parser of glibc's malloc_info(). The text comes from glibc 2.36. The parser receives it as a whole, in
+ * pieces of each size, and truncated at each place. The expected figures come from mallinfo2(), called at the same
+ * moment, or were computed by hand.
  */
 #include "allocator/malloc_info.h"
 
@@ -31,9 +32,9 @@ static void is_understood(const struct malloc_info *info, const struct mallomete
   CHECK_EQUAL(info->mapped_bytes, 1052672);
   CHECK_EQUAL(rows[0].number, 0);
   CHECK_EQUAL(rows[0].system_bytes, 20680704);
-  /* mallinfo2's fordblks, 10335344, and the three chunks in fast bins that were added by hand. */
+  /* mallinfo2's fordblks, 10335344, and three chunks in fast bins, which were added to the text by hand. */
   CHECK_EQUAL(rows[0].retained_bytes, 10335344 + 96);
-  CHECK_EQUAL(rows[0].top_bytes, 8048); /* the keepcost of mallinfo2 */
+  CHECK_EQUAL(rows[0].top_bytes, 8048); /* mallinfo2's keepcost */
   /* 499 x (20016 - 4143) and 1 x (15904 - 4143), each rounded down to whole pages, and one page of the top. */
   CHECK_EQUAL(rows[0].releasable_bytes, 1933 * 4096 + 2 * 4096 + 4096);
   CHECK_EQUAL(rows[1].number, 1);
@@ -56,7 +57,7 @@ int main(void) {
     is_understood(&info, rows);
   }
 
-  /* If the text is cut off, arenas that are complete are known, and nothing is written beyond the capacity. */
+  /* Truncates the text. No more than one row may be written, because the array has room for one. */
   for (size_t end = 0; end < length; end++) {
     struct mallometer_arena row;
     struct malloc_info info = {.rows = &row, .capacity = 1};
@@ -65,7 +66,7 @@ int main(void) {
     CHECK(info.sum.retained_bytes <= 10335344 + 96 + 131072);
   }
 
-  /* Elements may have any length, and numbers may be invalid. */
+  /* Parses an element of 20,000 characters, invalid numbers and invalid tags. */
   struct malloc_info odd = {0};
   const char open[] = "<heap nr=\"-\"><size from=\"", close[] = "></heap><<<>></heap></heap><heap>";
   malloc_info_feed(&odd, open, sizeof open - 1);

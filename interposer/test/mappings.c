@@ -1,7 +1,8 @@
 /*
- * Compares the map of ranges with what the program has mapped: whether each page is known, and its call site, after
- * calls that succeed and fail, in threads, signal handlers and forks. Also measures the time that the hooks of
- * mmap and munmap take.
+ * Tests the library's map of ranges, which has the address ranges that the program maps, with their call sites. After
+ * each call of mmap, munmap or mremap, also one that fails, the map must know which pages are mapped, and by which
+ * site. The calls come from threads, signal handlers and forked children. Also measures the time that the library adds
+ * to mmap and munmap.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,8 +27,8 @@ enum { PAGE = 4096, MOST = 1 << 17 };
 
 static struct mallometer_range rows[MOST];
 
-/* Reads all rows. This takes several calls, because one call returns fewer if another thread changes the map all the
- * time. */
+/* Reads the rows of all ranges. Calls mallometer_ranges() until no row is left: a call may return only some rows if
+ * another thread changes the map meanwhile. */
 static int read_all_rows(void) {
   int count = 0;
   for (int more = 1; more != 0; count += more > 0 ? more : 0) {
@@ -39,7 +40,7 @@ static int read_all_rows(void) {
   return count;
 }
 
-/* Reads the rows of the program. */
+/* Reads the rows of ranges that the program has mapped. */
 static int read_rows(void) {
   int all = read_all_rows(), count = 0;
   for (int i = 0; i < all; i++) {
@@ -70,7 +71,7 @@ static char *map_at(void *wish, size_t pages, int flags) {
   return memory;
 }
 
-/* Functions that map memory, each of which is a call site. */
+/* The functions below map memory. Each is a call site of its own. */
 __attribute__((noinline)) static char *map_here(size_t pages) {
   char *memory = map_at(NULL, pages, 0);
   __asm__ volatile("");
@@ -88,7 +89,7 @@ __attribute__((noinline)) static void reserve_there(char *at, size_t pages) {
   __asm__ volatile("");
 }
 
-/* Returns whether a site's stack has a return address in a function that is at most 200 bytes long. */
+/* Returns whether a call site's stack has a return address in the first 200 bytes of `function`. */
 static bool is_called_from(uint32_t site, const void *function) {
   uint64_t frames[64];
   int count = mallometer_site_stack(site, frames, 64);
@@ -115,7 +116,7 @@ static void sites(void) {
   CHECK_EQUAL(munmap(there, 4 * PAGE), 0);
   CHECK(!is_known(here) && !is_known(there));
   CHECK_EQUAL(mallometer_ranges(NULL, 1, 0), -EINVAL);
-  /* Sites that only map memory are not among malloc's sites. */
+  /* mallometer_sites() must not return call sites that only map memory. */
   static struct mallometer_site of_malloc[1 << 14];
   int count = mallometer_sites(of_malloc, 1 << 14, 0);
   for (int i = 0; i < count; i++) CHECK(of_malloc[i].frames == 0 || of_malloc[i].allocated.samples > 0);
@@ -135,8 +136,8 @@ static void partly(void) {
   CHECK(!is_known(memory + PAGE) && !is_known(memory + 6 * PAGE));
 }
 
-/* Maps memory within a known range: the new memory keeps the site of the range. Maps memory over the end of the range:
- * this memory gets the site of its own mapping. */
+/* Maps memory over a part of a known range. Pages inside of the range must keep the range's call site. Then maps memory
+ * that extends beyond the end of the range. It must get the call site of the new mmap(). */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -153,7 +154,8 @@ static void over_others(void) {
   CHECK_EQUAL(munmap(memory, 8 * PAGE), 0);
 }
 
-/* Checks that a call fails with the error of the same system call without the hook. Emulators have other errors. */
+/* Checks that a call fails with the same error as the system call itself. Under an emulator, this need not be the error
+ * that Linux documents. */
 #define CHECK_FAILS_AS(call, ...)          \
   do {                                     \
     CHECK((long)(call) == -1);             \
@@ -181,7 +183,7 @@ static void failures(void) {
   }
   CHECK_EQUAL(read_rows(), count);
   CHECK_EQUAL(site_at(memory + 3 * PAGE), site);
-  errno = 7; /* calls that succeed preserve errno */
+  errno = 7; /* the calls below must not change errno */
   char *other = map_here(1);
   CHECK_EQUAL(munmap(other, PAGE), 0);
   memory = mremap(memory, 4 * PAGE, 40 * PAGE, MREMAP_MAYMOVE);
@@ -204,7 +206,7 @@ static void moves(void) {
   CHECK_EQUAL(munmap(place, 64 * PAGE), 0);
 }
 
-/* Maps guard pages at the end of a thread's own stack, as HotSpot does. */
+/* Maps guard pages at the end of the calling thread's stack, as HotSpot does. The map must not contain them. */
 static void *map_guard(void *unused) {
   pthread_attr_t attributes;
   void *stack;
@@ -232,7 +234,8 @@ static void map_in_handler(int signal) {
   mapped_in_handler = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Maps memory in a handler whose stack has little more room than the kernel needs. The stack has no room for a walk. */
+/* Maps memory in a signal handler whose stack has little more room than the kernel needs. The library must record the
+ * range without a call site, because a walk of the stack has no room. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -248,8 +251,8 @@ static void signal_stack(void) {
   CHECK(!is_known(mapped_in_handler));
 }
 
-/* Maps memory in a process in which nothing is counted. The calls reach the next library all the same. Calls that came
- * before the library was initialized have succeeded. */
+/* Maps memory in a process in which the library does not count. Each call must reach the next library that defines mmap
+ * (next_mappings.c). Calls from before the library's initialization must have succeeded. */
 static void reach_the_next(void) {
   const int *seen = dlsym(RTLD_DEFAULT, "next_mappings_seen"), *early = dlsym(RTLD_DEFAULT, "next_mappings_early");
   CHECK(seen != NULL && early != NULL);
@@ -260,7 +263,8 @@ static void reach_the_next(void) {
   CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
-/* Checks that the rows contain the library's tables, and that none of these ranges contains memory of the program. */
+/* Checks that the rows contain ranges for the library's tables, and that no such range contains memory of the
+ * program. */
 static void of_the_library(void) {
   char *memory = map_here(1);
   uint64_t largest = 0;
@@ -293,7 +297,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* Maps more ranges than the map has room for. Small ones are forgotten, and the large one stays. */
+/* Maps more ranges than the map has room for. It must forget small ranges, and keep a large one. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -316,7 +320,8 @@ static void full(void) {
   CHECK_EQUAL(munmap(large, 1000 * PAGE), 0);
 }
 
-/* Maps very often from one call site, which uses up the budget of walks. */
+/* Maps memory 6,000 times without pause. The library walks a limited number of stacks per second: small ranges then
+ * have no call site, and large ones still have one. */
 static void budget(void) {
   for (int i = 0; i < 6000; i++) CHECK_EQUAL(munmap(map_here(1), PAGE), 0);
   CHECK(self().ranges_without_site > 1000);
@@ -349,8 +354,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Maps memory in a child of vfork, which shares its parent's memory. The memory is mapped in the parent, but the map of
- * ranges does not have it. */
+/* Maps memory in a child of vfork(), which shares its parent's memory, so the parent has the new range as well. The
+ * library ignores calls of such a child: its map does not get this range. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -395,11 +400,11 @@ static void forked(void) {
 
 enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 
-/* Addresses of one thread, and which of their pages are mapped. */
+/* A range of addresses that one thread changes, and the expected state of its pages. */
 struct field {
   char *memory;
   bool mapped[PAGES];
-  uint32_t sites[PAGES]; /* valid for mapped pages */
+  uint32_t sites[PAGES]; /* the call sites of mapped pages */
   uint64_t random;
   long calls;
 };
@@ -412,7 +417,8 @@ static uint32_t draw(struct field *field, uint32_t below) {
   return (uint32_t)(field->random >> 33) % below;
 }
 
-/* Returns whether changes were missed, which happens if the thread with the lock does not run for a millisecond. */
+/* Returns whether the map has missed a change. This happens if the thread that holds the map's lock gets no processor
+ * for a millisecond. */
 static bool has_missed_changes(void) { return self().ranges_missed > 0; }
 
 static uint32_t site_now(const void *address) {
@@ -425,8 +431,8 @@ static uint32_t site_now(const void *address) {
   return row.site;
 }
 
-/* Stores the sites of changed pages. Memory that was mapped over pages of one site must have that site; other memory
- * has a site in the function, or none. */
+/* Stores the call site of pages that `function` has just mapped. If all of them had the same call site before, they
+ * must keep it. Otherwise their call site must be in `function`, or be unknown. */
 static void note_sites(struct field *field, size_t first, size_t count, const void *function) {
   uint32_t before = field->sites[first], now = site_now(field->memory + first * PAGE);
   bool keeps = true;
@@ -436,8 +442,8 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
   for (size_t i = first; i < first + count; i++) field->sites[i] = now;
 }
 
-/* Makes a random change. One kind of change maps memory at an address that the kernel chooses, which another thread may
- * have just unmapped, and unmaps it. */
+/* Makes a random change: maps, unmaps or shrinks some pages, or changes their protection. One kind of change (case 4)
+ * maps and unmaps memory at an address that the kernel chooses, which another thread may just have unmapped. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -451,7 +457,7 @@ static void change(struct field *field) {
       maps = false;
       break;
     case 2:
-      if (all && count > 2 && field->mapped[first]) { /* shrinks the memory, which unmaps its end */
+      if (all && count > 2 && field->mapped[first]) { /* shrinks the pages to one */
         if (mremap(at, count * PAGE, PAGE, 0) == at) {
           first++;
           count--;
@@ -494,7 +500,7 @@ static void handler(int signal) {
   errno = saved_errno;
 }
 
-/* Sends signals to all threads every 0.2 ms. */
+/* Sends a signal to each thread every 0.2 ms. */
 static void *send_signals(void *argument) {
   pthread_t *threads = argument;
   while (!stop) {
@@ -504,7 +510,7 @@ static void *send_signals(void *argument) {
   return NULL;
 }
 
-/* Returns the number of pages whose rows differ from what the threads mapped. */
+/* Returns the number of pages for which the library's rows differ from the expected state. */
 static uint64_t differing_pages(struct field fields[THREADS]) {
   static bool known[THREADS * PAGES];
   uint64_t differing = 0;
@@ -526,7 +532,7 @@ static uint64_t differing_pages(struct field fields[THREADS]) {
   return differing;
 }
 
-/* Compares each page of the fields with the kernel's list of mappings. */
+/* Checks that the kernel's list of mappings has exactly the pages that the threads expect to be mapped. */
 static void compare_with_kernel(struct field fields[THREADS]) {
   static char text[1 << 22];
   FILE *maps = fopen("/proc/self/maps", "r");
@@ -550,9 +556,10 @@ static void compare_with_kernel(struct field fields[THREADS]) {
   }
 }
 
-/* Maps a field of one site. */
+/* Maps the field of thread number `thread`, by one call. */
 static void begin_field(struct field *field, int thread) {
-  /* The addresses are far below those that the kernel chooses, so that it maps nothing into the gaps. */
+  /* Uses addresses far below those that the kernel chooses, so that the kernel never chooses an unmapped page of a
+   * field. */
   field->memory = map_there((char *)0x200000000000 + (size_t)thread * 2 * PAGES * PAGE, PAGES, 0);
   uint32_t site = site_now(field->memory);
   for (int page = 0; page < PAGES; page++) {
@@ -561,8 +568,8 @@ static void begin_field(struct field *field, int thread) {
   }
 }
 
-/* Changes all fields in one thread, which misses no change, so that the rows are exact even if changes were missed
- * before. */
+/* Maps and changes all fields in one thread. No change can be missed now, so the rows of the fields must be exact, even
+ * if changes were missed before. */
 static void change_alone(struct field fields[THREADS]) {
   uint64_t before = self().ranges_missed;
   for (int t = 0; t < THREADS; t++) {
@@ -631,10 +638,10 @@ static double microseconds_of_pair(void) {
   return best;
 }
 
-/* Measures the time of mapping and unmapping. The least of several times counts, because other processes only add
- * time. */
+/* Measures the time of a pair of mmap and munmap: with a walk of the stack, without, and while counting is off. Each
+ * time is the least of several, because other processes can only add time. */
 static void cost(void) {
-  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks of the budget's 3,000 */
+  double with_stack = microseconds_of_pair(); /* walks 2,000 stacks; for small mappings the library allows 3,000 */
   while (self().ranges_without_site == 0) munmap(map_here(1), PAGE);
   double without_stack = microseconds_of_pair();
   CHECK_EQUAL(mallometer_disable(), 0);

@@ -1,6 +1,6 @@
 /*
- * Tests when the recorder's thread writes the termination message, and when it empties the file. The test sets time,
- * memory and rise; a function of the test receives each message.
+ * Tests when the thread of the recording writes the termination message, which describes scarce memory and fast rises
+ * of memory, and when it empties the file. The test sets the clock, the memory and the rise, and receives the messages.
  */
 #include "../src/control/recording.c"
 #include "check.h"
@@ -33,7 +33,7 @@ static bool does_count(void) { return counts; }
 static struct memory_reading reading = {.limit_bytes = 1000 * MIB, .charged_bytes = 900 * MIB, .file_bytes = 0};
 static struct recording_burst rise = {.sites = 1};
 
-/* Lets time pass and calls update_message(). Returns how many messages the call writes. */
+/* Advances the clock by `ns`, calls update_message(), and returns the number of messages that this call writes. */
 static unsigned look_after(uint64_t ns, const struct recording_burst *burst, bool is_new) {
   unsigned before = written;
   now_ns += ns;
@@ -65,7 +65,8 @@ static void it_is_scarce_until_less_than_80_percent_are_used(void) {
   CHECK_EQUAL(look_after(SECOND, NULL, false), 1);
 }
 
-/* Charges cached files, which do not count because the kernel drops them before it kills a process. */
+/* Charges cached files to the process's cgroup. The message must not count them as used, because the kernel drops them
+ * before it kills a process. */
 static void cached_files_do_not_count(void) {
   reading.charged_bytes = 990 * MIB;
   reading.file_bytes = 300 * MIB;
@@ -75,8 +76,8 @@ static void cached_files_do_not_count(void) {
   reading.file_bytes = 0;
 }
 
-/* Names of the rise become known before ten milliseconds have passed since the latest message. They are in the next
- * message. */
+/* Lets a name of the rise become known 5 ms after a message. The message with this name must follow 10 ms after the
+ * first one. */
 static void news_of_a_rise_wait_for_the_pause(void) {
   reading.charged_bytes = 500 * MIB;
   CHECK_EQUAL(look_after(SECOND, &rise, true), 1);

@@ -1,7 +1,8 @@
 /*
- * Tests monitors. Each event calls each monitor once, with the figures that are counted, for every function that the
- * program calls. An allocation in a callback calls no monitor. After unregistering, nothing of a monitor is accessed.
- * Without a monitor nothing changes.
+ * Tests monitors: callbacks of the program that the library calls at each allocation and each free ("event"). An event
+ * must call each monitor once, with the sizes that the library counts, whichever function the program called. Events in
+ * a callback must call no monitor. The library must not access a monitor or its context after the monitor was
+ * unregistered.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 
 extern void *memalign(size_t, size_t), *valloc(size_t), *pvalloc(size_t), *reallocarray(void *, size_t, size_t);
 
-/* ---- A monitor that keeps what it heard ---------------------------------------------------------------- */
+/* ---- A monitor that records its events ----------------------------------------------------------------- */
 
 struct heard {
   void *object;
@@ -60,7 +61,7 @@ static void begin(void) {
   log_number = registered(&heard, log_allocated, log_freed);
 }
 
-/* Checks the number of events since begin(). */
+/* Unregisters the monitor of begin(), and checks the number of its events. */
 static void end(unsigned count) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)log_number), 0);
   CHECK_EQUAL(heard.count, count);
@@ -79,7 +80,7 @@ static void is_free(unsigned i, void *object, uint64_t actual) {
   CHECK_EQUAL(heard.events[i].actual, actual);
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------ */
+/* ---- Functions of malloc's family ----------------------------------------------------------------------- */
 
 #define ONCE(requested, expression)              \
   do {                                           \
@@ -103,8 +104,8 @@ static void *posix_aligned(size_t alignment, size_t size) {
 static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
-  ONCE(40000, malloc(40000));           /* this takes the route for large requests */
-  ONCE(100u << 20, malloc(100u << 20)); /* huge, in a mapping of its own */
+  ONCE(40000, malloc(40000));           /* above 32 KiB, which other code of the library serves */
+  ONCE(100u << 20, malloc(100u << 20)); /* a huge request */
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
   ONCE(77, realloc(NULL, 77));
@@ -114,7 +115,7 @@ static void family(void) {
   ONCE(300, posix_aligned(4096, 300));
   ONCE(100, valloc(100));
   ONCE((size_t)sysconf(_SC_PAGESIZE), pvalloc(100));
-  ONCE(6, strdup("seven")); /* a call by the C library itself counts once, too */
+  ONCE(6, strdup("seven")); /* the C library calls malloc */
 }
 
 static void reallocs(void) {
@@ -129,12 +130,12 @@ static void reallocs(void) {
     is_allocation(1, object, size, unit_size(object));
   }
   begin();
-  CHECK(!realloc(object, (size_t)PTRDIFF_MAX)); /* this fails, and the object stays */
+  CHECK(!realloc(object, (size_t)PTRDIFF_MAX)); /* leaves the object unchanged */
   end(0);
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* the allocator returns an object of 0 bytes */
+  if (nothing) { /* with allocators that return an object of 0 bytes */
     end(2);
     free(nothing);
   } else {
@@ -153,7 +154,7 @@ static void no_events(void) {
   CHECK(!none && !other);
 }
 
-/* ---- Several, and wrong calls ---------------------------------------------------------------------------- */
+/* ---- Several monitors, and invalid calls ----------------------------------------------------------------- */
 
 static void several(void) {
   static struct log logs[8];
@@ -168,7 +169,7 @@ static void several(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL);
   int again = registered(&logs[3], log_allocated, log_freed);
   CHECK(again != numbers[3]);
-  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* its place has another monitor */
+  CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[3]), -EINVAL); /* the old number */
   numbers[3] = again;
   for (int i = 0; i < 8; i++) CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)numbers[i]), 0);
 }
@@ -185,7 +186,8 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* Volatile, because they change within malloc, which the compiler assumes to change nothing in this file. */
+/* These variables are volatile because callbacks change them during malloc(). The compiler assumes that malloc()
+ * changes no variable of this file. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -212,9 +214,9 @@ static void own_allocations(void) {
   free(malloc(10));
   CHECK_EQUAL(errno, 7);
   CHECK_EQUAL(calls, 2);
-  CHECK_EQUAL(beside.count, 2); /* no monitor receives another's events */
+  CHECK_EQUAL(beside.count, 2); /* not the events in the other monitor's callback */
   struct mallometer_counters d = difference(before, thread_snapshot());
-  CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* the callbacks' allocations count */
+  CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* the counters include events in callbacks */
   CHECK_EQUAL(d.frees, 1 + 2 * 2);
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)other), 0);
@@ -234,7 +236,7 @@ static void unregistered_within(void) {
   free(malloc(10));
   free(malloc(10));
   CHECK_EQUAL(own_result, -EBUSY);
-  CHECK_EQUAL(calls, 1); /* the callback was called once */
+  CHECK_EQUAL(calls, 1); /* no call at the second malloc */
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)own_number), 0);
 }
 
@@ -298,7 +300,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* the destructor runs three times, so also after the library's */
+  pthread_setspecific(late, (void *)3); /* three rounds of destructors: the last ones come after the library's */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -313,8 +315,8 @@ static void *works(void *unused) {
   return unused;
 }
 
-/* Starts and ends threads while a monitor is registered. The monitor receives exactly the events that the counters
- * count. */
+/* Starts and ends threads while a monitor is registered. The monitor must receive exactly the events that the library
+ * counts. */
 static void threads(void) {
   enum { THREADS = 6 };
   static struct sums sums;
@@ -342,14 +344,15 @@ static void *works_until_done(void *unused) {
   return unused;
 }
 
-/* Waits for an event of another thread. The caller has made one event itself. */
+/* Waits until the monitor has received a second allocation, which another thread makes. The first one is the
+ * caller's. */
 static void wait_for_another_event(const struct sums *sums) {
   double begin = seconds();
   for (; __atomic_load_n(&sums->allocations, __ATOMIC_RELAXED) == 1; usleep(100)) CHECK(seconds() - begin < 60);
 }
 
-/* Registers and unregisters monitors while threads allocate. The page of the context is unmapped after unregistering,
- * so that a late access would end the process. */
+/* Registers and unregisters monitors while threads allocate. Unmaps a monitor's context once it is unregistered. A
+ * later access of the library to the context would end the process. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 2000 };
   pthread_t ids[THREADS];
@@ -378,7 +381,8 @@ static void *unregisters_again(void *unused) {
   return unused;
 }
 
-/* Unregisters monitors twice. A late second call must not unregister the monitor that has the same place by then. */
+/* Unregisters each monitor in several threads. If a call comes late, another monitor may have the first one's place in
+ * the table. The call must not unregister this other monitor. */
 static void unregistered_twice(void) {
   enum { THREADS = 3 };
   pthread_t ids[THREADS];
@@ -389,7 +393,7 @@ static void unregistered_twice(void) {
     __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
     while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
     struct sums second = {0};
-    number = registered(&second, sums_allocated, NULL); /* other threads do not know this number */
+    number = registered(&second, sums_allocated, NULL); /* not in shared_number */
     free(malloc(20));
     CHECK(second.allocations >= 1);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
@@ -411,8 +415,8 @@ static void *registers_and_hears(void *unused) {
   return unused;
 }
 
-/* Registers monitors while other threads unregister theirs and may choose the usual route. A monitor receives the first
- * event after its registration. */
+/* Registers and unregisters monitors in several threads. A thread that unregisters the last monitor switches monitors
+ * off. Nevertheless a new monitor of another thread must receive the first event after its registration. */
 static void register_at_once(void) {
   enum { THREADS = 7 };
   pthread_t ids[THREADS];
@@ -420,9 +424,10 @@ static void register_at_once(void) {
   for (int i = 0; i < THREADS; i++) CHECK_EQUAL(pthread_join(ids[i], NULL), 0);
 }
 
-/* ---- The process ----------------------------------------------------------------------------------------- */
+/* ---- Forks ----------------------------------------------------------------------------------------------- */
 
-/* Forks while another thread is in a callback. The child does not have that thread, and does not wait for it. */
+/* Forks while another thread is in a callback. The child does not have that thread, so unregistering in the child must
+ * not wait for the callback. */
 static void forks(void) {
   int reached[2], status;
   CHECK(pipe(latch) == 0 && pipe(reached) == 0);
@@ -449,7 +454,8 @@ static void forks(void) {
   CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
 }
 
-/* Forks while another thread waits to unregister a monitor whose callback runs. The child does not have that thread. */
+/* Forks after an attempt to unregister a monitor whose callback runs in another thread. The child does not have that
+ * thread, so the monitor must be unregistered there. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;
@@ -485,7 +491,7 @@ static void raises(void *context, void *object, size_t requested, size_t actual)
   if (requested == 12345) raise(SIGUSR1);
 }
 
-/* Forks in a handler that interrupts a callback. The callback continues and ends in the child as in the parent. */
+/* Forks in a signal handler that interrupts a callback. The callback must continue and end in the child, too. */
 static void forks_in_a_handler(void) {
   int status;
   signal(SIGUSR1, handler_forks);
@@ -526,7 +532,7 @@ static void counting_off(void) {
   end(2);
 }
 
-/* ---- Attached -------------------------------------------------------------------------------------------- */
+/* ---- Monitors of an attached library --------------------------------------------------------------------- */
 
 #define RESOLVE(name)                              \
   __typeof__(name) *found_##name;                  \
@@ -568,7 +574,8 @@ static void nothing_allocated(void *context, void *object, size_t requested, siz
 
 static void nothing_freed(void *context, void *object, size_t actual) { (void)context, (void)object, (void)actual; }
 
-/* Makes pairs of malloc and free for callgrind, with no, one or two monitors, or after one was unregistered. */
+/* Calls malloc and free `count` times, for callgrind. `kind` says whether no, one or two monitors are registered, or
+ * one was registered and unregistered before. */
 static void pairs(const char *kind, long count) {
   int number = strcmp(kind, "none") == 0 ? 0 : registered(NULL, nothing_allocated, nothing_freed);
   if (strcmp(kind, "two") == 0) registered(NULL, nothing_allocated, nothing_freed);
@@ -584,8 +591,8 @@ static void pairs(const char *kind, long count) {
 
 static int early_number;
 
-/* Registers a monitor before the first event, unless the loader made an event before. musl does not call functions of
- * .preinit_array. */
+/* Registers a monitor before constructors run, and so before the program's first event. The loader calls this function
+ * from .preinit_array; musl's loader does not. */
 static void registers_early(int count, char **arguments) {
   const struct mallometer_monitor monitor = {&heard, log_allocated, log_freed};
   if (count < 2 || strcmp(arguments[1], "early") != 0) return;

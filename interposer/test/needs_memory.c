@@ -1,6 +1,6 @@
 /*
- * A program that does not call the library, and needs most of the memory that a limit leaves it: as many MiB as its
- * argument says, in pieces that are all touched.
+ * A program without code for mallometer that runs under a limit and needs most of the memory that the limit allows. It
+ * allocates as many MiB as its argument says, in pieces of 64 KiB, and writes to all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A library that follows mallometer in LD_PRELOAD, but whose initializer runs first. It counts the calls of mmap that
- * reach it. */
+/* A library that follows mallometer in LD_PRELOAD, but whose constructor runs before mallometer's. Its mmap counts the
+ * calls that reach it. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -15,7 +15,7 @@ void *mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t 
   return (void *)syscall(SYS_mmap, wish, bytes, (long)protection, (long)flags, (long)file, offset);
 }
 
-/* Maps and unmaps by mallometer's functions before its constructor has run. */
+/* Calls mallometer's mmap and munmap before mallometer's constructor has run. */
 __attribute__((constructor)) static void map_early(void) {
   void *(*first)(void *, size_t, int, int, int, off_t);
   int (*unmap)(void *, size_t);

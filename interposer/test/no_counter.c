@@ -1,8 +1,8 @@
 /*
- * Runs a thread that must not read the processor's time-stamp counter, which the exact clocks use: reading it raises
- * SIGSEGV (cases off and slots; slots moves objects into slots), or the thread may also make hardly any system calls
- * (case strict). The thread allocates and frees as before, and its samples are recorded. The first argument names the
- * case.
+ * Runs a thread that must not read the processor's time-stamp counter, which the exact clocks use. The library must
+ * nevertheless serve and count the thread's calls, and record its samples. The first argument names the case. In the
+ * cases "off" and "slots", reading the counter raises SIGSEGV; "slots" also places objects in slots. In the case
+ * "strict", the thread may also make only a few system calls (SECCOMP_MODE_STRICT).
  */
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -29,7 +29,7 @@ static NOINLINE void *deep_keeper(unsigned depth, size_t size) {
   return object;
 }
 
-/* Allocates from new stacks, in all sizes up to the largest. */
+/* Allocates at stacks of 50 depths, in sizes up to `largest`. */
 static void allocate_up_to(size_t largest) {
   static void *objects[400];
   for (unsigned round = 0; round < 3; round++) {
@@ -44,7 +44,7 @@ static void *allocate_in_thread(void *unused) {
   return unused;
 }
 
-/* ---- The counter is off -------------------------------------------------------------------------------- */
+/* ---- Without the time-stamp counter -------------------------------------------------------------------- */
 
 static void switch_counter_off(void) {
   if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0) exit(77);
@@ -58,8 +58,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Forbids a thread to read the time-stamp counter. This also holds for threads that it starts, including those of the
- * library. */
+/* Forbids the calling thread to read the time-stamp counter. Threads that it starts inherit this, also the library's
+ * own threads. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -88,16 +88,16 @@ static void nobody_needs_the_counter(void) {
     } while (observation.state == MALLOMETER_LEAKS_STARTING);
     printf("leaks: %s\n", observation.reason);
   }
-  usleep(1200000); /* the recording writes once a second */
+  usleep(1200000); /* lets the recording, which writes once a second, write at least once */
   struct mallometer_recording_status recording = {0};
   CHECK_EQUAL(mallometer_recording(&recording), 0);
   CHECK_EQUAL(recording.state, MALLOMETER_RECORDING_ON);
   CHECK_EQUAL(unlink(path), 0);
 }
 
-/* ---- No system calls ----------------------------------------------------------------------------------- */
+/* ---- Without system calls ------------------------------------------------------------------------------ */
 
-/* Forbids nearly all system calls after the allocator has made those that it needs. */
+/* Forbids nearly all system calls, after the allocator has taken enough memory from the kernel. */
 static void only_memory_is_needed(void) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -127,7 +127,8 @@ static void *use_slots_without_counter(void *unused) {
   return unused;
 }
 
-/* Checks that the library knows the lifetimes of objects that a thread without the counter has in slots. */
+/* Allocates in a thread without the counter until 50 objects were in slots. The library must have recorded their
+ * lifetimes. */
 static void slots_need_no_counter(void) {
   static struct mallometer_site_evidence evidence[8192];
   pthread_t thread;

@@ -1,7 +1,8 @@
 /*
- * Tests the table of loaded objects, which is compiled into this program. The table agrees with the loader; readers in
- * threads and signal handlers find objects that stay while other libraries are loaded and unloaded; old tables are
- * unmapped when nobody reads; a reader that never leaves costs no more than the bound. The arguments are two libraries.
+ * Tests the table of loaded objects (executable and libraries), whose code is included below. The table must agree with
+ * the loader. Threads and signal handlers must find objects that stay loaded while other libraries come and go. Old
+ * tables must be unmapped when no thread reads them; if a reader never ends, a limited number stays mapped. The
+ * arguments are the paths of two libraries.
  */
 #include "../src/platform/object_table.c"
 
@@ -16,7 +17,7 @@
 
 #include "check.h"
 
-/* Functions that object_table.c calls. */
+/* The functions below replace those that object_table.c calls. `mapped` counts mappings that are in use. */
 static unsigned mapped;
 
 void *memory_map(void *wish, size_t bytes) {
@@ -28,7 +29,7 @@ void *memory_map(void *wish, size_t bytes) {
 
 void memory_unmap(void *memory, size_t bytes) {
   mapped--;
-  memset(memory, 0xa5, bytes); /* a late reader would read invalid values */
+  memset(memory, 0xa5, bytes); /* lets a late reader read invalid values */
   free(memory);
 }
 
@@ -85,7 +86,7 @@ static void changes_with_the_loaders_list(const char *path) {
   uintptr_t inside;
   const struct table *before = current;
   CHECK(object_table_refresh());
-  CHECK(current == before); /* the list is unchanged */
+  CHECK(current == before); /* no new table, because no object was loaded or unloaded */
   void *library = open_library(path, &inside);
   CHECK(!object_table_find(inside, &object));
   CHECK(object_table_refresh());
@@ -100,7 +101,8 @@ static void changes_with_the_loaders_list(const char *path) {
   CHECK_EQUAL(mapped, 2); /* the table and the paths */
 }
 
-/* Refreshes the table while objects cannot be read. They are missing then, and the next refresh tries to read them. */
+/* Refreshes the table while the headers of a new object cannot be read. The table then lacks the object. The next
+ * refresh must add it. */
 static void unreadable_objects_are_left_out(const char *path) {
   struct loaded_object object;
   uintptr_t inside;
@@ -143,7 +145,7 @@ static void *open_and_close(void *unused) {
     uintptr_t inside;
     struct loaded_object object = {0};
     void *library = open_library(libraries[i % 2], &inside);
-    object_table_refresh(); /* the new table is made by this thread, or by another one that has begun to make it */
+    object_table_refresh(); /* makes a new table, unless another thread is making one */
     CHECK(!object_table_find(inside, &object) || (inside >= object.begin && inside < object.end));
     CHECK_EQUAL(dlclose(library), 0);
   }
@@ -170,10 +172,10 @@ static void readers_find_what_stays(void) {
   CHECK_EQUAL(dlclose(library), 0);
   object_table_refresh();
   CHECK_EQUAL(mapped, 2);
-  CHECK(bytes_of_paths < 2000); /* paths are stored once */
+  CHECK(bytes_of_paths < 2000); /* each path is stored once */
 }
 
-/* ---- A reader that never leaves ------------------------------------------------------------------------- */
+/* ---- A reader that never ends --------------------------------------------------------------------------- */
 
 static void lost_readers_cost_no_more_than_the_bound(void) {
   struct loaded_object object;

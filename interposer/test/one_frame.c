@@ -1,6 +1,6 @@
 /*
- * Samples on an unknown processor, where a stack consists of the return address into the program's code: two places
- * that allocate are two call sites with one frame each.
+ * Tests call sites on a processor that the library does not know. A stack is then only the return address of malloc's
+ * caller. Two functions that allocate must be two call sites with one frame each.
  */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Opens a library for system_lookup.c. */
+/* A library through which system_lookup.c calls dlopen(). */
 #include <dlfcn.h>
 
 void *open_library(const char *file);

@@ -1,6 +1,7 @@
 /*
- * A plain program for a C library that is not supported: it allocates by functions that all C libraries have, in
- * threads, in a forked child and in a destructor of thread keys, prints what it found and ends with a code of its own.
+ * A program without code for mallometer, for a C library that mallometer does not support. It allocates by functions
+ * that all C libraries have: in threads, in a forked child and in a destructor of a thread key. It prints sums of the
+ * objects' contents and ends with an exit code of its own.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Finds the code of a loaded library. */
+/* Finds the addresses of a loaded library's code. */
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The addresses of the code of the library whose name contains the given part. */
+/* The range of the code that find_code_of() has found. */
 static uintptr_t code_begin, code_end;
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *library) {

@@ -1,6 +1,6 @@
 /*
- * A program with a malloc of its own, which is not ready before main. The library does not call it earlier, not even to
- * find out whose malloc it is. Calls go to the program's malloc, nothing is counted, and the reason is reported.
+ * A program with a malloc of its own, which does not work before main(). The library must not call this malloc earlier.
+ * All calls go to the program's malloc, so the library counts nothing, and states the reason.
  */
 #include <errno.h>
 #include <stdbool.h>

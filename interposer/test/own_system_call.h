@@ -1,6 +1,7 @@
 /*
- * The program's own syscall(), which the library calls in place of the C library's. A test can thereby make system
- * calls of the library fail, but none of the C library, which does not use syscall() itself.
+ * Defines syscall() in the test program. The library then calls this function in place of the C library's, so a test
+ * can make system calls of the library fail. System calls of the C library stay as they are, because it does not use
+ * syscall() itself.
  */
 #ifndef MALLOMETER_TEST_OWN_SYSTEM_CALL_H
 #define MALLOMETER_TEST_OWN_SYSTEM_CALL_H
@@ -11,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Returns the error with which a call must fail; 0 if the kernel must execute it. */
+/* A function of the test: returns the error with which a system call of the library fails; 0 if the kernel executes
+ * it. */
 static int error_of_call(long number, const long *arguments);
 
 static long answer_of_kernel(long number, const long *arguments) {

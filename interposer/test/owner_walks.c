@@ -1,6 +1,7 @@
 /*
- * Searches for owners in a fake heap. This program has the functions by which a JVM is found, and walks the heap as a
- * JVM does, or fails as one may. The first argument names the case. OwnersOfARealJvmTest searches a real heap.
+ * Tests the search for the Java objects that own native memory, in a fake heap. This program simulates the JVM: it
+ * defines the functions by which the library finds a JVM, and walks over the fake heap as a JVM does, or fails. The
+ * first argument names the case. OwnersOfARealJvmTest searches a real heap.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -20,13 +21,13 @@
 
 enum { BLOCKS = 20, SIZE = 1000, GARBAGE = 200, FOLLOWED = 64, OBJECTS = 1024, MOST_REFERRED = 128, SITES = 1024 };
 
-/* ---- A heap ------------------------------------------------------------------------------------------- */
+/* ---- A heap of Java objects --------------------------------------------------------------------------- */
 
 struct object {
   const struct object *class;
-  const char *signature; /* signature of a class */
+  const char *signature; /* the name in JVM notation, if the object is a class */
   jlong tag;
-  jlong address; /* its only field, a long */
+  jlong address; /* the object's only primitive field: an address of native memory, or 0 */
   struct object *refers_to[MOST_REFERRED];
   int references;
 };
@@ -56,7 +57,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* the error after all references were reported */
+  jvmtiError behind_references; /* what a walk over references returns after it has reported all of them */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -100,7 +101,7 @@ static jvmtiError JNICALL class_signature(jvmtiEnv *env, jclass class, char **si
   return JVMTI_ERROR_NONE;
 }
 
-/* Gives each class one field, whose id is NULL. */
+/* Returns one field for each class. Its id is NULL. */
 static jvmtiError JNICALL class_fields(jvmtiEnv *env, jclass class, jint *count, jfieldID **fields) {
   (void)env, (void)class;
   jfieldID field = NULL;
@@ -155,7 +156,7 @@ static jvmtiError JNICALL tagged(jvmtiEnv *env, jint wanted, const jlong *tags, 
   return JVMTI_ERROR_NONE;
 }
 
-/* Walks over the heap; if the JVM is to fail, only over half of it. */
+/* Walks over the heap. If of_iterations is an error, walks over the first half only and returns the error. */
 static jvmtiError JNICALL iterate(jvmtiEnv *env, jint filter, jclass class, const jvmtiHeapCallbacks *callbacks,
                                   const void *data) {
   (void)env, (void)class, (void)data;
@@ -241,7 +242,7 @@ static jboolean JNICALL is_same(JNIEnv *env, jobject one, jobject other) {
 
 static jclass JNICALL find_class(JNIEnv *env, const char *name) {
   (void)env, (void)name;
-  return NULL; /* no object has the requested class */
+  return NULL; /* the JVM has no such class */
 }
 
 static const struct JNINativeInterface_ thread_functions = {.PushLocalFrame = push_frame,
@@ -275,7 +276,7 @@ static NOINLINE void allocate(void) {
   }
 }
 
-/* Finds the site of all objects among the sites of the process. */
+/* Stores the number of the call site of allocate() in `site`. */
 static void find_site(int (*read)(struct mallometer_site *, uint32_t, uint32_t)) {
   static struct mallometer_site sites[SITES];
   int count = read(sites, SITES, 0);
@@ -302,7 +303,7 @@ static void read_objects(void) {
 
 static struct object *new_handle(int block) { return new_object(&handle_class, (uintptr_t)blocks[block]); }
 
-/* Makes a list of handles of all blocks, and a JNI global reference to the list. */
+/* Makes a Java list of handles, each of which has the address of a block. The list is the heap's root. */
 static void keep(void) {
   root = new_object(&list_class, 0);
   for (int i = 0; i < BLOCKS; i++) refer(root, new_handle(i));
@@ -365,7 +366,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* Walks without enough memory. The walk has no effect, and can be repeated. */
+/* Lets a walk over references fail for lack of memory. It must have no effect, and a repetition must succeed. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();
@@ -382,8 +383,8 @@ static void a_walk_for_links_without_memory_says_nothing(void) {
   end();
 }
 
-/* Lets a walk fail after it has reported links between holders. The next walk must still look for the referrers of the
- * holders. */
+/* Lets a walk over references fail after it has reported references between the objects that have addresses
+ * ("holders"). The next walk must nevertheless report the referrers of all holders. */
 static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
   struct object *handle = root = new_handle(0);
   for (int i = 1; i < BLOCKS; i++) {
@@ -407,8 +408,8 @@ static void a_queue_of_holders_is_chosen_from_after_a_failure(void) {
 }
 
 /*
- * A search for holders is refused after the first walk for links, because the tags of new holders would be taken for
- * those of objects between holders and roots.
+ * Looks for holders of addresses after the first walk over references. This must be refused: objects between holders
+ * and roots have tags by then, and the library could not tell new holders from them.
  */
 static void no_holders_are_looked_for_behind_the_first_link(void) {
   keep();
@@ -493,7 +494,7 @@ static void where_memory_may_not_be_read_links_are_followed_even_so(void) {
   end();
 }
 
-/* Searches in a program that opens the library itself, and detaches it in the middle of a search. */
+/* Detaches the library in the middle of a search. The search must continue. The program opens the library itself. */
 static void a_search_outlives_the_counting(void) {
   struct mallometer_site sites[1];
   open_library(library_path);
@@ -509,7 +510,7 @@ static void a_search_outlives_the_counting(void) {
   detach();
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.links, BLOCKS);
-  attach(); /* frees while detached are not seen, so earlier samples mean nothing */
+  attach(); /* forgets earlier samples, because the library saw no frees meanwhile */
   CHECK_EQUAL(FUNCTION(mallometer_owners_step)(MALLOMETER_OWNERS_REFERRERS, &found), 0);
   CHECK_EQUAL(found.samples_freed, BLOCKS);
   CHECK_EQUAL(FUNCTION(mallometer_owners_end)(), 0);
@@ -553,7 +554,7 @@ int main(int argc, char **argv) {
                {"refused", where_memory_may_not_be_read_links_are_followed_even_so},
                {"two", a_second_search_is_refused_even_in_a_walk}};
   CHECK(argc >= 2);
-  if (argc > 2) { /* the arguments are the library to open and the name of the case */
+  if (argc > 2) { /* the first argument is the path of a library to open, and the second one names the case */
     library_path = argv[1];
     a_search_outlives_the_counting();
     return 0;

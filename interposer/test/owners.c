@@ -1,6 +1,6 @@
 /*
- * Calls the functions that search for owners in a program without a JVM. Each refuses with its reason and keeps no
- * memory. OwnersOfARealJvmTest tests searches of a heap.
+ * Calls the functions that search for the Java owners of native memory, in a program without a JVM. Each must return an
+ * error and must not keep memory. OwnersOfARealJvmTest searches a heap.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static NOINLINE void keep(void) {
   }
 }
 
-/* Returns the site of all objects. */
+/* Returns the number of the call site of the objects. */
 static uint32_t site(void) {
   static struct mallometer_site sites[ROWS];
   int count = mallometer_sites(sites, ROWS, 0);

@@ -1,7 +1,8 @@
 /*
- * Uses objects at the beginning of a page, in a sandbox that refuses to report which memory is mapped. Header mode must
- * recognize its own objects without that report. It must not change objects of the allocator that serves it; the page
- * before such an object may be unmapped. The first argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
+ * Uses objects at the beginning of a page with MALLOMETER_ACCOUNTING=header, which puts a header before each object.
+ * The library must tell these objects from objects of the allocator without a header, before which the page may be
+ * unmapped. A sandbox refuses mincore(2), so the library cannot ask the kernel whether a page is mapped. The first
+ * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -73,7 +74,7 @@ static void aligned_objects(void) {
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
 }
 
-/* Returns a pseudo-random size. */
+/* Returns a pseudo-random multiple of 16 from 16 to 512. */
 static size_t small_size(size_t i) { return 16 + ((i * 0x9e3779b97f4a7c15u) >> 59) * 16; }
 
 /* Allocates many small objects, of which a few lie at the beginning of a page. */
@@ -98,7 +99,7 @@ static void small_objects(void) {
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
 }
 
-/* ---- Objects of the allocator that serves the library -------------------------------------------------- */
+/* ---- Objects of the allocator, without a header -------------------------------------------------------- */
 
 static bool is_mapped(const void *page) {
   unsigned char resident;
@@ -107,7 +108,7 @@ static bool is_mapped(const void *page) {
 
 static void *foreign[OBJECTS];
 
-/* Takes objects of the allocator, some of which are at the beginning of a mapping if the allocator puts any there. */
+/* Allocates objects by the allocator's own functions. Prints how many of them lie behind an unmapped page. */
 static void take_foreign_objects(void) {
   size_t alone = 0;
   for (size_t i = 0; i < OBJECTS; i++) {

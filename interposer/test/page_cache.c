@@ -1,4 +1,5 @@
-/* Counts cached pages of files on file systems whose types the test sets, and of mappings. */
+/* Tests the functions that count the cached bytes of a file and of a mapping. The test sets the type of the file
+ * system. */
 #include "platform/page_cache.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Counts the cached pages of a file at a time when the stored type of the file system is outdated. */
+/* Counts the cached bytes of a file on a file system of this type. Advances the clock first, so that page_cache.c reads
+ * the type anew. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;
@@ -58,8 +60,8 @@ static void check_files(int file) {
 }
 
 /*
- * Counts the pages of mappings. For a file of the process's own user, the kernel reports which pages are cached. For
- * another user's file it reports all pages as cached.
+ * Counts the cached bytes of a mapping. The file belongs to the process's user. For the file of another user, the
+ * kernel would report all pages as cached.
  */
 static void check_mappings(int file) {
   char *own = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);

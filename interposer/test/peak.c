@@ -1,6 +1,7 @@
 /*
- * Checks that the published peak is within its published error for any sizes and threads. No snapshot is taken while
- * the objects are live, so the hook itself must have noticed the peak.
+ * Checks that the reported peak of live bytes is within its reported error, for objects of different sizes and for many
+ * threads. The test takes no snapshot while the objects are live, so the library must notice the peak when they are
+ * allocated.
  */
 #include <pthread.h>
 
@@ -11,7 +12,7 @@
 static void *objects[OBJECTS];
 static pthread_attr_t small_stack;
 
-/* Returns the live bytes. Must be called before the peak, because it takes a snapshot. */
+/* Returns the live bytes. Must not be called while the objects of a test are live, because it takes a snapshot. */
 static int64_t live_now(void) {
   struct mallometer_counters s = snapshot();
   return mallometer_live_bytes(&s);
@@ -43,7 +44,8 @@ static void *allocate_and_end(void *place) {
   return NULL;
 }
 
-/* Checks the peak of threads that report nothing before they end, and that have ended when the sum is read. */
+/* Allocates so little in each of 500 threads that a thread reports its bytes only when it ends. All threads have ended
+ * when the peak is read. */
 static void of_ended_threads(void) {
   uint64_t truth = (uint64_t)live_now();
   for (int i = 0; i < THREADS; i++) {
@@ -53,14 +55,14 @@ static void of_ended_threads(void) {
     truth += unit_size(objects[i]);
   }
   for (int i = 0; i < THREADS; i++) free(objects[i]);
-  /* `truth` does not include the C library's own memory for threads, so the peak may be a few KiB higher. */
+  /* The peak may be a few KiB higher than `truth`, which lacks the C library's own memory for threads. */
   struct mallometer_counters s = snapshot();
   CHECK(s.peak_live_bytes <= truth + 65536);
   expect_peak("ended threads", s.peak_live_bytes > truth ? s.peak_live_bytes : truth);
   CHECK(s.peak_error_bytes < truth / 20);
 }
 
-/* Checks the peak of reallocations. The old object of a realloc is never live together with the new one. */
+/* Reallocates an object of 64 MiB. The peak must not include the old and the new object together. */
 static void of_reallocations(void) {
   void *object = malloc(64 << 20);
   for (size_t i = 1; i <= 16; i++) {

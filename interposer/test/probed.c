@@ -1,7 +1,8 @@
 /*
- * Allocates and maps by every function, for test/probes.py, which receives the probes. Two snapshots enclose a round,
- * at whose end all of its objects are freed. The first argument is the number of rounds. With a second one, "slots", a
- * round begins when sampled objects are moved into page slots.
+ * Allocates and maps memory by each function, for test/probes.py, which receives the library's probes of these calls.
+ * The program prints the requested bytes between two snapshots, and the mapped and unmapped bytes. All objects and
+ * mappings are freed. The first argument is the number of rounds. With "slots" as the second one, the rounds begin when
+ * the library places sampled objects in page slots.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@ static NOINLINE void use(void *object, size_t bytes) {
   memset(object, 1, bytes < 64 ? bytes : 64);
 }
 
-/* Allocates small and large objects by each function, resizes some of them, and frees all. */
+/* Allocates small and large objects by different functions, resizes some of them, and frees all. */
 static NOINLINE void allocate(size_t round) {
   void *kept[OBJECTS];
   for (size_t i = 0; i < OBJECTS; i++) {
@@ -58,7 +59,7 @@ static NOINLINE void allocate(size_t round) {
   for (size_t i = 0; i < OBJECTS; i++) free(kept[i]);
 }
 
-/* Allocates at a stack height, because the sampler takes each height for another call path. */
+/* Allocates after `height` recursive calls. The sampler takes each height of the stack for another call path. */
 static NOINLINE void from_height(size_t height, size_t round) {
   volatile char here[64];
   here[0] = (char)height;
@@ -107,7 +108,8 @@ static void unmap(void *memory, size_t bytes) {
   unmapped += bytes;
 }
 
-/* Moves memory, which is announced as unmapped and mapped. A move that fails is announced as well. */
+/* Resizes a mapping. The library announces the old range as unmapped and the new one as mapped. If mremap() fails, it
+ * announces the old range as unmapped and mapped again. */
 static void *grow(void *memory, size_t before, size_t bytes) {
   void *moved = mremap(memory, before, bytes, MREMAP_MAYMOVE);
   mappings++;

@@ -1,6 +1,7 @@
 /*
- * Starts processes: by vfork, which borrows this one's memory, by posix_spawn and by chains of exec. Each is counted
- * like any other, the parent is not affected, and a program that clears its environment runs without the library.
+ * Starts processes by vfork, by posix_spawn and by chains of exec. The library must count in each program that is
+ * started, and the parent's counters must not change, although a child of vfork uses the parent's memory. A program
+ * that is started with an empty environment runs without the library.
  */
 #include <spawn.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static int exit_code(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs in the started program: checks that it counts, and starts the next one until `left` is 0. */
+/* Is the main function of a started program: checks that the library counts, and executes the program again with `left`
+ * reduced by 1, until `left` is 0. */
 static int link_of_chain(const char *left) {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
   struct mallometer_counters start = snapshot();
@@ -42,7 +44,7 @@ static void by_vfork(void) {
     }
     CHECK_EQUAL(exit_code(child), 0);
   }
-  /* This child of a vfork fails to execute a program. */
+  /* Starts a child that fails to execute a program. */
   pid_t child = vfork();
   if (child == 0) {
     execl("/nowhere", "nowhere", (char *)NULL);
@@ -63,7 +65,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* env -i removes the variables that load the library, so the program is not counted, and runs the same. */
+/* Starts the program by `env -i`, which removes LD_PRELOAD. It must run without the library. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {
@@ -86,7 +88,7 @@ int main(int argc, char **argv) {
   program = argv[0];
   if (argc == 3) return link_of_chain(argv[2]);
   if (argc == 2) return mallometer_available() || getenv("LD_PRELOAD") ? 1 : 0;
-  free(malloc(1)); /* makes this thread count */
+  free(malloc(1)); /* lets this thread take its block of counters, so that snapshot().threads includes it */
   by_vfork();
   by_posix_spawn();
   by_env();

@@ -1,10 +1,11 @@
 /*
- * Tests the blocks and sums alone, under ThreadSanitizer: threads begin and end, count, hand their blocks over and
- * flush to the peak while others read. The sanitizer reports any two accesses without an order; the sums must be exact
- * at the end.
+ * Tests the threads' blocks of counters and the sums over them under ThreadSanitizer, which reports data races. Threads
+ * begin, count, update the peak, return their blocks and end, while another thread reads the sums. The final sums must
+ * be exact.
  *
- * The hook hands a thread's block over in a destructor, but the sanitizer forgets a thread before its last destructor
- * runs. The threads here therefore call the destructor themselves; for that, the file with it is included.
+ * In the library, the destructor of a thread key returns a thread's block. The sanitizer forgets a thread before its
+ * last destructor runs. The threads here therefore call the destructor themselves, and the file that defines it is
+ * included.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -13,7 +14,6 @@
 #include "account/totals.h"
 #include "check.h"
 
-/* Returns true, because the process has threads. */
 bool thread_keys_exist(void) { return true; }
 
 enum { GENERATIONS = 20, AT_ONCE = 8, EVENTS = 300, BYTES = 100 };
@@ -39,8 +39,8 @@ static unsigned answered;
 
 static void answer(void) { answered++; }
 
-/* Requests an answer from this thread after its last event. The thread makes no further event, and answers when it
- * ends. */
+/* Requests an answer: each thread must call a function at its next allocation or free, or when it ends. The calling
+ * thread allocates no more, so it must answer when it ends. */
 static void *is_asked_before_its_end(void *unused) {
   struct thread_block *block = thread_block_acquire();
   thread_blocks_request_answer(answer);
@@ -72,7 +72,7 @@ static void *read_on(void *unused) {
 
 int main(void) {
   at_hand_over = peak_flush;
-  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* a key without a destructor */
+  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without a destructor */
   pthread_t reader, asked, threads[AT_ONCE];
   CHECK_EQUAL(pthread_create(&asked, NULL, is_asked_before_its_end, NULL), 0);
   pthread_join(asked, NULL);

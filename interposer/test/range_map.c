@@ -1,13 +1,14 @@
 /*
- * Tests the map of ranges alone, compiled into the program, with memory and a clock that the program supplies: random
- * changes compared with a list of pages, a lock that is not released, forks with the lock, and the references to sites.
- * With the argument "held" it measures how long the lock is held.
+ * Tests the map of ranges (src/account/ranges.c), which stores mapped address ranges and their call sites. The test
+ * supplies memory and the clock. The cases are random changes, which are compared with a list of pages, a lock that is
+ * not released, forks while the lock is held, and the counts of references to call sites. With the argument "held", the
+ * program measures how long the lock is held.
  */
 #include <time.h>
 
 #include "platform/system_calls.h"
 
-/* The lock is held between these two calls of the map. */
+/* The map calls these functions just after it has locked, and just before it unlocks. */
 static uint64_t block_signals_and_note(void);
 static void note_and_restore_signals(uint64_t signals);
 
@@ -68,7 +69,7 @@ static int read_all(void) {
   return count;
 }
 
-/* Checks that every range has one reference to its site. */
+/* Checks that each call site has as many references as ranges. */
 static void check_references(void) {
   long expected[SITES] = {0};
   int count = read_all();
@@ -125,7 +126,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   put(3, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 2);
   check_references();
-  /* Another thread unmaps the range on the left, and the kernel gives this thread the addresses next to it. */
+  /* Removes page 3, as after an munmap() of pages 3 and 4 by another thread. Meanwhile this thread has mapped page 4,
+   * so the removal must not affect page 4. */
   uint64_t latest = ranges_before_unmapping();
   put(4, 1, 2);
   CHECK_EQUAL(ranges_totals().ranges, 3);
@@ -137,8 +139,8 @@ static void neighbours_of_one_site_are_one_range(void) {
   check_references();
 }
 
-/* Inserts a range after all ranges were forgotten, as a thread does whose stack walk ends only after a detach. The map
- * must refuse the range. */
+/* Inserts a range with the generation from before ranges_forget(). A thread does so if it walks its stack during a
+ * detach. The map must ignore the range. */
 static void an_insertion_from_before_is_not_made(void) {
   uint32_t before = ranges_generation();
   put(0, 1, 1);
@@ -154,7 +156,7 @@ static void memory_from_before_is_not_shown(void) {
   uint32_t site;
   put(3, 1, 1);
   ranges_fill(page(0), page(3), RANGE_FROM_BEFORE);
-  ranges_fill(page(2), page(6), RANGE_FROM_BEFORE); /* overlaps a known range */
+  ranges_fill(page(2), page(6), RANGE_FROM_BEFORE); /* must not replace the range at page 3 */
   CHECK(ranges_find(page(0), page(2), true, &site) && site == RANGE_FROM_BEFORE);
   CHECK_EQUAL(site_of_page(4), SITES);
   CHECK_EQUAL(read_all(), 1);
@@ -167,7 +169,7 @@ static void a_full_map_keeps_the_large_ones(void) {
   put(0, 1000, 7);
   for (size_t i = 0; i < small; i++) {
     put(2000 + 2 * i, 1, (uint32_t)(i % 7));
-    CHECK(map->used + BLOCKS_OF_CHANGE <= BLOCKS); /* the next change packs one slice at most */
+    CHECK(map->used + BLOCKS_OF_CHANGE <= BLOCKS); /* enough free blocks are left for the next change */
   }
   CHECK(ranges_totals().forgotten > 0 && ranges_totals().ranges >= KEPT);
   CHECK_EQUAL(site_of_page(999), 7);
@@ -179,8 +181,8 @@ static void a_full_map_keeps_the_large_ones(void) {
   check_references();
 }
 
-/* Fills all blocks, so that each change needs one more block. Packing must free blocks in time, before a change might
- * find none. */
+/* Fills the map's blocks of ranges, so that each insertion needs a further block. The map must pack ranges, which frees
+ * blocks, before a change finds no block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -224,7 +226,8 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Misses thousands of changes in each of 40 rounds, and releases the lock after each. The map is not abandoned. */
+/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. Because the lock is released after
+ * each round, the map must not be given up. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;
@@ -237,7 +240,8 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
   take_away(0, 1);
 }
 
-/* Misses many changes at once, as threads do while the one with the lock does not run. The map is not abandoned. */
+/* Lets the map miss many changes within a moment, as happens if the thread that holds the lock gets no processor. The
+ * map must not be given up. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);
@@ -272,11 +276,11 @@ static void a_lock_that_is_lost_ends_the_map_until_the_next_start(void) {
   check_references();
 }
 
-/* Forks in the middle of a change. The child does not have the thread that makes the change. */
+/* Forks while a thread changes the map. The child does not have this thread, so its map must begin empty. */
 static void a_child_begins_anew_where_a_change_was_going_on(void) {
   put(0, 1, 1);
   locked = true;
-  map->used = 7; /* simulates a change that was interrupted */
+  map->used = 7; /* simulates an unfinished change */
   pid_t child = fork();
   if (child == 0) {
     ranges_forked();
@@ -331,8 +335,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times since the last call, and forgets them. Other processes prolong some of the times, so only 99 % of
- * them have a limit. */
+/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us. Other
+ * processes may prolong the rest. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];
@@ -360,7 +364,7 @@ int main(int count, char **arguments) {
     CHECK(ranges_start(&of_test));
     held(740);
     held(30000);
-    /* Inserts more ranges than the map keeps, so that insertions pack it. */
+    /* Inserts more ranges than the map keeps, so that it must pack them and forget some. */
     for (size_t i = 30000; i < (size_t)BLOCKS * IN_BLOCK * 2; i++) put(4 * i, 1, (uint32_t)(i % 7));
     print_times("insertion that packs", ranges_totals().ranges);
     return 0;

@@ -1,6 +1,7 @@
 /*
- * Tests the recording from outside: a parent starts this program again as a child that records, reads the file, and
- * ends the child in different ways. The cases are listed at the end; each works in a directory of its own.
+ * Tests the recording, a file that survives the end of the process. The test starts itself again as a child that
+ * records, reads the child's file, and ends the child in different ways. The cases are listed at the end of this file.
+ * Each uses a directory of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@ static const char *program;
 static char directory[] = "/tmp/mallometer-recording-XXXXXX";
 static char path[256];
 
-/* ---- The file as a reader sees it --------------------------------------------------------------------- */
+/* ---- Reading a file ----------------------------------------------------------------------------------- */
 
 static struct recording_header header_of(const char *file) {
   struct recording_header header = {.life = 0};
@@ -40,7 +41,7 @@ static struct recording_header header_of(const char *file) {
   return header;
 }
 
-/* Returns the number of complete records of a region, and copies the latest. */
+/* Returns the number of complete records of a region of the file, and copies the latest record. */
 static int records_of(const char *file, int region, struct recording_sample *latest) {
   struct recording_header header = header_of(file);
   int descriptor = open(file, O_RDONLY), whole = 0;
@@ -61,7 +62,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
 
 enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES, BURST };
 
-/* A record that Java hands over. */
+/* A record that the library writes for the program: mallometer_recording_write(), which Java calls. */
 struct handed {
   struct recording_sample frame;
   char content[RECORDING_PROFILE_BYTES];
@@ -116,7 +117,7 @@ static void pause_ms(long milliseconds) {
   nanosleep(&time, NULL);
 }
 
-/* Waits until the file has this many samples of the ring of seconds; fails after a minute. */
+/* Waits until the file has `enough` of the samples that are written each second. Fails after a minute. */
 static void await_samples(int enough) {
   struct recording_sample latest;
   for (int i = 0; i < 600; i++) {
@@ -137,7 +138,7 @@ static void hold_memory_for_ever(void) {
   for (;;) pause();
 }
 
-/* ---- Records of Java ----------------------------------------------------------------------------------- */
+/* ---- Records that the program passes to the library ---------------------------------------------------- */
 
 static char text[2 * RECORDING_PROFILE_BYTES];
 
@@ -158,7 +159,7 @@ static void refuses_what_has_no_place(void) {
 
 static void texts_are_cut_after_a_line(void) {
   const uint32_t room = RECORDING_DOCUMENT_BYTES - RECORDING_FRAME_BYTES;
-  static const char line[] = "site\t\xe4\xb8\x96\t1234\n"; /* 14 bytes, of which a character takes three */
+  static const char line[] = "site\t\xe4\xb8\x96\t1234\n"; /* 14 bytes; one character has 3 */
   struct handed record;
   for (uint32_t at = 0; at + 14 <= sizeof text; at += 14) memcpy(text + at, line, 14);
   for (uint32_t length = room - 15; length <= room; length++) {
@@ -170,7 +171,7 @@ static void texts_are_cut_after_a_line(void) {
     CHECK_EQUAL(record.frame.length, RECORDING_FRAME_BYTES + room / 14 * 14);
     CHECK(memcmp(record.content, text, room / 14 * 14) == 0);
   }
-  memset(text, 'x', sizeof text); /* the text has no line that fits */
+  memset(text, 'x', sizeof text); /* makes a text of one line, which is too long */
   CHECK_EQUAL(mallometer_recording_write(RECORDING_JVM, 0, text, sizeof text), 0);
   CHECK_EQUAL(read_handed(JVM, 0, &record), WHOLE);
 }
@@ -191,7 +192,8 @@ static void records_lie_where_they_belong(void) {
   CHECK(memcmp(record.content, "minute\t61\n", 10) == 0);
   CHECK_EQUAL(read_handed(MINUTES, 59, &record), WHOLE);
   CHECK_EQUAL(record.frame.sequence, 60);
-  /* The two latest peaks are kept, and the latest record of each share. */
+  /* Writes profiles: with 0 for a peak, otherwise with the percentage of the limit that was exceeded. The file must
+   * keep the two latest peaks, and the latest profile of each percentage. */
   static const uint32_t percents[] = {0, 85, 0, 95, 0, 90, 85};
   for (uint32_t i = 0; i < sizeof percents / sizeof *percents; i++) {
     memset(text, 'a' + (int)i, longest);
@@ -254,13 +256,13 @@ static void two_threads_write(void) {
   }
 }
 
-/* ---- Fast rises ---------------------------------------------------------------------------------------- */
+/* ---- Fast rises of memory ------------------------------------------------------------------------------ */
 
 #define MIB ((uint64_t)1 << 20)
 #define MOST_BURST_BYTES (800 * MIB)
 
-/* Returns three times the bytes of the smallest rise that is described. That is 64 MiB, or, under a limit, a 16th of
- * the limit and at least 8 MiB. */
+/* Returns three times the bytes of the smallest rise that the library describes. The smallest rise is 64 MiB. Under a
+ * memory limit, it is a 16th of the limit, but at least 8 MiB. */
 static uint64_t burst_bytes(void) {
   struct recording_sample latest;
   await_samples(2);
@@ -277,7 +279,7 @@ static void take_a_burst(void) {
 
 /* ---- The termination message, without a recording ------------------------------------------------------- */
 
-/* Returns the length of the message's file, and copies its beginning. */
+/* Copies the beginning of the message's file, and returns the number of bytes. */
 static ssize_t message_of(char *text, size_t capacity) {
   char file[300];
   snprintf(file, sizeof file, "%s/message", directory);
@@ -305,7 +307,7 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message, or has none. Returns whether this happens in time. */
+/* Waits until the file has a message (`wanted`) or is empty. Returns whether this happens within `longest` seconds. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -314,7 +316,7 @@ static bool await_message(bool wanted, double longest) {
   return false;
 }
 
-/* Lets memory rise, and keeps the objects. */
+/* Lets memory rise by `count` objects of 64 KiB. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
 }
@@ -336,7 +338,8 @@ static bool write_text(const char *folder, const char *name, const char *text) {
   return is_written;
 }
 
-/* Makes a memory cgroup of the version that is mounted. Returns false if that is not allowed. */
+/* Makes a memory cgroup with a limit of 512 MiB, of version 1 or 2, whichever is mounted. Returns false if the process
+ * lacks the rights. */
 static bool make_group(char *group, size_t capacity) {
   bool is_first = access("/sys/fs/cgroup/memory/memory.limit_in_bytes", F_OK) == 0;
   snprintf(group, capacity, "/sys/fs/cgroup/%smallometer-test-%d", is_first ? "memory/" : "", getpid());
@@ -352,8 +355,7 @@ static void enter_group(void) {
   CHECK(write_text(getenv(GROUP), "cgroup.procs", pid));
 }
 
-/* Fills the page cache at the expense of this process's cgroup: the cgroup of the process that first reads or writes a
- * page of a file is charged for it. */
+/* Writes a file of 200 MiB. The kernel charges its cached pages to this process's cgroup. */
 static void fill_the_cache(void) {
   static char bytes[1 << 20];
   char file[300];
@@ -364,8 +366,8 @@ static void fill_the_cache(void) {
 }
 
 /*
- * Lets memory rise. The file of the message describes the rise while it lasts, and not afterwards. Without a limit the
- * smallest rise that is described is 64 MiB; under a limit it may be so large that the test is skipped.
+ * Lets memory rise by 192 MiB. The file must have a message that describes the rise, and must be empty after the end of
+ * the rise or of the process. `end` says how the rise or the process ends.
  */
 static int message_of_a_rise(const char *end) {
   enum { MOST = 3072 }; /* 192 MiB */
@@ -377,8 +379,8 @@ static int message_of_a_rise(const char *end) {
     fill_the_cache();
   }
   start_message();
-  /* The rise is repeated until the message's thread finds it: the thread finds a rise only if it has read the memory
-   * before. */
+  /* Repeats the rise until the file has a message: the library finds only a rise that begins after its first reading of
+   * memory. */
   for (rise_by(objects, MOST); !await_message(true, 3); rise_by(objects, MOST)) free_all(objects, MOST);
   CHECK_EQUAL(message_of(text, sizeof text), 1024);
   CHECK(strncmp(text, "mallometer at ", 14) == 0);
@@ -388,7 +390,7 @@ static int message_of_a_rise(const char *end) {
     CHECK(await_message(false, 30));
     return 0;
   }
-  if (strcmp(end, "message_still") == 0) { /* the rise ends, and memory is not scarce */
+  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, below the scarce amount */
     CHECK(await_message(false, 30));
     return 0;
   }
@@ -405,7 +407,7 @@ static int message_of_a_rise(const char *end) {
     CHECK_EQUAL(message_of(text, sizeof text), 0);
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 0);
-    pause_ms(1500); /* the message's thread has ended */
+    pause_ms(1500); /* waits until the thread that writes the message has ended */
     start_message();
     CHECK_EQUAL(mallometer_message(&now), 0);
     CHECK_EQUAL(now.state, 1);
@@ -414,10 +416,11 @@ static int message_of_a_rise(const char *end) {
   for (;;) pause();
 }
 
-/* Forks. The child may begin a message of its own, which describes the child's rises. */
+/* Forks after the message was stopped. The child must be able to start a message of its own, which describes a rise of
+ * the child's memory. */
 static int message_of_a_forked_child(void) {
   start_message();
-  pause_ms(1500); /* the message's thread looks for rises */
+  pause_ms(1500); /* lets the parent's thread look for rises */
   CHECK_EQUAL(mallometer_message_stop(), 0);
   pid_t child = fork();
   if (child == 0) exit(message_of_a_rise("message_exit"));
@@ -433,8 +436,8 @@ static bool rises_are_too_large(void) {
   return is_known && limit > 0 && limit < 0x1p60 && (limit / 16 > 180.0 * 0x1p20 || limit < 600.0 * 0x1p20);
 }
 
-/* Lets memory rise in a cgroup. The message states the share of the limit that is used; cached files, which the kernel
- * drops, do not count. */
+/* Lets memory rise in a cgroup with a limit. The message must state the used share of the limit, without the cached
+ * files, which the kernel can drop. */
 static int share(void) {
   char group[100];
   if (!make_group(group, sizeof group)) {
@@ -472,7 +475,8 @@ static int message(void) {
   return 0;
 }
 
-/* Takes and frees memory for half a second, in which the recorder's thread looks for a rise several times. */
+/* Allocates and frees one object after the other for half a second, in which the library looks for a rise several
+ * times. */
 static void take_and_free(void) {
   for (double end = seconds() + 0.5; seconds() < end;) {
     void *object = malloc(65536);
@@ -481,7 +485,7 @@ static void take_and_free(void) {
   }
 }
 
-/* Copies the latest description of a rise. Returns whether there is one. */
+/* Copies the latest complete description of a rise from the file. Returns whether there is one. */
 static bool rise_of(const char *file, struct recording_burst *latest) {
   struct recording_region ring = header_of(file).regions[BURST];
   uint64_t sequence = 0;
@@ -492,7 +496,7 @@ static bool rise_of(const char *file, struct recording_burst *latest) {
     CHECK_EQUAL(pread(descriptor, bytes, sizeof bytes, (off_t)(ring.offset + slot * sizeof bytes)), sizeof bytes);
     memcpy(&frame, bytes, RECORDING_FRAME_BYTES);
     if (frame.sequence <= sequence) continue;
-    if (frame.length != RECORDING_FRAME_BYTES + sizeof *latest) continue; /* this record is being written */
+    if (frame.length != RECORDING_FRAME_BYTES + sizeof *latest) continue; /* an incomplete record */
     if (frame.checksum != recording_checksum(0, bytes + 4, frame.length - 4)) continue;
     CHECK_EQUAL(frame.kind, RECORDING_RECORD_BURST);
     sequence = frame.sequence;
@@ -545,7 +549,7 @@ static int as_child(const char *what) {
     if (child == 0) {
       pause_ms(1500);
       CHECK_EQUAL(mallometer_recording_write(RECORDING_MINUTES, 0, "a\n", 2), -ENODATA);
-      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not be recorded as the parent's exit */
+      exit(recording().state == MALLOMETER_RECORDING_FAILED ? 9 : 1); /* must not count as the parent's exit */
     }
     CHECK_EQUAL(WEXITSTATUS(status_of(child)), 9);
     raise(SIGKILL);
@@ -580,7 +584,7 @@ static int as_child(const char *what) {
     CHECK_EQUAL(mallometer_record("/proc/nowhere"), -EIO);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     CHECK_EQUAL(chdir(directory), 0);
-    CHECK_EQUAL(mallometer_record("recording"), 0); /* works, because the first recording failed */
+    CHECK_EQUAL(mallometer_record("recording"), 0); /* is allowed, because the previous one failed */
     CHECK_EQUAL(mallometer_record("other"), -EBUSY);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_ON);
     puts(recording().path);
@@ -616,17 +620,17 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has its blocks: a full disk does no harm */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* all blocks are allocated */
 }
 
-/* Kills children while they write. A record that is incomplete when the process is killed, or when it is read, is never
- * read as complete. */
+/* Reads the records of a child while it writes them, and after it was killed. A record that is not completely written
+ * must not have a valid checksum. */
 static void killed_while_writing(void) {
   int torn = 0, whole = 0;
   struct handed record;
-  /* Runs are repeated, because few records of a run are incomplete on a busy machine. */
+  /* Repeats until an incomplete record was read. On a busy machine this is rare. */
   for (int life = 0; life < 8 || ((torn == 0 || whole == 0) && life < 100); life++) {
-    unlink(path); /* otherwise the samples are those of the previous run */
+    unlink(path); /* removes the samples of the previous run, for which await_samples() would not wait */
     pid_t child = start_child("writes");
     await_samples(1);
     for (int i = 0; i <= 100; i++) {
@@ -643,11 +647,11 @@ static void killed_while_writing(void) {
     }
   }
   printf("%d torn, %d whole\n", torn, whole);
-  CHECK(torn > 0 && whole > 0); /* otherwise the test would prove nothing */
+  CHECK(torn > 0 && whole > 0); /* both cases were tested */
 }
 
-/* Kills a child in a rise. The description has the site with its bytes within 30 % (6 standard errors), its stack and
- * its thread. */
+/* Kills a child after a rise of its memory. The description in the file must have the call site, with the allocated
+ * bytes within 30 % (6 standard errors), the stack and the thread. */
 static int burst(void) {
   struct recording_burst rise = {0};
   pid_t child = start_child("burst");
@@ -689,7 +693,7 @@ static void stopped(void) {
   seconds_of(path, &before);
   pause_ms(1500);
   seconds_of(path, &after);
-  CHECK_EQUAL(after.sequence, before.sequence); /* the process is stopped */
+  CHECK_EQUAL(after.sequence, before.sequence); /* no sample while the process is stopped */
   kill(child, SIGCONT);
   await_samples((int)before.sequence + 1);
   kill(child, SIGSTOP);
@@ -712,7 +716,7 @@ static void exits_with(const char *what, int status) {
 
 static void exited(void) {
   exits_with("exit3", 3);
-  exits_with("exit-1", 255); /* the parent gets only the lowest byte */
+  exits_with("exit-1", 255); /* the lowest byte of -1 */
 }
 
 static void children_do_not_write(void) {
@@ -724,7 +728,7 @@ static void children_do_not_write(void) {
 static void thread_is_not_counted(void) {
   CHECK_EQUAL(run_child("count"), 0);
   int with = run_child("events");
-  path[0] = '\0'; /* an empty path counts as no variable */
+  path[0] = '\0'; /* switches the recording off */
   CHECK_EQUAL(run_child("events"), with);
 }
 
@@ -745,14 +749,15 @@ static void second_runs_without(void) {
   CHECK(header_of(path).life == life);
   kill(first, SIGKILL);
   status_of(first);
-  CHECK_EQUAL(run_child("exit3"), 3); /* the lock was released when the process ended */
+  CHECK_EQUAL(run_child("exit3"), 3); /* the end of the first process has unlocked the file */
   CHECK(header_of(path).life != life);
   char previous[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
   CHECK(header_of(previous).life == life);
 }
 
-/* Restarts a process often. That must not displace the file of the run that lasted long. */
+/* Makes a file that looks like that of a run of several minutes, and then starts short runs. Their files must not
+ * replace the file of the long run. */
 static void long_life_is_kept(void) {
   char previous[300], kept[300];
   snprintf(previous, sizeof previous, "%s.previous", path);
@@ -788,7 +793,7 @@ static void nothing_of_others_is_touched(void) {
   for (int i = 0; i < 4; i++) {
     char name[300];
     snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-    if (i == 2) CHECK_EQUAL(run_child("exit3"), 3); /* a file to move aside */
+    if (i == 2) CHECK_EQUAL(run_child("exit3"), 3); /* makes a recording, which the next run renames */
     write_file(name, "the grocery list");
     CHECK_EQUAL(run_child("refused"), 0);
     stays_as_it_is(name, "the grocery list");
@@ -800,7 +805,7 @@ static void nothing_of_others_is_touched(void) {
     CHECK_EQUAL(run_child("refused"), 0);
     unlink(name);
   }
-  /* A file that a killed process has left incomplete belongs to the recording, which replaces it. */
+  /* An empty file stands for one that a killed process has left unfinished. The recording must replace it. */
   char name[300];
   snprintf(name, sizeof name, "%s.new", path);
   write_file(name, "");
@@ -871,7 +876,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
   if (strcmp(name, "share") == 0) return share();
-  return run_child(name); /* the child makes the checks of this case */
+  return run_child(name); /* as_child() checks this case */
 }
 
 int main(int argc, char **argv) {

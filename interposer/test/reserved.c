@@ -1,7 +1,8 @@
 /*
- * Checks that the kernel may not use huge pages in any mapping that the library reserves, even if transparent_hugepage
- * is `always`. With huge pages, a first access, inside of malloc, would zero 2 MiB, and almost all that is reserved
- * would become resident. The program itself maps nothing that large.
+ * Checks that the library has forbidden transparent huge pages in each of its large mappings, also if the system
+ * setting transparent_hugepage is `always`. With huge pages, the first access to such a mapping, inside of malloc,
+ * would zero 2 MiB, and almost all of the mapping would become resident. The program itself has no mapping of 2 MiB or
+ * more.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,7 +26,9 @@ static bool is_reserved(const struct mapping *mapping, const char *recording) {
   return mapping->bytes >= LARGE && (mapping->name[0] == '\0' || strcmp(mapping->name, recording) == 0);
 }
 
-/* Parses smaps: a mapping begins with its addresses and ends with its flags. */
+/* Parses /proc/self/smaps. Fails if a large mapping without a name, or the recording, may use huge pages. Returns the
+ * number of these mappings. In smaps, a mapping begins with a line of its addresses and ends with a line of its
+ * flags. */
 static unsigned all_without_huge_pages(const char *recording) {
   struct mapping mapping = {0};
   unsigned found = 0;
@@ -69,6 +72,6 @@ int main(void) {
   strcat(recording, " (deleted)");
   observe();
   unsigned found = all_without_huge_pages(recording);
-  CHECK(found >= 4); /* call sites, evidence, slots, the recording */
+  CHECK(found >= 4); /* for call sites, evidence, slots, and the recording */
   return 0;
 }

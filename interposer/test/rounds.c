@@ -1,7 +1,7 @@
 /*
- * A library that is preloaded together with mallometer into a program that does not call it, for test/probes.py. It
- * waits for ROUNDS_AFTER_MS, takes ROUNDS + 1 snapshots at intervals of ROUND_MS, prints the number of live samples,
- * and ends the process.
+ * A library that test/probes.py preloads together with mallometer into a program without code for mallometer. A thread
+ * of this library waits for ROUNDS_AFTER_MS, takes ROUNDS + 1 snapshots at intervals of ROUND_MS, prints the number of
+ * live samples, and ends the process.
  */
 #include <pthread.h>
 #include <stdlib.h>

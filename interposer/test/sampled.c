@@ -1,6 +1,7 @@
 /*
- * Tests the sampler inside the hook. With the interval of the first argument, every function that allocates is sampled,
- * and the samples represent what was counted: with 1 exactly, with 0 there are none, otherwise within a few percent.
+ * Tests sampling in the whole library, for allocations by each function. The first argument is the sampling interval.
+ * The bytes that the samples represent must equal the counted bytes: exactly with an interval of 1, otherwise within 15
+ * %. With an interval of 0 there must be no samples.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -11,7 +12,7 @@
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
-/* Allocates by each function, and frees every object. */
+/* Allocates by different functions, and frees each object. */
 static void *work(void *unused) {
   for (size_t i = 0; i < ROUNDS; i++) {
     free(malloc(16 + i % 1000));

@@ -1,8 +1,9 @@
 /*
- * Tests the sampler alone, on streams of allocations whose truth is known. Its estimates are unbiased whichever call
- * paths share a counter, and confidence intervals have the stated coverage. Rare call paths are found among hot ones,
- * hot ones cost little, and a sampling interval of 1 samples everything. Simulated programs call the functions that the
- * hook calls. The sampler's source file is included, so that each run can begin with an empty table.
+ * Tests the sampler on simulated allocations, whose numbers and bytes are known. Estimates must be unbiased, also for
+ * call paths that share a counter of the sampler. Confidence intervals must contain the true value as often as stated.
+ * Rare call paths must be found among frequent ones, and frequent ones must cost little. The simulation calls the
+ * functions that the library's malloc calls. The sampler's source file is included below, so that each run can begin
+ * with empty tables.
  */
 #include "sample/sampler.c"
 
@@ -13,13 +14,13 @@
 #include "account/size_class.h"
 #include "check.h"
 
-/* The sums of a site as in call_sites.c. The simulation has one site, or none. */
+/* The sums over the samples of a call site, as in call_sites.c. */
 struct sums {
   double objects, bytes, objects_variance, bytes_variance;
   unsigned samples;
 };
 
-static struct sums *sums; /* NULL: only the sampler's own sums are recorded */
+static struct sums *sums; /* receives the samples; if NULL, only the sampler's own sums are kept */
 static double probability_of_last;
 
 static void add_sample(struct sums *to, size_t bytes, double probability) {
@@ -57,13 +58,15 @@ struct thread_block *thread_block_at(uint32_t index) {
   return &slab.blocks[index];
 }
 
-/* Addresses are arbitrary; call sites of a library lie close together, and stacks are aligned. */
+/* Returns the addresses by which the sampler distinguishes call sites: a return address and a stack address. As in real
+ * programs, return addresses lie close together, and stack addresses are aligned. */
 static struct origin origin_of(unsigned site) {
   return (struct origin){(const void *)(uintptr_t)(0x7f1234560000 + 37 * (uint64_t)site),
                          (const void *)(uintptr_t)(0x7ffd00000000 + 16 * (uint64_t)(site % 29))};
 }
 
-/* Simulates an allocation. Returns whether it was sampled. */
+/* Simulates an allocation as the library's malloc does: it calls the sampler if the filter does not skip the
+ * allocation. Returns whether the allocation was sampled. */
 static bool allocate_in(struct thread_block *of_thread, struct origin origin, size_t requested, size_t bytes) {
   uint64_t before = sampler_totals().samples;
   size_t class = size_class(requested);
@@ -90,7 +93,7 @@ static uint64_t random_bits(void) {
 
 static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
 
-/* Starts anew as if in a new process: threads have no history, and random numbers are others. */
+/* Starts a run as in a new process: clears the sampler's tables and the threads' state, and sets a new random seed. */
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
   overflow_path.due = 0;
@@ -100,7 +103,7 @@ static void start_again(size_t interval) {
   sampler_set_interval(interval);
 }
 
-/* ---- Truth -------------------------------------------------------------------------------------------- */
+/* ---- Rare and frequent call sites --------------------------------------------------------------------- */
 
 enum { ZIPF_SITES = 2000, ZIPF_ALLOCATIONS = 20000000 };
 
@@ -151,8 +154,8 @@ static void rare_sites_are_found_among_hot_ones(void) {
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
 
-/* Returns the site of allocation `i` in a regular or mixed pattern. In some patterns, a counter whose gaps are not
- * random would always meet the same site. */
+/* Returns the site of allocation `i` in a pattern. Some patterns are so regular that a sampler with fixed gaps between
+ * samples would always sample the same site. */
 static unsigned pattern_site(unsigned pattern, unsigned i) {
   switch (pattern) {
     case 0:
@@ -172,8 +175,9 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * Compares the mean of many estimates with the truth, in units of the mean's standard error, which is computed from the
- * estimates. Chance exceeds five standard errors once in two million runs; the generator's seed is fixed as well.
+ * Compares the mean of many estimates with the true value. They may differ by five standard errors of the mean, which
+ * are computed from the estimates. Chance exceeds this bound once in two million runs. The random seed is fixed as
+ * well.
  */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
@@ -203,7 +207,7 @@ static void estimates_have_no_bias(void) {
 
 /* ---- Large requests ----------------------------------------------------------------------------------- */
 
-/* Returns another site whose call path belongs to the same set of the filter. */
+/* Returns another site whose call path is stored in the same set of the filter for large requests. */
 static unsigned site_beside(unsigned site, size_t size) {
   unsigned other = site;
   do other++;
@@ -212,10 +216,11 @@ static unsigned site_beside(unsigned site, size_t size) {
   return other;
 }
 
-/* The number of paths that share a set: two more than the set holds, so the paths replace each other. The three
- * patterns: the paths come at random; one path comes, and after each 49 times another one; or each path comes a hundred
- * times in a row. */
+/* The number of paths that belong to one set: two more than the set holds, so that they replace each other. */
 enum { RIVALS = LARGE_PATHS_IN_SET + 2 };
+
+/* Returns the path of allocation `i` in a pattern. In pattern 0 the paths come at random. In pattern 1 one path comes
+ * 49 times, and then once another one. In pattern 2 each path comes a hundred times in a row. */
 
 static unsigned rival(unsigned pattern, unsigned i) {
   return pattern == 0 ? random_bits() % RIVALS : pattern == 1 ? (i % 50 == 49) * (i / 50 % RIVALS) : i / 100 % RIVALS;
@@ -226,7 +231,7 @@ static void find_rivals(unsigned sites[RIVALS], size_t size) {
   for (unsigned i = 1; i < RIVALS; i++) sites[i] = site_beside(sites[i - 1], size);
 }
 
-/* Checks that the estimate of each path of a set is unbiased. */
+/* Checks that the estimate of each path is unbiased although the paths replace each other in the filter. */
 static void large_paths_that_drive_out_each_other_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 30000, SIZE = 40000 };
   for (unsigned pattern = 0; pattern < 3; pattern++) {
@@ -285,7 +290,7 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* A change of the interval restarts all paths. */
+  /* After a change of the interval, the filter must not skip a path. */
   sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
@@ -304,14 +309,14 @@ static void a_close_interval_takes_everything_from_then_on_also_of_hot_paths(voi
   sampler_set_target(target);
 }
 
-/* ---- Intervals ---------------------------------------------------------------------------------------- */
+/* ---- Confidence intervals ----------------------------------------------------------------------------- */
 
 struct estimate {
   double value, variance;
 };
 
-/* Computes a quantile of the chi-squared distribution like the bridge's Estimate, by the approximation of Wilson and
- * Hilferty. */
+/* Returns a quantile of the chi-squared distribution by the approximation of Wilson and Hilferty, like Estimate in the
+ * Java bridge. */
 static double chi_squared(double normal_quantile, double degrees) {
   double spread = 2 / (9 * degrees), root = 1 - spread + normal_quantile * sqrt(spread);
   return root > 0 ? degrees * root * root * root : 0;
@@ -326,7 +331,7 @@ static bool covers(struct estimate e, double truth) {
          truth <= scale / 2 * chi_squared(z, 2 * (e.value / scale + 2));
 }
 
-/* Computes an estimate like the bridge's SiteEstimates. */
+/* Returns an estimate of allocated objects or bytes, like SiteEstimates in the Java bridge. */
 static struct estimate allocated_of(const struct sums *allocated, double value, double variance) {
   double left = 1 - allocated->bytes / allocated->objects / (double)sampler_interval();
   double mean = value / allocated->samples;
@@ -343,13 +348,14 @@ static struct estimate live_of(struct estimate allocated, double variance_of_sam
   return (struct estimate){value, variance + since * value / allocated.value};
 }
 
-/* A kind of site. Its sizes lie between two bounds, and each order of magnitude is equally frequent. */
+/* A kind of call site: the number of its objects, the share that is freed, and the bounds of their sizes. The
+ * logarithms of the sizes are uniformly distributed. */
 struct kind {
   const char *name;
   unsigned objects;
   size_t least, most;
   double freed;
-  bool is_close; /* the share of intervals with the true value is close to the bound */
+  bool is_close; /* whether the share of intervals with the true value is only just above 94 % */
 };
 
 enum { ALLOCATED_OBJECTS, ALLOCATED_BYTES, LIVE_OBJECTS, LIVE_BYTES, FIGURES };
@@ -358,10 +364,10 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
-/* The number of the site. It differs in each run, because chance also decides which other paths share its counter. */
+/* The number of the simulated site. It differs in each run, so that other paths share the site's counter by chance. */
 static unsigned site_number;
 
-/* Allocates from other sites of the same thread, so that counters were used before and are used in between. */
+/* Allocates at other sites in the same thread, so that the site's counter may be shared. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;
@@ -371,7 +377,7 @@ static void allocate_elsewhere(unsigned times) {
   sums = of_site;
 }
 
-/* Simulates one run. Increments `covered` for each figure whose confidence interval covers the truth. */
+/* Simulates one run. Increments `covered[figure]` if the confidence interval of the figure contains the true value. */
 static void simulate(const struct kind *kind, unsigned *covered) {
   struct sums allocated = {0}, freed = {0};
   double bytes = 0, live_objects = 0, live_bytes = 0;
@@ -389,7 +395,7 @@ static void simulate(const struct kind *kind, unsigned *covered) {
     allocate_elsewhere(1);
   }
   sums = NULL;
-  if (allocated.samples == 0) return; /* the site is unknown, so no interval covers its truth */
+  if (allocated.samples == 0) return; /* without samples there is no interval */
   struct estimate all_objects = allocated_of(&allocated, allocated.objects, allocated.objects_variance),
                   all_bytes = allocated_of(&allocated, allocated.bytes, allocated.bytes_variance);
   unsigned live = allocated.samples - freed.samples;
@@ -407,9 +413,9 @@ static void simulate(const struct kind *kind, unsigned *covered) {
 static bool all_runs;
 
 /*
- * Returns the number of runs for a kind of site. At least 94 % of the intervals must contain the true value. For the
- * live objects of "1,000 of 64 B" only 94.0 to 94.2 % do. A quarter of the runs cannot measure so small a difference,
- * so this kind always has all runs.
+ * Returns the number of runs for a kind of site; a quarter of all runs by default. At least 94 % of the intervals must
+ * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. So small a
+ * difference can be measured in all runs only.
  */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
@@ -428,7 +434,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9, false},
   };
   state = 20260101;
-  sampler_set_target(0); /* no limit, because the simulation has no real time */
+  sampler_set_target(0); /* does not limit the time of samples, because simulated allocations follow too fast */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -445,9 +451,9 @@ static void intervals_hold_what_they_promise(void) {
 
 /* ---- A real program ----------------------------------------------------------------------------------- */
 
-/* A kind of allocation of a JVM that started and then worked, as recorded.py writes it. */
+/* A kind of allocation in the recording of a JVM's start and work, which recorded.py has written. */
 struct recorded_kind {
-  unsigned stack; /* the number of the whole stack with Java frames; 0 for a rare one */
+  unsigned stack; /* the number of the whole stack, including Java frames; 0 for all rare stacks */
   size_t size;
   unsigned thread;
   struct origin origin;
@@ -468,8 +474,9 @@ static uint64_t next_number(void) {
 static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
-  /* The recording has stack addresses relative to the thread's control block. Call paths share a counter by the sum of
-   * both addresses, so what is added to one address is subtracted from the other. */
+  /* The recording has stack addresses relative to the thread's control block. Which call paths share a counter depends
+   * on the sum of the return address and the stack address. This sum stays as recorded, because the block's address is
+   * added to one and subtracted from the other. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -479,15 +486,14 @@ static struct recorded_kind next_kind(void) {
   return kind;
 }
 
-/* Moves an element to the front and returns it. */
+/* Moves the element at index `at` to the front of the array, and returns it. */
 static unsigned to_front(unsigned *order, size_t at) {
   unsigned moved = order[at];
   memmove(order + 1, order, at * sizeof *order);
   return order[0] = moved;
 }
 
-/* Returns an estimate of the requested size, which is wrong by at most 8 bytes: the recording has chunk sizes, to which
- * glibc rounds up. */
+/* Returns an estimate of the requested size. The recording has the chunk size, to which glibc rounds the request up. */
 static size_t requested_of(const struct recorded_kind *kind) { return kind->size > 8 ? kind->size - 8 : 1; }
 
 static bool allocate_as(const struct recorded_kind *kind) {
@@ -507,7 +513,7 @@ static unsigned char *read_file(const char *path, size_t *length) {
   return content;
 }
 
-/* The numbers of allocations and samples of a call path or a stack. */
+/* The numbers of allocations and of samples of a call path or of a whole stack. */
 struct seen {
   uint64_t what;
   unsigned allocated, sampled;
@@ -515,7 +521,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of a call path. Paths that are equal by sampler.h share an entry, whatever their threads. */
+/* Returns the entry of an allocation's call path, as sampler.h defines it. Threads do not matter. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -532,7 +538,7 @@ static void count(struct seen *seen, bool sampled) {
   seen->sampled += sampled;
 }
 
-/* Returns the share of entries with 5 samples or more, among those that were allocated at least 20 times. */
+/* Returns, among the entries with 20 or more allocations, the share of those with 5 or more samples. */
 static double share_with_5_samples(const char *what, const struct seen *all, size_t length) {
   unsigned many = 0, with_some = 0, with_5 = 0;
   for (size_t i = 0; i < length; i++) {
@@ -547,9 +553,9 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 }
 
 /*
- * Samples the recorded allocations of a JVM. Most calls of malloc come from a few addresses of the JVM's library, so
- * return addresses alone distinguish little. Some whole stacks with different Java frames have the same call path. Of
- * the whole stacks, a few more are missed than of the call paths.
+ * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
+ * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
+ * Whole stacks with different Java frames may have the same call path, so only 90 % of the whole stacks must.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -567,7 +573,8 @@ static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   uint64_t allocations = next_number();
   const unsigned char *first = recording;
   double of_paths = 0, of_stacks = 0;
-  /* The share of one run has a standard deviation of 0.003; the bound is three of them away. */
+  /* The shares of one run have a standard deviation of 0.003, and their means differ from the bounds by three times as
+   * much. */
   enum { RUNS = 4 };
   for (unsigned run = 0; run < RUNS; run++) {
     recording = first;
@@ -607,13 +614,13 @@ static uint64_t billed_for_a_sample(void) {
   return sampler_totals().time_ns - before;
 }
 
-/* Charges samples for their work, because no clock is read for a sample. sampler_measure() measures the time of a unit
- * of work, and changes that time by an eighth at most. */
+/* Checks the time that the sampler charges for a sample. The sampler reads no clock, but multiplies the sample's units
+ * of work by the time of a unit. sampler_measure() measures this time, and changes it by an eighth at most. */
 static void samples_are_billed_their_work(void) {
   sampler_set_target(0);
   work_of_sample = 1000;
   CHECK_EQUAL(billed_for_a_sample(), 25000);
-  sampler_measure(); /* no work was done, so nothing changes */
+  sampler_measure(); /* measures no work, so the time of a unit stays */
   CHECK_EQUAL(billed_for_a_sample(), 25000);
   work_of_rehearsal = 1000000;
   sampler_measure();
@@ -626,7 +633,7 @@ static void samples_are_billed_their_work(void) {
   sampler_set_target(DEFAULT_OVERHEAD_TARGET);
 }
 
-/* ---- Extreme intervals -------------------------------------------------------------------------------- */
+/* ---- Extreme sampling intervals ----------------------------------------------------------------------- */
 
 static void interval_one_takes_everything(void) {
   start_again(1);
@@ -660,7 +667,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Fills the table of call paths. Paths without room are sampled by size, and counted as paths without room. */
+/* Allocates from more call paths than the table holds. The others must be counted in unknown_paths, and must be sampled
+ * by their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

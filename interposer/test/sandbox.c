@@ -1,7 +1,7 @@
 /*
- * Closes a sandbox after the start. The program continues, with stacks as before. The first argument says how: "strict"
- * ends the process when it reads memory by process_vm_readv; "blind" also refuses rt_sigprocmask() with an unknown
- * operation, by which the library finds out whether memory is readable.
+ * Installs a sandbox (a filter of system calls) after the start. The library must still record whole stacks. The first
+ * argument says how: with "strict", process_vm_readv() ends the process. With "blind", the sandbox also refuses
+ * rt_sigprocmask() with an invalid operation, by which the library tests whether memory is readable.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static void close_the_sandbox(void) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) exit(77);
 }
 
-/* ---- Allocating --------------------------------------------------------------------------------------- */
+/* ---- Allocations -------------------------------------------------------------------------------------- */
 
 static NOINLINE void inner(void **object) {
   errno = 4711;
@@ -66,14 +66,15 @@ static void in_a_context(void) {
   USE(&there);
 }
 
-/* ---- Judging ------------------------------------------------------------------------------------------ */
+/* ---- Checks of stacks --------------------------------------------------------------------------------- */
 
 static bool is_in(uint64_t address, const void *function) {
   uint64_t begin = (uint64_t)(uintptr_t)function;
   return address > begin && address - begin < 100;
 }
 
-/* Returns the longest stack that begins in inner() and continues in `outer`; 0 if there is none. */
+/* Returns the number of frames of the longest recorded stack whose innermost frame is inner() and whose third frame, if
+ * any, is `outer`; 0 if there is none. */
 static int longest_to(const void *outer) {
   int longest = 0;
   for (uint32_t site = 0; site < self().call_sites; site++) {

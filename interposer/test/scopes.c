@@ -1,6 +1,7 @@
 /*
- * Tests scopes: figures computed by hand, for a thread and for the process, in any order of opening and closing, and
- * whatever happens to their thread. Each case runs in a process of its own.
+ * Tests scopes, which count the allocations and frees of a thread or of the process between their opening and closing.
+ * The expected figures are computed by hand. Cases open and close scopes in any order, and end, fork or interrupt their
+ * threads. Each case runs in a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -117,7 +118,8 @@ static void every_way_in(void) {
   CHECK_EQUAL(end.net_bytes, 0);
 }
 
-/* Reallocates in a scope. A realloc is a free, then an allocation: the two objects are never live at once. */
+/* Reallocates in a scope. A realloc counts as a free and then an allocation, so the old and the new object must not
+ * raise the peak together. */
 static void reallocations(uint32_t options) {
   const uint64_t small = unit_of(100), middle = unit_of(5000), large = unit_of(100000);
   void *foreign = kept(100);
@@ -126,7 +128,7 @@ static void reallocations(uint32_t options) {
   object = realloc(object, 5000);
   object = realloc(object, 100000);
   object = realloc(object, 100);
-  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* this fails, and the object stays */
+  CHECK(!realloc(kept(100), PTRDIFF_MAX)); /* leaves the new object unchanged */
   foreign = realloc(foreign, 5000);
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(calls(&end), 6);
@@ -167,7 +169,7 @@ static void freed_from_outside(void) {
   for (unsigned i = 0; i < 100; i++) bytes += unit_size(objects[i] = kept(1000));
   uint32_t scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 100; i++) free(objects[i]);
-  free(kept(100)); /* makes live bytes lower than at the beginning */
+  free(kept(100)); /* must not raise the peak: live bytes are lower than at the opening */
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.net_bytes, -(int64_t)bytes);
   CHECK_EQUAL(end.peak_bytes, 0);
@@ -187,8 +189,8 @@ static void zero_bytes(void) {
   CHECK_EQUAL(end.largest_bytes, 0);
 }
 
-/* Checks exact peaks. The peak of a scope depends neither on the headroom nor on events before the scope and between
- * scopes. */
+/* Opens 200 scopes one after the other, and allocates and frees at random in each. The peak of each scope must be
+ * exact, whatever happened before its opening. */
 static void exact_peaks(void) {
   enum { ROUNDS = 200, MOST = 60 };
   void *objects[MOST];
@@ -221,8 +223,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* Samples every allocation. mallometer_scope_objects() returns the retained objects of a matched scope, and no
- * others. */
+/* Tests mallometer_scope_objects() while every allocation is sampled. For a matched scope it must return the objects
+ * that were allocated in the scope and are still live. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -244,7 +246,7 @@ static void retained_objects(void) {
   free(before);
 }
 
-/* ---- Nesting ------------------------------------------------------------------------------------------ */
+/* ---- Several scopes ----------------------------------------------------------------------------------- */
 
 static void nested(void) {
   const uint64_t small = unit_of(100), large = unit_of(50000);
@@ -263,7 +265,7 @@ static void nested(void) {
   CHECK_EQUAL(of_inner.retained_allocations, 1);
   CHECK_EQUAL(of_inner.foreign_frees, 1);
   CHECK_EQUAL(calls(&of_outer), 3);
-  CHECK_EQUAL(of_outer.peak_bytes, small + large); /* the peak was in the inner scope */
+  CHECK_EQUAL(of_outer.peak_bytes, small + large); /* reached while both scopes were open */
   CHECK_EQUAL(of_outer.largest_bytes, 50000);
   CHECK_EQUAL(of_outer.temporary_allocations, 3);
   CHECK_EQUAL(of_outer.foreign_frees, 0);
@@ -333,9 +335,9 @@ static void overflow(void) {
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_OVERFLOWED);
   CHECK_EQUAL(end.temporary_allocations, 0);
-  CHECK_EQUAL(calls(&end), OBJECTS); /* the other figures are exact */
+  CHECK_EQUAL(calls(&end), OBJECTS); /* these figures stay exact */
   CHECK_EQUAL(end.net_bytes, 0);
-  /* Objects need no further room if each is freed before the next one is allocated. */
+  /* Allocates more objects than a matched scope has room for, but frees each before the next one. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
   for (unsigned i = 0; i < 4 * OBJECTS; i++) free(kept(24 + i % 1000));
   end = closed(scope);
@@ -381,7 +383,7 @@ static void *opens_and_waits(void *unused) {
   void *object = kept(4000);
   sem_post(&has_done);
   sem_wait(&may_go_on);
-  for (unsigned i = 0; i < 1000; i++) free(kept(100 + i)); /* this thread notices that the scope was closed */
+  for (unsigned i = 0; i < 1000; i++) free(kept(100 + i)); /* removes the closed scope from the thread's list */
   uint32_t own = opened(MALLOMETER_SCOPE_THREAD);
   free(object);
   struct mallometer_scope end = closed(own);
@@ -404,10 +406,10 @@ static void closed_by_another_thread(void) {
     CHECK_EQUAL(end.largest_bytes, 4000);
     CHECK_EQUAL(end.retained_bytes, bytes);
     if (round % 2 == 0) sem_post(&may_go_on);
-    if (round % 2 == 1) pthread_cancel(other); /* the thread ends without another event */
+    if (round % 2 == 1) pthread_cancel(other); /* ends the thread without a further allocation */
     CHECK_EQUAL(pthread_join(other, NULL), 0);
   }
-  many(); /* checks that all records were freed */
+  many(); /* checks that all records of scopes were freed */
 }
 
 static void *ends_with_open_scopes(void *unused) {
@@ -420,10 +422,10 @@ static void *ends_with_open_scopes(void *unused) {
 
 static void thread_ends(void) {
   const uint64_t small = unit_of(300), large = unit_of(70000);
-  for (unsigned round = 0; round < 5000; round++) { /* exceeds the number of records */
+  for (unsigned round = 0; round < 5000; round++) { /* more rounds than there are records of scopes */
     ON_A_THREAD(ends_with_open_scopes, NULL);
     if (round % 100 > 0) continue;
-    ON_A_THREAD(allocates, NULL); /* takes the block over */
+    ON_A_THREAD(allocates, NULL); /* allocates in a thread that takes the ended thread's block of counters */
     struct mallometer_scope read = reading(of_other), end = closed(of_other);
     CHECK_EQUAL(read.flags, MALLOMETER_SCOPE_ENDED | MALLOMETER_SCOPE_HAS_MATCHES);
     CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_ENDED | MALLOMETER_SCOPE_HAS_MATCHES);
@@ -433,7 +435,8 @@ static void thread_ends(void) {
   }
 }
 
-/* Reads and closes scopes that other threads open and close. Each is closed once, and no figures are torn. */
+/* The state of races(), in which a thread reads and closes scopes that other threads open and close. Only one close of
+ * a scope may succeed, and a reading must not mix figures of different scopes. */
 enum { RACERS = 3, RACES = 20000 };
 static uint32_t shared[RACERS];
 static bool races_end;
@@ -445,8 +448,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* Only readings are checked. A scope that this thread closes counts until its figures are read, so its own thread
-     * may have gone on to other events. A scope over the process has more calls. */
+    /* Checks the number of calls only of scopes over a thread that this thread has read, not closed. A scope that it
+     * closes may include later calls of its thread, made until the figures are read. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -479,7 +482,7 @@ static void races(void) {
   many();
 }
 
-/* ---- Fork, switches, signals -------------------------------------------------------------------------- */
+/* ---- Forks, counting switched off, signals ------------------------------------------------------------ */
 
 static void forks(void) {
   const uint64_t small = unit_of(100), large = unit_of(5000);
@@ -545,7 +548,8 @@ static void handles(int signal) {
   handled = handled + 1;
 }
 
-/* Opens and closes scopes in handlers, which may interrupt any code of the thread. */
+/* Opens and closes scopes in signal handlers, which interrupt the thread at any place. The thread's own scopes must
+ * stay exact. */
 static void signals(void) {
   struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
   sigaction(SIGPROF, &action, NULL);
@@ -571,7 +575,7 @@ static void signals(void) {
   many();
 }
 
-/* ---- The process -------------------------------------------------------------------------------------- */
+/* ---- Scopes over the process -------------------------------------------------------------------------- */
 
 static void *allocates_and_waits(void *unused) {
   (void)unused;
@@ -584,7 +588,7 @@ static void *allocates_and_waits(void *unused) {
 
 static void of_process(void) {
   sem_init(&may_go_on, 0, 0), sem_init(&has_done, 0, 0);
-  free(kept(64 << 20)); /* the peak of the process is higher than those below */
+  free(kept(64 << 20)); /* makes a higher peak of the process before the scopes are opened */
   uint32_t outer = opened(MALLOMETER_SCOPE_PROCESS), thread = opened(MALLOMETER_SCOPE_THREAD);
   void *mine = kept(8 << 20);
   uint32_t inner = opened(MALLOMETER_SCOPE_PROCESS);
@@ -629,7 +633,7 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* Checks that the peak of the process is found as usual while threads are in scopes. */
+/* Checks the peak of the process while its thread is in a scope. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };
@@ -644,7 +648,7 @@ static void peak_of_process_within(void) {
   CHECK(end.peak_bytes >= bytes);
 }
 
-/* ---- Attached ----------------------------------------------------------------------------------------- */
+/* ---- Scopes of an attached library -------------------------------------------------------------------- */
 
 #define RESOLVE(name) __typeof__(name) *found_##name = (__typeof__(name) *)(uintptr_t)dlsym(library, #name)
 
@@ -675,7 +679,7 @@ static void attached(const char *file) {
   CHECK(end.peak_bytes >= 40000 && end.peak_bytes < 41000);
   CHECK_EQUAL(end.temporary_allocations, 1);
   CHECK_EQUAL(end.foreign_frees, 1);
-  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* both scopes have the same events */
+  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* only this thread allocates */
 
   scope = found_mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   CHECK_EQUAL(found_mallometer_detach(), 0);
@@ -688,8 +692,8 @@ static void attached(const char *file) {
 
 /* ---- Cost --------------------------------------------------------------------------------------------- */
 
-/* Makes the events that `kind` names for callgrind, pairs of malloc and free by default: within a scope, or without one
- * if `kind` ends with "none". */
+/* Calls, for callgrind, the functions that `kind` names; by default pairs of malloc and free. The calls are in a scope,
+ * unless `kind` ends with "none". */
 static void pairs(const char *kind, long count) {
   int scope = strcmp(kind, "none") == 0      ? 0
               : strcmp(kind, "matched") == 0 ? mallometer_scope_open(MALLOMETER_SCOPE_MATCHED)

@@ -1,7 +1,8 @@
 /*
- * Searches for the addresses of sampled objects, which are found wherever the program has them, and reports the objects
- * that have none. A search has no side effect: no memory becomes resident, nothing faults, and no object counts as
- * accessed. The first argument names the case.
+ * Tests the search of the process's memory for addresses of sampled objects. An object whose address is found nowhere
+ * is lost. The search must find addresses wherever the program has them, and must have no side effects: it must not
+ * make memory resident, must not fault, and must not make an object count as accessed. The first argument names the
+ * case.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -36,7 +37,7 @@ static bool is_in(uint64_t address, const void *function) {
   return address > begin && address - begin < 64;
 }
 
-/* Finds the sites whose innermost frame is in the function. */
+/* Stores the numbers of the call sites whose innermost frame is in `function`, and returns how many there are. */
 static uint32_t sites_of(const void *function, uint32_t sites[64]) {
   uint32_t count = 0;
   for (uint32_t site = 0; site < self().call_sites && count < 64; site++) {
@@ -88,15 +89,15 @@ static unsigned freed(void) {
   return count;
 }
 
-/* Overwrites the values that earlier calls have left on the stack. */
+/* Overwrites values that returned functions have left on the stack, among them addresses of objects. */
 static NOINLINE void forget_stack(void) {
   char nothing[65536];
   memset(nothing, 0, sizeof nothing);
   USE(nothing);
 }
 
-/* Checks that nearly all objects that the program has dropped are lost: a word somewhere may look like the address of a
- * few of them. */
+/* Checks that all objects that the program has dropped are lost, except for three at most: by chance a word somewhere
+ * may look like the address of an object. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -110,7 +111,7 @@ static void check_held(unsigned held) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------- */
 
-/* Defines a function for each kind of object, so that each is a call site. */
+/* Defines a function that allocates. Each such function is a call site of its own. */
 #define ALLOCATES(name)                                                  \
   __attribute__((aligned(64))) static NOINLINE void *name(size_t size) { \
     void *object = malloc(size);                                         \
@@ -124,7 +125,7 @@ ALLOCATES(of_itself)
 ALLOCATES(table_of)
 ALLOCATES(held)
 
-/* Returns a word that a search does not take for the object's address. */
+/* Returns the object's address with all bits inverted, which a search does not recognize. */
 static uintptr_t hidden(const void *object) { return ~(uintptr_t)object; }
 
 static uintptr_t hiding_place[DROPPED];
@@ -136,7 +137,7 @@ static NOINLINE void drop(unsigned count, size_t size) {
 static void *in_globals[EACH];
 static _Thread_local void *in_thread_locals[EACH];
 
-/* ---- Places of addresses ------------------------------------------------------------------------------- */
+/* ---- Where addresses are found ------------------------------------------------------------------------- */
 
 static void held_by_each_way(void) {
   void *on_stack[EACH], **on_heap = malloc(sizeof on_stack);
@@ -181,7 +182,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* Drops objects of which only the address after their last byte is left. They are lost. */
+/* Drops objects, and keeps only the address behind the last byte of each. They must be lost. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -210,8 +211,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* Makes links within lost objects. An object's address in itself does not count. Lost objects in a circle refer to each
- * other, so they do not count as lost. */
+/* Drops objects that have addresses of objects. An object that has only its own address must be lost. Objects that
+ * refer to each other in a circle must not count as lost. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -231,8 +232,8 @@ static NOINLINE void **fill_table(void) {
   return table;
 }
 
-/* Frees memory that contains addresses. The memory keeps its contents except for its first words, but addresses in it
- * do not count, because they may be outdated. */
+/* Frees memory that contains addresses. Freed memory keeps its contents except for its first words. The search must
+ * ignore addresses in freed memory, because they are outdated. */
 static void addresses_in_freed_memory_are_none(void) {
   void **table = fill_table();
   void *behind = malloc(SIZE);
@@ -244,7 +245,7 @@ static void addresses_in_freed_memory_are_none(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(DROPPED);
-  /* Part of the memory is live again, with its earlier contents. */
+  /* Allocates parts of the freed memory, which still have the addresses. These addresses count again. */
   void *again[EACH];
   unsigned in_use = 0;
   for (unsigned i = 0; i < EACH; i++) again[i] = malloc(TABLE / 4 * sizeof *table);
@@ -275,7 +276,7 @@ static unsigned waiting;
 #ifdef __x86_64__
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
-/* Waits with the objects' addresses only in callee-saved registers. */
+/* Waits for a condition. Six callee-saved registers have the objects' addresses, and no other place has them. */
 int wait_with_registers(pthread_cond_t *condition, pthread_mutex_t *mutex, const uintptr_t hidden_objects[REGISTERS]);
 __asm__(
     ".text\n.globl wait_with_registers\n.type wait_with_registers, @function\nwait_with_registers:\n"
@@ -332,7 +333,7 @@ static void held_by_registers(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_held(THREADS_WITH_REGISTERS * REGISTERS + EACH);
-  /* Threads in a read, and this thread, have registers that the search cannot read. */
+  /* The search cannot read all registers of threads that wait in read(), and of this thread. */
   CHECK_EQUAL(found.unread_threads, EACH + 1);
   for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&thread, NULL, runs_for_ever, NULL), 0);
   search((const void *)(uintptr_t)held);
@@ -423,7 +424,7 @@ static uint64_t resident_bytes(void) {
   return (uint64_t)resident * 4096;
 }
 
-/* Checks that untouched memory stays untouched, including pages of a file that the process has not touched. */
+/* Maps memory and a file whose pages the process does not access. A search must not make these pages resident. */
 static void untouched_memory_stays_so(void) {
   static char written[MEBIBYTE];
   int file = memfd_create("untouched", MFD_CLOEXEC);
@@ -434,7 +435,7 @@ static void untouched_memory_stays_so(void) {
   madvise(memory, 512 * MEBIBYTE, MADV_HUGEPAGE);
   memory[0] = memory[300 * MEBIBYTE] = 1;
   drop(DROPPED, SIZE);
-  search((const void *)(uintptr_t)dropped); /* makes the library's tables resident */
+  search((const void *)(uintptr_t)dropped); /* makes the library's tables resident before the comparison */
   uint64_t before = resident_bytes(), swapped = found.swapped_bytes;
   madvise(memory + 100 * MEBIBYTE, 4096, 102 /* MADV_GUARD_INSTALL */);
   search((const void *)(uintptr_t)dropped);
@@ -476,7 +477,7 @@ static void forks_meanwhile(void) {
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
   CHECK_EQUAL(WEXITSTATUS(status), 0);
   wait_for(MALLOMETER_SEARCH_DONE);
-  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* this search still runs when the process ends */
+  start((const void *)(uintptr_t)dropped, UINT64_MAX); /* this search runs until the process ends */
 }
 
 static unsigned descriptors(const char *named) {
@@ -489,8 +490,8 @@ static unsigned descriptors(const char *named) {
   return count;
 }
 
-/* Forks during searches. The child must have no descriptor of the pipe or of pagemap, through which the library reads
- * memory. */
+/* Forks during a search. The child must not inherit the descriptors through which the library reads memory: of a pipe
+ * and of /proc/self/pagemap. */
 static void forks_have_no_descriptors(void) {
   unsigned pipes = descriptors("pipe:"), forks = 0;
   refuse(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
@@ -541,8 +542,8 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* Searches in a sandbox that ends a process that calls mincore. The library tries mincore in a child, and only if
- * pagemap is refused, too. */
+/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it may not
+ * read /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
   drop(DROPPED, SIZE);
@@ -567,7 +568,7 @@ static void refused_pipes(void) {
   CHECK_EQUAL(row_count, 0);
 }
 
-/* ---- Slots --------------------------------------------------------------------------------------------- */
+/* ---- Objects in slots, pages of their own by which accesses are observed ------------------------------- */
 
 static bool is_slot(const void *object) { return (uintptr_t)object >= 0x10000000 && (uintptr_t)object < 0x100000000; }
 
@@ -606,7 +607,8 @@ static NOINLINE void fill(void **table, unsigned count, size_t size) {
   for (volatile unsigned i = 0; i < count; i++) table[i] = held(size);
 }
 
-/* Puts the only addresses of objects into a slot. Large objects are always sampled. */
+/* Stores the only addresses of objects in an object that is in a slot. The search must find them there. The objects
+ * have 40,000 bytes, because large objects are always sampled. */
 static void the_only_addresses_are_in_a_slot(void) {
   observe();
   uintptr_t table = hidden(in_slot(table_of, EACH * sizeof(void *)));
@@ -618,12 +620,12 @@ static void the_only_addresses_are_in_a_slot(void) {
   forget_stack();
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
-  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* the observation's thread rests after this */
+  CHECK_EQUAL(mallometer_leaks_stop(), 0); /* lets the observing thread rest */
   search((const void *)(uintptr_t)held);
   check_lost(EACH);
 }
 
-/* Returns the number of objects of this size in slots that were last accessed before the moment. */
+/* Returns the number of objects of `bytes` bytes in slots that were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);
@@ -635,8 +637,9 @@ static unsigned idle_since(uint64_t moment, uint64_t bytes) {
 }
 
 /*
- * Waits until none of the objects counts as accessed. Linux does not clear the bits of the latest 31 pages that a
- * processor has first touched, so other pages are touched meanwhile.
+ * Waits until none of the objects counts as accessed in the latest epoch (period between two readings of accessed
+ * bits). Linux does not clear the accessed bits of the latest 31 pages that a processor has touched for the first time.
+ * This function therefore touches other pages meanwhile. Returns the end of the epoch.
  */
 static uint64_t wait_until_idle(unsigned objects, uint64_t bytes) {
   enum { OTHERS = 64 * 4096 };
@@ -661,7 +664,7 @@ static void idle_objects_stay_idle(void) {
   for (int i = 0; i < 3; i++) {
     search((const void *)(uintptr_t)table_of);
     CHECK_EQUAL(lost(), 0);
-    wait_for_epochs(2); /* the epoch of the search may end after the search */
+    wait_for_epochs(2); /* accesses during the search count at the end of an epoch */
   }
   CHECK_EQUAL(idle_since(before, SIZE_IN_SLOT), OBJECTS);
   for (int i = 0; i < OBJECTS; i++) ((volatile char *)objects[i])[1] = 1;
@@ -671,7 +674,8 @@ static void idle_objects_stay_idle(void) {
 
 /* ---- Cost ---------------------------------------------------------------------------------------------- */
 
-/* Measures the cost of a search in memory like a Java heap's: pairs of 32-bit references, small numbers, and zeros. */
+/* Measures the cost of a search for objects of `size` bytes in 1 GiB of memory with contents like those of a Java heap:
+ * pairs of 32-bit references, small numbers, and zeros. */
 static void cost_of(size_t size) {
   uint64_t bytes = 1024 * MEBIBYTE, state = 88172645463325252u;
   uint64_t *words = (uint64_t *)(void *)touched(bytes);

@@ -1,4 +1,5 @@
-/* Tests what the functions that read and change call sites promise. The first argument names the case. */
+/* Tests the functions of mallometer.h for call sites: modules, objects, configuration and limits. The first argument
+ * names the case. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -58,7 +59,8 @@ static const struct mallometer_module *module_at(uint64_t address) {
   return NULL;
 }
 
-/* The build id of the library is an argument of the linker. */
+/* Checks the module that contains `function`, a function of the library at `path`. The library was linked with this
+ * build id. */
 static void expect_library(const char *path, uint64_t function, uint64_t bias) {
   static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   const struct mallometer_module *module = module_at(function);
@@ -124,8 +126,8 @@ static void *open_allocate_close(void *unused) {
   return unused;
 }
 
-/* Opens, uses and closes a library in several threads, so that the loader's lists change while a thread allocates in
- * the library. */
+/* Opens, uses and closes a library in several threads, so that the loader's list of libraries changes while a thread
+ * allocates in the library. */
 static void libraries_come_and_go(const char *path) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -141,7 +143,8 @@ static void write_copy(const char *path, const char *content, size_t bytes) {
   CHECK_EQUAL(fclose(file), 0);
 }
 
-/* Opens many copies of the file, because the loader recognizes a file that it has loaded. */
+/* Opens more libraries than there is room for modules. Each is a copy of one file, because the loader does not load the
+ * same file twice. */
 static void frames_without_room_for_a_module_are_counted(const char *path) {
   static char content[MIB];
   FILE *library = fopen(path, "rb");
@@ -171,10 +174,10 @@ static uint64_t monotonic_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Returns how many objects of keeper() are live. Checks that each was born between the two moments, within the
- * resolution of births. */
+/* Returns the number of live objects of keeper(). Checks that each has `bytes` bytes and was allocated between
+ * `first_ns` and `last_ns`, within the resolution of the recorded time. */
 static int objects_of_keeper(uint64_t first_ns, uint64_t last_ns, uint64_t bytes) {
-  /* The resolution is a unit of births plus the coarse clock's tick. */
+  /* The resolution is the unit of recorded times, 2^24 ns, plus the coarse clock's tick of 10 ms. */
   const uint64_t unit = ((uint64_t)1 << 24) + 10000000;
   int found = 0, count = mallometer_objects(objects, MOST_OBJECTS);
   CHECK(count >= 0);
@@ -213,7 +216,7 @@ static void objects_have_ages_until_they_are_freed(void) {
   uint64_t later = monotonic_ns();
   for (int i = 40; i < KEPT; i++) free(kept[i]);
   CHECK_EQUAL(objects_of_keeper(first, last, bytes), 0);
-  kept[0] = keeper(200); /* replaces the older object */
+  kept[0] = keeper(200); /* may get the address of an object that was freed */
   CHECK_EQUAL(objects_of_keeper(later, monotonic_ns(), bytes), 1);
   free(kept[0]);
 }
@@ -248,7 +251,7 @@ static void the_interval_changes_at_run_time(void) {
     kept[i] = keeper(MIB);
     bytes += (double)unit_size(kept[i]);
   }
-  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* an object that is larger than the interval is sampled */
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* all, because they are larger than the interval */
   free(before);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
 
@@ -258,7 +261,7 @@ static void the_interval_changes_at_run_time(void) {
   for (int i = 0; i < 100000; i++) free(keeper(100));
   CHECK_EQUAL(self().samples, samples);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
-  for (int i = 0; i < KEPT; i++) free(kept[i]); /* samples are followed until they are freed */
+  for (int i = 0; i < KEPT; i++) free(kept[i]); /* must be recorded although sampling is off */
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SAMPLE_INTERVAL, 4096), 0);
@@ -277,8 +280,8 @@ static void an_interval_of_one_stays(void) {
 
 /* ---- mallometer_disable ------------------------------------------------------------------------------- */
 
-/* Frees sampled objects while counting is off. The frees must be recorded nevertheless: otherwise the samples would
- * stay live, and later objects at their addresses would be taken for them. */
+/* Frees sampled objects while counting is off. These frees must be recorded: otherwise the samples would stay live, and
+ * later objects at their addresses would be taken for the sampled ones. */
 static void samples_end_while_counting_is_off(void) {
   enum { KEPT = 30 };
   static void *kept[KEPT];
@@ -296,7 +299,7 @@ static void samples_end_while_counting_is_off(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* ---- Frees that the hook does not see ----------------------------------------------------------------- */
+/* ---- Frees that the library does not see -------------------------------------------------------------- */
 
 static NOINLINE void *other_keeper(size_t size) {
   void *object = malloc(size);
@@ -304,8 +307,8 @@ static NOINLINE void *other_keeper(size_t size) {
   return object;
 }
 
-/* Frees an object by an internal name, which the hook does not see. Once a new object is at the address, only the new
- * one is live. */
+/* Frees a sampled object by __libc_free, which the library does not see. When a new object has the same address, only
+ * the new one may count as live. */
 static void an_address_has_one_object(void) {
   void (*free_past_hook)(void *);
   void *address = dlsym(RTLD_DEFAULT, "__libc_free"), *first = keeper(200);
@@ -351,10 +354,10 @@ static void call_sites_are_recorded_by_default(void) {
   CHECK(report.tables_bytes > MIB && report.tables_bytes <= 16 * MIB);
   CHECK(report.footprint_bytes > report.tables_bytes);
   CHECK(mallometer_sites(sites, MOST_SITES, 0) >= 0);
-  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* Java frames are wanted; there is no JVM */
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* Java frames are configured, but there is no JVM */
 }
 
-/* ---- Bounds ------------------------------------------------------------------------------------------- */
+/* ---- Limits of stacks and sites ----------------------------------------------------------------------- */
 
 static NOINLINE void *deep(unsigned depth) {
   void *object = depth > 0 ? deep(depth - 1) : keeper(77);
@@ -374,8 +377,8 @@ static int longest_stack(void) {
   return longest;
 }
 
-/* Samples deep stacks. A stack with exactly as many frames as the limit is not cut; deeper ones are, and are
- * counted. */
+/* Samples deep stacks. A stack with as many frames as the limit is complete. A deeper stack is cut to the limit and
+ * counted in samples_truncated. */
 static void deep_stacks_are_cut_and_counted(void) {
   free(deep(50));
   unsigned deepest = 50 + MOST_NATIVE_FRAMES - (unsigned)longest_stack();
@@ -403,7 +406,8 @@ static NOINLINE void *left(uint64_t path, unsigned depth) {
   return object;
 }
 
-/* Allocates and frees from this many stacks, of this many depths, so that no call path alone is busy. */
+/* Allocates and frees at `stacks` different stacks of `depths` different depths, so that no call path allocates often.
+ * Returns the library's report. */
 static struct mallometer_report part_near_main(unsigned stacks, unsigned depths) {
   uint64_t path = 88172645463325252u;
   for (unsigned i = 0; i < stacks; i++) {
@@ -415,7 +419,8 @@ static struct mallometer_report part_near_main(unsigned stacks, unsigned depths)
   return report;
 }
 
-/* Returns the number of samples of keeper() whose stack was cut to a few frames. No uncut stack is as short. */
+/* Returns the number of samples of keeper() whose stack was cut because the tree of stacks is nearly full: stacks of at
+ * most 8 frames. Complete stacks are deeper here. */
 static uint64_t samples_cut_by_crowd(void) {
   uint64_t cut = 0;
   int count = mallometer_sites(sites, MOST_SITES, 0);
@@ -425,11 +430,11 @@ static uint64_t samples_cut_by_crowd(void) {
   return cut;
 }
 
-/* Samples many stacks that share few frames, and differ near main already. They are cut to fewer frames before the tree
- * of stacks is full, and the cut samples are counted. */
+/* Samples many stacks that differ already near main(), so they share few nodes in the tree of stacks. Before the tree
+ * is full, stacks must be cut to fewer frames, and these samples must be counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
-  setbuf(stdout, NULL); /* a buffer would be allocated */
+  setbuf(stdout, NULL); /* prevents the allocation of a buffer */
   CHECK_EQUAL(self().samples_truncated, 0);
   for (int i = 0; i < 10; i++) {
     kept[i] = right(0, 100);
@@ -447,8 +452,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Fills the table with sites that were sampled once with a few bytes. They do not take the room of later, larger
- * ones. */
+/* Fills the table with sites that have one sample of a few bytes each. A later site with larger objects must still find
+ * room. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);
@@ -460,7 +465,7 @@ static void large_ones_find_room(void) {
   for (int i = 0; i < 20; i++) free(kept[i]);
 }
 
-/* ---- fork --------------------------------------------------------------------------------------------- */
+/* ---- Forks -------------------------------------------------------------------------------------------- */
 
 static volatile int stop;
 
@@ -482,8 +487,8 @@ static void in_child(void *kept) {
   CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH);
 }
 
-/* Forks while other threads record samples. In the child, records that these threads were about to write stay
- * unwritten, and the child waits for none of the threads. */
+/* Forks while other threads record samples. The child does not have these threads, must not wait for them, and must
+ * record samples itself. Samples that were being recorded at the fork may be missing in the child. */
 static void children_go_on_recording(void) {
   pthread_t threads[3];
   void *kept = keeper(500);

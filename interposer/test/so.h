@@ -1,4 +1,4 @@
-/* Checks that end the program with a line that says what was expected and what was found. */
+/* Checks that, if they fail, print the expected and the found value and end the program. */
 #ifndef MALLOMETER_TEST_SO_H
 #define MALLOMETER_TEST_SO_H
 

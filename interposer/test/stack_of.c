@@ -1,8 +1,9 @@
 /*
- * Checks the stack of a huge request: it leads from the call of malloc up to main, or to where a thread begins. There
- * is no stack for a request on a stack that the program made itself, for a handler or otherwise. Stacks lead through
- * code that has no frame pointer, aligns its stack or allocates on it. A frame that cannot be followed ends the stack.
- * The first argument is "dwarf", "fp" (built with frame pointers) or "off"; the second a library.
+ * Tests the call stack that the library records for a huge request. It must lead from malloc's caller to main() or to
+ * the beginning of the thread, also through code that has no frame pointer, aligns its stack or allocates on it. It
+ * ends at a frame that the library cannot unwind. It is empty if the thread runs on memory that the program itself uses
+ * as a stack, such as an alternate signal stack. The first argument says how the library unwinds: "dwarf", "fp" (the
+ * program is built with frame pointers) or "off". The second argument is the path of a library.
  */
 #include <alloca.h>
 #include <dlfcn.h>
@@ -32,7 +33,8 @@ static void latest_event(void) {
   CHECK_EQUAL(mallometer_events(&event, 1, now.huge_allocations - 1), 1);
 }
 
-/* The functions of this file. A return address belongs to the last function that begins before it. */
+/* The addresses of functions of this file. frame_is_in() assigns a return address to the last function that begins
+ * before it. */
 static const void *known[32];
 
 static bool frame_is_in(unsigned i, const void *function) {
@@ -52,7 +54,7 @@ static NOINLINE void *use(void *object) {
   return object;
 }
 
-/* ---- Ways to malloc ----------------------------------------------------------------------------------- */
+/* ---- Functions that allocate in different ways -------------------------------------------------------- */
 
 static NOINLINE void by_malloc(void) { free(use(malloc(LARGE))); }
 static NOINLINE void by_calloc(void) { free(use(calloc(10, LARGE / 10 + 1))); }
@@ -66,7 +68,7 @@ static NOINLINE void by_posix_memalign(void) {
 
 static void (*const ways[])(void) = {by_malloc, by_calloc, by_realloc, by_memalign, by_posix_memalign};
 
-/* ---- Ways to keep a frame ----------------------------------------------------------------------------- */
+/* ---- Functions with different kinds of stack frames --------------------------------------------------- */
 
 static NOINLINE void plainly(void (*way)(void)) {
   way();
@@ -116,7 +118,7 @@ static NOINLINE void each_way_through_each_frame(void) {
       CHECK(frame_is_in(1, (const void *)(uintptr_t)frames[f]));
       CHECK(frame_is_in(2, (const void *)(uintptr_t)outermost));
       CHECK(frame_is_in(3, (const void *)(uintptr_t)each_way_through_each_frame));
-      CHECK(event.frames >= 5); /* main and its caller */
+      CHECK(event.frames >= 5); /* main() follows */
     }
   }
 }
@@ -134,7 +136,7 @@ static void on_signal(int signal) {
   USE(signal);
 }
 
-/* Checks that the stack leads to `beginning`, and not much farther. */
+/* Checks that the recorded stack leads to `beginning`, where the thread begins, and has at most `most` frames. */
 static void expect_end(const void *beginning, unsigned most) {
   latest_event();
   CHECK(frame_is_in(0, (const void *)(uintptr_t)by_malloc));
@@ -143,7 +145,8 @@ static void expect_end(const void *beginning, unsigned most) {
   CHECK(event.frames <= most);
 }
 
-/* Checks that there is no stack: the program runs on a stack that it made itself, which may have little room. */
+/* Checks that no stack was recorded. The library walks no stack that the program has made itself, because such a stack
+ * may have little room. */
 static void expect_none(void) {
   latest_event();
   CHECK_EQUAL(event.frames, 0);
@@ -167,7 +170,7 @@ static void on_other_stacks(void) {
   expect_none();
 }
 
-#ifdef __GLIBC__ /* musl has no contexts, and no unwind tables of its own functions */
+#ifdef __GLIBC__ /* musl lacks makecontext() and unwind tables of its functions */
 static ucontext_t here, there;
 
 static void in_a_context(void) {
@@ -175,7 +178,7 @@ static void in_a_context(void) {
   USE(&there);
 }
 
-/* Allocates on the stack of a context, between two pages without access. */
+/* Allocates in a context (makecontext) whose stack lies between two inaccessible pages. */
 static void on_the_stack_of_a_context(void) {
   size_t page = (size_t)getpagesize(), size = 16 * page;
   char *mapped = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -194,7 +197,7 @@ static void on_the_stack_of_a_context(void) {
 
 /* ---- Code of other libraries -------------------------------------------------------------------------- */
 
-/* The frames that the compiler's own unwinder finds in compare(), by the same unwind tables. */
+/* The return addresses that the compiler's unwinder finds in compare(). */
 static void *expected[MALLOMETER_EVENT_FRAMES + 1];
 static int count;
 
@@ -241,7 +244,7 @@ static void through_the_c_library(void) {
 
 #endif
 
-/* ---- Stacks that cannot be followed ------------------------------------------------------------------- */
+/* ---- Stacks that cannot be unwound -------------------------------------------------------------------- */
 
 static void expect_death_by_exit(void (*body)(void)) {
   pid_t child = fork();
@@ -257,13 +260,14 @@ static void expect_death_by_exit(void (*body)(void)) {
 
 static uint64_t garbage = 0x9e3779b97f4a7c15u;
 
-/* Overwrites everything above this frame, then allocates: all return addresses and frame pointers are invalid. */
+/* Overwrites the stack above this frame, with all its return addresses and frame pointers, and then allocates. The
+ * library must not crash. */
 static NOINLINE void smashed(void) {
   for (unsigned round = 0; round < 200; round++) {
     uint64_t *above = (uint64_t *)__builtin_frame_address(0) + 1;
     for (unsigned i = 0; i < 40; i++) {
       garbage = garbage * 6364136223846793005u + 1442695040888963407u;
-      /* Words that are random, near, misaligned, in code, or 0. */
+      /* Random words, addresses on the stack, misaligned ones, and addresses of code. */
       uint64_t kinds[] = {garbage, (uint64_t)(uintptr_t)(above + garbage % 4096),
                           (uint64_t)(uintptr_t)above + garbage % 999, (uint64_t)(uintptr_t)smashed + garbage % 64, 0};
       above[i] = kinds[garbage >> 40 & 3] + (garbage >> 60 == 0);
@@ -275,8 +279,8 @@ static NOINLINE void smashed(void) {
   _exit(0);
 }
 
-/* Code that is generated at run time, as a JIT compiler does: it calls the function with the size. No unwind table
- * describes it. */
+/* A function whose code this program generates at run time, as a JIT compiler does. It calls `function` with `size`. No
+ * unwind table describes it. */
 typedef void *generated(void *(*function)(size_t), size_t size);
 
 static const unsigned char generated_code[] = {
@@ -307,7 +311,7 @@ static NOINLINE void from_code_generated_at(uintptr_t wish) {
   memcpy(&call, &place, sizeof call);
   free(use(call(malloc, LARGE)));
   latest_event();
-  CHECK_EQUAL(event.frames, 0); /* the caller is in no loaded object */
+  CHECK_EQUAL(event.frames, 0); /* malloc's caller is in no loaded object */
   munmap(place, page);
 }
 
@@ -320,8 +324,8 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
   return library;
 }
 
-/* Allocates from the place of an unloaded library, which a table of loaded objects may still contain although the
- * library's own tables are gone. */
+/* Calls malloc from generated code at the address of an unloaded library. The library's table of loaded objects may
+ * still contain the unloaded one, whose unwind tables no longer exist. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);
@@ -333,7 +337,7 @@ static NOINLINE void from_where_a_library_was(const char *path) {
   if (!dlopen(path, RTLD_NOW | RTLD_NOLOAD)) from_code_generated_at(page); /* musl unloads nothing */
 }
 
-/* Allocates in a library whose code is mapped but whose file is deleted. */
+/* Allocates in a library whose file was deleted after it was opened. */
 static NOINLINE void from_a_deleted_library(const char *path) {
   char copy[] = "/tmp/mallometer-stack-XXXXXX", command[4096];
   int file = mkstemp(copy);

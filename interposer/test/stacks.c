@@ -1,6 +1,7 @@
 /*
- * Allocates on unusual stacks, also on the slow path: in signal handlers on an alternate stack, in threads with the
- * smallest stack and with 64 KiB, and on a stack of 16 KiB made by hand. All allocations succeed and are counted.
+ * Allocates on small stacks: in signal handlers on an alternate stack, in threads with the smallest possible stack and
+ * with 64 KiB, and in a context on 16 KiB from malloc. All allocations must succeed and be counted, also large and huge
+ * ones.
  */
 #include <limits.h>
 #include <malloc.h>
@@ -12,7 +13,7 @@
 
 #include "check.h"
 
-/* The number of allocations on each stack. They include some on the slow path and a huge request. */
+/* The number of allocations by one call of allocate(). They include large requests and a huge one. */
 enum { ALLOCATIONS = 10 };
 
 static void allocate(void) {
@@ -62,13 +63,13 @@ static void *in_thread(void *unused) {
 static void in_a_thread_with(size_t bytes) {
   long least = sysconf(_SC_THREAD_STACK_MIN);
   if ((long)bytes < least) bytes = (size_t)least;
-  /* The test supplies the stack, so that the C library allocates nothing for it. */
+  /* Supplies the stack, so that the C library does not allocate one. */
   void *memory = memalign(4096, bytes);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   CHECK_EQUAL(pthread_attr_setstack(&attributes, memory, bytes), 0);
   pthread_t thread;
-  /* The C library allocates a table for the first new thread, and reuses it for the others. */
+  /* Checks the last of three threads only, because the C library allocates tables for the first one and reuses them. */
   struct mallometer_counters start = {0};
   for (int i = 0; i < 3; i++) {
     visits = 0;
@@ -93,7 +94,7 @@ static void on_other_stack(void) {
   }
 }
 
-/* Allocates on a stack whose memory comes from malloc itself, like the stacks of many coroutine libraries. */
+/* Allocates on a stack whose memory comes from malloc, as in many coroutine libraries. */
 static void on_a_stack_made_by_hand(void) {
   char *memory = malloc(16 * 1024);
   getcontext(&other_context);

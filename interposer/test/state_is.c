@@ -1,7 +1,7 @@
 /*
- * Checks the library's state in some environment. The first argument names the state, and the library counts or does
- * not count accordingly. When main begins, dlerror() must report no error of the library's look-ups. The reason must
- * contain the second argument, if there is one.
+ * Checks that the library is in the state that the first argument names, and that it counts exactly if this state is
+ * "counting". The reason in the library's report must contain the second argument, if there is one. When main() begins,
+ * dlerror() must not report an error of the library's look-ups.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv) {
   CHECK(argc >= 2);
-  CHECK(!dlerror()); /* a look-up of the library that failed must not be seen by the program */
+  CHECK(!dlerror()); /* a failed look-up of the library must leave no error */
   static const char *const names[] = {NULL, "counting", "disabled", "not-preloaded", "excluded", "unsupported"};
   uint32_t state = self().state;
   CHECK(state >= 1 && state <= 5);

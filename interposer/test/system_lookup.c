@@ -1,9 +1,9 @@
 /*
- * Tests what Java's foreign functions need. The JVM opens the library of the first argument, libsyslookup.so, and looks
- * C functions up in it. malloc must be the one that all other callers in the program use. Everything else must be as
- * without the hook: a look-up finds the functions that the library needs, but not those of the program or of the hook.
- * The second argument is a library that opens libsyslookup.so in place of the program and, unlike a JVM, looks nothing
- * up: more functions may then be found, and malloc is the same.
+ * Tests look-ups like those of Java's foreign functions. The JVM opens libsyslookup.so, whose path is the first
+ * argument, and looks C functions up in it. A look-up of malloc must find mallometer's malloc, as all calls in the
+ * program do. Other look-ups must work as without mallometer: they find the functions that libsyslookup.so needs, and
+ * not those of the program or of mallometer. If there is a second argument, it is the path of a library that opens
+ * libsyslookup.so in place of the program. Look-ups may then find functions of the program and of mallometer as well.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     CHECK(!dlsym(library, "mallometer_self") && !dlsym(library, "sdallocx") && !dlsym(library, "_Znwm"));
     CHECK(dlopen(argv[1], RTLD_LAZY) == library);
   }
-  /* The hook comes after the program, and the C library after the hook. */
+  /* After the program, the next library with a malloc is mallometer. */
   CHECK(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"));
   CHECK(!dlopen("/nowhere/libsyslookup.so", RTLD_LAZY) && strstr(dlerror(), "/nowhere"));
   return 0;

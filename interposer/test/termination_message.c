@@ -1,7 +1,8 @@
 /*
- * Tests the file of the termination message: which files are taken, what the file contains after each kind of end of a
- * process, and what happens if another program touches it. Each case runs in children of its own, because a process
- * that has given the file up does not take it again. "killed N" kills N children in the middle of rewriting.
+ * Tests the file of the termination message: which files the library accepts, what the file contains after each kind of
+ * end of the process, and what happens if another program changes the file. Each case runs in a child process, because
+ * a process that has given up its file cannot use it again. With the arguments "killed N", the program kills N children
+ * while they rewrite the file.
  */
 #include "control/termination_message.h"
 
@@ -44,14 +45,15 @@ static uint64_t time_of(clockid_t clock) {
 
 uint64_t monotonic_ns(void) { return time_of(CLOCK_MONOTONIC); }
 
-/* The clock calls this function, so that it runs in the middle of a write. */
+/* If set, realtime_ns() calls this function, which therefore runs in the middle of message_write(). */
 static void (*in_write)(void);
 uint64_t realtime_ns(void) {
   if (in_write) in_write();
   return time_of(CLOCK_REALTIME);
 }
 
-/* Waits ten times as long as requested, because this machine may be busy. */
+/* If set, wait_until() calls this function first. It then waits ten times as long as requested, because the machine may
+ * be busy. */
 static void (*in_wait)(void);
 void wait_until(uint64_t moment_ns) {
   uint64_t now = monotonic_ns();
@@ -65,7 +67,7 @@ void at_exit(void (*run)(int status)) { on_exit(run_with_status, (void *)(uintpt
 
 /* ---- Failures of the system ------------------------------------------------------------------------------ */
 
-/* The function that fails, and how. SHORT writes only a part. */
+/* The function for files that fails with the error `failure`. With SHORT, file_write() writes 100 bytes only. */
 static enum { NONE, OPEN, STATUS, READ, WRITE, SHORT } failing;
 static int failure;
 
@@ -158,7 +160,7 @@ static int ended(pid_t child) {
   return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
-/* Runs a function in a child, which exits with 0 unless the function ends it. */
+/* Runs a function in a child. Returns the child's exit code; 0 if the function returns. */
 static int run(void (*action)(void)) {
   pid_t child = fork();
   if (child == 0) {
@@ -190,7 +192,7 @@ static void end_without_exit(void) {
   _exit(4);
 }
 
-/* ---- Ends ---------------------------------------------------------------------------------------------- */
+/* ---- Ends of a process --------------------------------------------------------------------------------- */
 
 static void orderly_ends_empty_the_file(void) {
   for (int i = 0; i < 100; i++) {
@@ -234,7 +236,7 @@ static void nothing_is_written_after_the_exit(void) {
   }
 }
 
-/* Kills children in the middle of rewriting. The file always has one complete message. */
+/* Kills children while they rewrite the file. Afterwards the file must have one complete message. */
 static void killed(unsigned times) {
   for (unsigned i = 0; i < times; i++) {
     make_file("");
@@ -260,7 +262,7 @@ static void killed(unsigned times) {
   }
 }
 
-/* ---- Taking the file ----------------------------------------------------------------------------- */
+/* ---- Files that are accepted or refused ---------------------------------------------------------------- */
 
 static void refused_if_not_empty(void) { is_refused(-EIO, "it is not empty"); }
 static void refused_if_locked(void) { is_refused(-EAGAIN, "another process has locked it"); }
@@ -350,7 +352,7 @@ static void is_left_for_good(const char *why) {
   CHECK_EQUAL(message_start(path), -EBUSY);
 }
 
-/* ---- Ends beside a write, failures that pass, cancellation ------------------------------------------------ */
+/* ---- Ends during a write, temporary failures, cancellation ----------------------------------------------- */
 
 static bool writes, may_write;
 
@@ -364,8 +366,8 @@ static void *write_slowly(void *unused) {
   return unused;
 }
 
-/* Ends the message during a write that takes long. The end does not wait for the write, and the write then ends the
- * message itself. */
+/* Ends the message while another thread is in a slow write. message_stop() must not wait for the write. When the write
+ * ends, it must empty the file. */
 static void a_slow_write_ends_the_message(void) {
   pthread_t thread;
   write_one();
@@ -392,15 +394,15 @@ static void begin_to_write_slowly(void) {
 
 static void end_the_write(void) { __atomic_store_n(&may_write, true, __ATOMIC_RELEASE); }
 
-/* Exits during a write, which ends while the exit waits for it. */
+/* Exits during a write of another thread. The write ends while the exit waits for it. */
 static void an_exit_waits_for_a_slow_write(void) {
   begin_to_write_slowly();
   in_wait = end_the_write;
   exit(3);
 }
 
-/* Exits during a write that does not end. The exit waits for a limited time only, and the file then has an older
- * message completely. */
+/* Exits during a write that does not end. The exit must wait for a limited time only. The file then keeps the earlier
+ * message. */
 static void an_exit_does_not_wait_for_ever(void) {
   begin_to_write_slowly();
   exit(3);
@@ -419,7 +421,7 @@ static void passing_failures_leave_the_message(void) {
     }
   }
   failing = WRITE;
-  failure = ENOSPC; /* this error is permanent, but the earlier message is still true */
+  failure = ENOSPC; /* a permanent failure, which must keep the earlier message, too */
   message_write("it must not be written");
   failing = NONE;
   CHECK_EQUAL(status().state, 1);
@@ -430,7 +432,8 @@ static void passing_failures_leave_the_message(void) {
   is_empty();
 }
 
-/* Tests the failures of the previous case at the first message. A permanent failure, here ENOSPC, ends the message. */
+/* Lets the first write to the empty file fail. A temporary failure must change nothing. A permanent failure, here
+ * ENOSPC, must end the message. */
 static void failures_of_the_first_message(void) {
   is_started();
   failing = WRITE;
@@ -473,8 +476,8 @@ static void *message_while_cancelled(void *result) {
   return NULL;
 }
 
-/* Cancels a thread in the message's functions. If the thread ended there, it would keep the message's lock and leave
- * the message in the file. */
+/* Cancels a thread that then calls the functions of the message. The thread must not end inside of them, where it would
+ * keep a lock and leave the message in the file. */
 static void no_call_is_cancelled(void) {
   pthread_t thread;
   int result = 0;
@@ -504,7 +507,7 @@ static void ends_and_failures(void) {
   has_message("93 %");
 }
 
-/* ---- Changes by others ----------------------------------------------------------------------------------- */
+/* ---- Changes of the file by other programs --------------------------------------------------------------- */
 
 static void change(const char *with, off_t at) {
   int file = open(path, O_WRONLY);
@@ -564,7 +567,7 @@ static void changed_files_are_left_alone(void) {
   CHECK_EQUAL(read_file(), MESSAGE_BYTES);
 }
 
-/* ---- Forks, ends without an exit ----------------------------------------------------------------------- */
+/* ---- Forks, restarts of the message, texts ------------------------------------------------------------- */
 
 static void forked_child(void) {
   message_forked();
@@ -578,7 +581,7 @@ static void fork_by_system_call(void) {
   pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     message_write("it must not be written");
-    exit(0); /* The child runs the parent's exit functions. */
+    exit(0); /* calls the parent's exit functions, which must not empty the file */
   }
   CHECK_EQUAL(ended(child), 0);
   has_message("93 %");
@@ -617,7 +620,7 @@ static void has_no_descriptor(void) {
   }
 }
 
-/* Begins a message again after its end, as happens after a checkpoint. */
+/* Starts a message again after its end, as happens when a process is restored from a checkpoint. */
 static void a_message_may_begin_again(void) {
   make_file("");
   write_one();
@@ -682,7 +685,8 @@ static void on_a_full_disk(void) {
   _exit(0);
 }
 
-/* Mounts a file of another file system over one of a read-only root, for a user who does not own it. */
+/* Mounts a file over one of a read-only file system, as container runtimes do. The process runs as a user who owns
+ * neither file. */
 static void bound_over_a_file(void) {
   char source[300];
   if (!mounts_in_a_namespace()) _exit(77);

@@ -1,7 +1,8 @@
 /*
- * Starts and ends threads. Nothing is lost when a block gets another owner, a thread's own figures begin at zero
- * although its block's totals do not, and events of destructors of thread keys are counted in any order. Most
- * destructors run after their thread has handed its block over.
+ * Starts and ends threads. A thread takes a block of counters, which a later thread uses again. No counts may be lost
+ * then. The later thread's own figures must begin at zero, although its block still holds the totals of earlier
+ * threads. Allocations and frees in destructors of thread keys must be counted, too; most of them come after the thread
+ * has returned its block.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +20,8 @@ static pthread_attr_t small_stack;
 static void *kept[KEYS][PTHREAD_DESTRUCTOR_ITERATIONS];
 static bool keeps;
 
-/* Allocates and frees in each round of destructors. The thread has no block after the first round. */
+/* Allocates and frees in each round of destructors. After the first round, the thread has returned its block of
+ * counters. */
 static void destructor(void *value) {
   static __thread int rounds[KEYS];
   size_t key = (size_t)value - 1;
@@ -62,8 +64,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Keeps objects in destructors. They are live, and the first one of a call path is sampled. The peak includes them
- * without a snapshot. */
+/* Allocates objects in destructors and keeps them. They must count as live and raise the peak without a snapshot. The
+ * first ones of a call path must be sampled. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -104,9 +106,9 @@ static void *send_signals(void *unused) {
 }
 
 /*
- * Interrupts a thread that is in the middle of counting. The signal handler allocates. No event is lost. The
- * interrupted code must not be in the allocator, which would not survive the handler: it counts the failure of a
- * reallocarray that overflows, which never reaches the allocator.
+ * Interrupts the library while it counts, by a signal handler that allocates. No allocation, free or failure may be
+ * lost. The signal must not interrupt the allocator, which need not be safe in signal handlers. The interrupted calls
+ * are therefore reallocarray() with sizes that overflow: the library counts a failure and does not call the allocator.
  */
 static void nothing_is_lost_to_signals(void) {
   struct sigaction action = {.sa_handler = allocate_in_handler, .sa_flags = SA_RESTART};
@@ -117,7 +119,7 @@ static void nothing_is_lost_to_signals(void) {
   struct mallometer_counters start = thread_snapshot();
   uint64_t failures = 0;
   volatile size_t too_much = SIZE_MAX;
-  wanted = 1; /* the handler acts from here on */
+  wanted = 1; /* lets the other thread send signals */
   while (!done) {
     USE(reallocarray(NULL, too_much, 2));
     failures++;
@@ -137,14 +139,14 @@ int main(void) {
 
   run(begins_at_zero); /* a new block */
   uint64_t footprint = self().footprint_bytes;
-  run(begins_at_zero); /* reuses the block, which still holds the totals of its first owner */
+  run(begins_at_zero); /* takes the same block, which still holds the totals of the first thread */
   run(thread_with_destructors);
   run(begins_at_zero);
 
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 2000; i++) run(thread_with_destructors);
   struct mallometer_counters d = difference(start, snapshot());
-  /* The destructors run in each of the rounds that POSIX promises. */
+  /* Each destructor has run PTHREAD_DESTRUCTOR_ITERATIONS times, and has made two allocations each time. */
   CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS * 2);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
@@ -153,7 +155,7 @@ int main(void) {
   destructors_keep_objects();
 
   nothing_is_lost_to_signals();
-  /* A single block serves all threads, in the slab of the first one. */
+  /* The later threads have needed no memory, because they have used the first thread's block. */
   CHECK_EQUAL(self().footprint_bytes, footprint);
   return 0;
 }

@@ -1,6 +1,7 @@
 /*
- * Opens thresholds while the program runs. Each request above the size is kept with its thread and stack, for all
- * functions. If there is no room, the first requests are kept, and all are counted. Huge requests work as before.
+ * Tests thresholds, which the program opens at run time. The library must record each request above a threshold's size
+ * with its thread and stack, by whichever function it is made. If there is no room, it must keep the first requests,
+ * and count all. The recording of huge requests must not change.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,7 +40,8 @@ static void use(void *object) {
   free(object);
 }
 
-/* Makes requests above and at the size by every function; sizes are below, at and above LARGEST_FAST_REQUEST. */
+/* Makes requests of exactly the threshold's size, which must not be recorded, and larger ones, by each function. The
+ * sizes are below, at and above LARGEST_FAST_REQUEST. */
 static void whatever_is_called(void) {
   static const size_t sizes[] = {100, 4096, 32767, 32768, 200000, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -55,7 +57,7 @@ static void whatever_is_called(void) {
     void *object;
     CHECK_EQUAL(posix_memalign(&object, 64, size + 5), 0);
     free(object);
-    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* a request that fails is not reported */
+    CHECK(!malloc((size_t)PTRDIFF_MAX)); /* a failed request is not recorded */
     CHECK_EQUAL(requests(threshold), 5);
     CHECK_EQUAL(total, 5);
     for (unsigned e = 0; e < 5; e++) {
@@ -70,7 +72,8 @@ static void whatever_is_called(void) {
   }
 }
 
-/* Opens a threshold. The counter and the ring of huge requests still use the size of MALLOMETER_HUGE. */
+/* Opens a threshold below MALLOMETER_HUGE. The counter and the events of huge requests must still contain only requests
+ * above MALLOMETER_HUGE. */
 static void huge_requests_stay(void) {
   const size_t huge = (size_t)64 << 20;
   uint32_t threshold = opened(1000000);
@@ -104,7 +107,7 @@ static void the_first_are_kept(void) {
   for (size_t i = 1; i <= 10; i++) use(malloc(2000 + i));
   CHECK_EQUAL(mallometer_threshold_read(threshold, events, 3, NULL), 3);
   CHECK_EQUAL(events[2].requested_bytes, 2003);
-  CHECK_EQUAL(requests(threshold), 7); /* the remaining requests come at the next reading */
+  CHECK_EQUAL(requests(threshold), 7); /* those that the previous reading left */
   CHECK_EQUAL(events[0].requested_bytes, 2004);
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }
@@ -116,7 +119,7 @@ static void *request_more(void *size) {
   return NULL;
 }
 
-/* Opens a threshold for one thread. It neither keeps nor counts requests of other threads. */
+/* Opens a threshold for one thread. It must neither record nor count requests of other threads. */
 static void of_one_thread(void) {
   static const size_t sizes[] = {100, 32768, (size_t)8 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -134,7 +137,7 @@ static void of_one_thread(void) {
       CHECK_EQUAL(events[e].thread_id, getpid());
       mine += events[e].requested_bytes > size + OF_OTHER;
     }
-    CHECK(mine + 2 >= KEPT); /* pthread_create() makes requests, too */
+    CHECK(mine + 2 >= KEPT); /* up to two are pthread_create()'s */
     CHECK(total >= KEPT + 1 && total < KEPT + 10);
     CHECK_EQUAL(requests(all), KEPT);
     for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;
@@ -162,7 +165,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* the new threshold has no events of the earlier one in its place */
+  CHECK_EQUAL(requests(again), 1); /* without the events of the closed threshold */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);
@@ -190,7 +193,7 @@ static void *requests_until_done(void *unused) {
   return unused;
 }
 
-/* Opens, closes and reads thresholds while threads make requests. Events are complete. */
+/* Opens, closes and reads thresholds while threads make requests. No event may mix the values of two requests. */
 static void under_load(void) {
   enum { THREADS = 3, ROUNDS = 3000 };
   pthread_t ids[THREADS];
@@ -199,7 +202,7 @@ static void under_load(void) {
   for (int i = 0; i < ROUNDS; i++) {
     uint32_t low = opened(400), high = opened(40000);
     for (int times = 0; times < 3; times++) {
-      use(malloc(50000)); /* ensures that there is a request */
+      use(malloc(50000)); /* makes at least one request */
       for (unsigned count = requests(low), e = 0; e < count; e++) {
         CHECK(events[e].requested_bytes == 500 || events[e].requested_bytes == 50000);
         CHECK(events[e].number > 0 && events[e].number <= total && events[e].thread_id != 0);
@@ -245,8 +248,8 @@ static void errno_stays(void) {
 }
 
 /*
- * Makes pairs of malloc and free of a size for callgrind: without a threshold ("none"), above a threshold ("above"),
- * above a threshold for another thread ("other"), after a threshold was closed ("after"), or with a threshold of 40,000
+ * Calls malloc and free `count` times, for callgrind: without a threshold ("none"), above a threshold ("above"), above
+ * a threshold for another thread ("other"), after a threshold was closed ("after"), or with a threshold of 40,000
  * bytes.
  */
 static void pairs(const char *kind, long count, size_t size) {

@@ -1,6 +1,6 @@
 /*
- * A tracer that precedes mallometer in LD_PRELOAD. It replaces operator new and delete and calls the next ones, which
- * are mallometer's. It is in C, because it needs nothing of C++.
+ * A library that precedes mallometer in LD_PRELOAD, as a tracer does. It defines operator new and delete, and calls the
+ * next definitions, which are mallometer's. It is written in C, so it needs no C++ library.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Writes a message to an error output without a reader. SIGPIPE must not end the program. */
+/* Lets the library write a message to a standard error that is a pipe without a reader. SIGPIPE must not end the
+ * program. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

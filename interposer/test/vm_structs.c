@@ -1,6 +1,7 @@
 /*
- * Damages a JVM's description of its structures word by word. No access may fault: each search returns what the intact
- * description says, or nothing, or the value that the damage has put there.
+ * Tests the reading of gHotSpotVMStructs, by which a JVM describes its structures. The test supplies the description
+ * and the structures, and damages them word by word. No access may fault. A search must return what the intact
+ * description says, the damaged value, or nothing.
  */
 #include "jvm/vm_structs.h"
 
@@ -23,7 +24,7 @@
 #include "platform/readable_memory.h"
 #include "platform/thread.h"
 
-/* An entry whose members have the order of HotSpot's VMStructEntry. */
+/* An entry of the description, with the members in the order of HotSpot's VMStructEntry. */
 struct entry {
   const char *type, *field, *type_of_field;
   int32_t is_static;
@@ -48,7 +49,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
-/* The copy of the description, which ends at a page that cannot be read. */
+/* The copy of the description that the library reads and the test damages. It ends at an inaccessible page. */
 static struct entry *copy;
 static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
 
@@ -69,7 +70,7 @@ void *jvm_symbol(const char *name) {
   return NULL;
 }
 
-/* ---- The process's own memory, by the kernel ----------------------------------------------------------- */
+/* ---- Functions of the library for reading memory ------------------------------------------------------- */
 
 bool own_memory_open(void) { return true; }
 
@@ -106,7 +107,7 @@ static void repair(void) {
   address_at = offsetof(struct entry, address);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------- */
+/* ---- The structure of a JVM's thread ------------------------------------------------------------------- */
 
 static struct {
   uint64_t words[64];
@@ -167,10 +168,11 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* The structures that lead from a task to the id of its method, and the pointers of two methods of a class. */
+/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and the pointers
+ * to two methods of a class, whose addresses serve as ids. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
-/* The name and the number of the calling thread. */
+/* What thread_name() and thread_id_known() return for the calling thread. */
 static const char *name_of_thread = "C2 CompilerThre";
 static uint32_t number_of_thread = 1;
 static int names_asked;
@@ -222,18 +224,17 @@ static void link_chain(void) {
   pointers[1] = at(OTHER_METHOD);
 }
 
-/* Links the structures. Stores the method's id as a number unless ids are addresses: from JDK 26 on the JVM looks ids
- * up by their number. */
+/* Links the structures. If ids are not addresses, as from JDK 26 on, stores the method's id as a number. */
 static void number_ids(void) {
   link_chain();
   if (!ids_are_addresses) chain[IDS][METHOD_NUMBER + 1] = ID_BY_NUMBER;
 }
 
-/* Returns the thread's JNIEnv, which is a part of the thread's structure. */
+/* Returns the thread's JNIEnv, which lies inside of the thread's structure. */
 static const void *environment_of_thread(void) { return &structure.words[63]; }
 
-/* Takes samples during a compilation: the compiler's environment, which has the task, is on the stack of the thread.
- * Returns the frame of the last sample. */
+/* Takes samples during a compilation. The compiler's environment, which refers to the task, lies on the thread's stack
+ * meanwhile. Returns the last sample's frame, which stands for the compiled method; 0 for none. */
 static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t task) {
   volatile uint64_t environment[2] = {0, task};
   uint64_t frame = 0;
@@ -243,8 +244,8 @@ static __attribute__((noinline)) uint64_t frame_of_samples(int samples, uint64_t
   return frame;
 }
 
-/* Returns the frame of the fourth sample of another compilation. The task has the same address as before, but a new
- * number. */
+/* Takes four samples of a new compilation, whose task has the same address but a new number. Returns the frame of the
+ * fourth sample. */
 static uint64_t sampled_frame(void) {
   static uint32_t number;
   set_number_of_task(++number);
@@ -262,14 +263,15 @@ static void start_compilations(void) {
 static void check_samples(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* later samples of the same compilation */
-  CHECK(compilation_frame(environment_of_thread()) == 0);               /* this sample is between compilations */
+  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* same compilation */
+  CHECK(compilation_frame(environment_of_thread()) == 0);               /* no compilation */
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
   CHECK(names_asked == 1);
 }
 
-/* Changes the interval. A sample at a shorter interval stands for less memory, so more samples precede the look-up. */
+/* Changes the sampling interval. The library looks up the compiled method only after a number of samples in the same
+ * compilation. This number is larger if the interval is short, because a sample then stands for less memory. */
 static void check_shorter_intervals(void) {
   static const struct { size_t interval; int before; } cases[] = {{1 << 20, 3}, {8192, 191}, {1, 254}};
   start_compilations();
@@ -283,7 +285,7 @@ static void check_shorter_intervals(void) {
   interval = 512 << 10;
 }
 
-/* Uses a task's address again for the next compilation. */
+/* Compiles another method with a task at the same address. Samples must get the new method. */
 static void check_reused_task(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
@@ -294,8 +296,8 @@ static void check_reused_task(void) {
   CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(ANOTHER_METHOD));
 }
 
-/* Samples threads that are no compiler threads. Any memory may follow the structure of such a thread, so that memory
- * must not be read. */
+/* Samples a thread that is not a compiler thread. Its structure is smaller, so the library must not read the memory
+ * where a compiler thread's structure has further members. */
 static void check_other_threads(void) {
   start_compilations();
   name_of_thread = "http-nio-8080-e";
@@ -304,17 +306,18 @@ static void check_other_threads(void) {
   reads = 0;
   for (int i = 0; i < 10; i++) CHECK(sampled_frame() == 0);
   CHECK(names_asked == 1 && reads == 0);
-  /* Gives the structure to a compiler thread. */
+  /* Samples a compiler thread whose structure has the same address. */
   name_of_thread = "C1 CompilerThre";
   number_of_thread = 3;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  /* Newer versions of the JVM shorten the thread's name in this way. */
+  /* Samples a compiler thread whose name is shortened in the middle, as by newer JVMs. */
   name_of_thread = "C2 Comp..hread0";
   number_of_thread = 4;
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
 }
 
-/* Samples a thread whose environment is not on its own stack. That is not a compilation. */
+/* Samples a thread whose structure points to an environment that is not on the thread's stack. The library must not
+ * take this for a compilation. */
 static void check_environment_elsewhere(void *unreadable) {
   static uint64_t elsewhere[2];
   elsewhere[1] = at(TASK);
@@ -326,8 +329,8 @@ static void check_environment_elsewhere(void *unreadable) {
   }
 }
 
-/* Samples more compiler threads than the library has places for, each in turn. No thread gets the method of another
- * thread. */
+/* Samples more compiler threads than the library has room for. No thread may get the method that another thread
+ * compiles. */
 static void check_many_threads(void) {
   start_compilations();
   for (uint32_t round = 0; round < 3; round++) {
@@ -336,7 +339,7 @@ static void check_many_threads(void) {
       CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
     }
   }
-  for (uint32_t sample = 0; sample < 4; sample++) { /* samples 32 threads, which use half of the places */
+  for (uint32_t sample = 0; sample < 4; sample++) { /* samples 32 threads in turn */
     for (uint32_t i = 0; i < 32; i++) {
       number_of_thread = 1000 + i;
       set_number_of_task(3000 + i);
@@ -350,8 +353,8 @@ static void check_many_threads(void) {
   number_of_thread = 1;
 }
 
-/* Returns whether a frame is allowed after damage. If ids are numbers, a wrong number is allowed, because the JVM
- * refuses it. A word that is no number must not be taken for an id. */
+/* Returns whether the library may return this frame after damage: none, or that of the known method. If ids are
+ * numbers, it may also be that of an unknown id, because the JVM refuses a wrong number. */
 static bool is_frame_after_damage(uint64_t frame) {
   return frame == 0 || frame == compiled_frame(KNOWN_METHOD) ||
          (!ids_are_addresses && frame == compiled_frame(NO_METHOD));
@@ -425,7 +428,7 @@ static void check_intact(void) {
   structure.words[2] = 0x100000;
   CHECK(thread_stacks(&env, NULL) && known_threads == 1);
   CHECK(written[0] == 0x7f0000100000 && written[1] == 0x7f0000200000);
-  structure.words[1] = 0x7f0000200010; /* a stack from malloc */
+  structure.words[1] = 0x7f0000200010; /* not at a page's beginning, as from malloc */
   reads = 0;
   CHECK(thread_stacks(&env, NULL) && written[1] == 0x7f0000200010 && reads == 1);
   structure.words[1] = 0x7f0000200008;
@@ -433,7 +436,8 @@ static void check_intact(void) {
   CHECK(thread_stacks(&env, NULL) && known_threads == 0);
 }
 
-/* Reads the words of a structure that was freed, and a structure that is unmapped. */
+/* Reads the structure of a thread that has ended: memory with other contents, or unmapped memory. No thread may be
+ * found. */
 static void check_threads_that_ended(void *unreadable) {
   const uint64_t sizes[] = {0, UINT64_MAX, (uint64_t)1 << 40};
   known_threads = 0;

@@ -1,6 +1,8 @@
 /*
- * Watches objects of call sites. Their last accesses are seen, at a bounded cost, and other SIGTRAP signals are passed
- * on. The first argument names the case. Exit code 77 if watchpoints are not available; the reason is printed.
+ * Tests mallometer_watch(), which sets watchpoints on objects of call sites and records their last accesses. A
+ * watchpoint raises SIGTRAP. The cost must be limited, and other SIGTRAP signals must reach the program's own handler.
+ * The first argument names the case. If watchpoints are not available, the program prints the reason and ends with exit
+ * code 77.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -78,7 +80,8 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Uses objects in a new thread, so that the outer frames of all stacks are equal and all objects are of one site. */
+/* Allocates and uses objects in a new thread. Their stacks have the same outer frames whenever this is called, so all
+ * objects belong to one call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -144,8 +147,8 @@ static void wrong_arguments(void) {
   CHECK_EQUAL(mallometer_accesses(NULL, 1), -EINVAL);
 }
 
-/* Accesses a watched object 40 million times. An access that is seen takes some 30 us; all of them would take twenty
- * minutes. */
+/* Accesses watched objects 40 million times. A watchpoint takes some 30 us for an access, so 20 minutes for all of
+ * them. The library must limit this time. */
 static void an_object_in_use_costs_little(void) {
   start();
   watch_keeper();
@@ -168,7 +171,7 @@ static void what_is_no_more_wanted_is_not_watched(void) {
 
 enum { PAGE = 4096, FILLING = 0x5a };
 
-/* Returns a stack with a page without access below it. */
+/* Returns memory for a stack, above an inaccessible page. */
 static char *new_stack(size_t bytes) {
   char *stack = mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(stack != MAP_FAILED);
@@ -203,7 +206,7 @@ static void traps_of_others_reach_them(void) {
   use_alternate_stack();
   raise(SIGTRAP);
   CHECK_EQUAL(traps_of_program, 1);
-  CHECK_EQUAL(traps_on_alternate_stack, 0); /* signal() has not set SA_ONSTACK */
+  CHECK_EQUAL(traps_on_alternate_stack, 0); /* the program's handler lacks SA_ONSTACK */
 }
 
 static void a_handler_that_comes_later_stays(void) {
@@ -220,7 +223,7 @@ static void a_handler_that_comes_later_stays(void) {
   CHECK_EQUAL(traps_of_program, 1);
 }
 
-/* Installs a handler while objects are watched. The handler stays, too. */
+/* Installs a handler of SIGTRAP while objects are watched. Watchpoints must not call it. */
 static void a_handler_that_comes_in_between_stays(void) {
   start();
   watch_keeper();
@@ -243,7 +246,7 @@ static int events_of_perf(void) {
 
 static void (*new_handler)(int signal);
 
-/* Accesses the first watched object only after the program has set its own handler of SIGTRAP. */
+/* Waits until an object is watched, sets a new handler of SIGTRAP, and then accesses the object. */
 static void touch_after_signal_is_taken(long *object) {
   if (events_of_perf() < 3) return;
   touch = writer;
@@ -269,8 +272,8 @@ static void a_handler_never_hears_of_what_was_watched_before(void) { nobody_hear
 
 static void what_was_watched_never_ends_a_program(void) { nobody_hears_of_what_was_watched_before(SIG_DFL); }
 
-/* Watches a first site. Opening the first perf event of a system takes some 20 ms: the caller of mallometer_watch()
- * waits for that, and no thread that allocates does. */
+/* Watches a first call site. Opening the first perf event of a system takes some 20 ms. The caller of
+ * mallometer_watch() opens it, so that no allocating thread waits for this. */
 static void who_asks_opens_the_first_event(void) {
   start();
   CHECK_EQUAL(events_of_perf(), 0);
@@ -282,7 +285,8 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* Ignores SIGTRAP. The kernel keeps the flags of an earlier handler even if the signal is ignored. */
+/* Ignores SIGTRAP with SIG_IGN and SA_SIGINFO, flags that the kernel keeps from an earlier handler. The library must
+ * not call SIG_IGN as a handler. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -323,8 +327,8 @@ static void children_watch_nothing_and_parents_go_on(void) {
   }
 }
 
-/* Starts and ends threads, one of which blocks SIGTRAP, while the program closes all descriptors, including those of
- * watchpoints. */
+/* Runs threads that use objects, one of which blocks SIGTRAP. Meanwhile the program closes all descriptors, also those
+ * of the library's watchpoints. The library must not fail, and must watch objects afterwards. */
 static void threads_come_and_go(void) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
@@ -363,8 +367,8 @@ static void be_cancelled(void) {
 }
 
 /*
- * Cancels threads while objects are watched one after the other. A cancelled thread ends at its own cancellation point,
- * and not in the middle of an allocation with the allocator's locks.
+ * Cancels threads whose objects are watched. A cancelled thread must end at its own cancellation point
+ * (be_cancelled()), and not inside of malloc, where it may hold the allocator's locks.
  */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();
@@ -380,14 +384,14 @@ static void threads_are_not_cancelled_in_malloc(void) {
   CHECK_EQUAL(ended, cancelled);
 }
 
-/* ---- Stacks ------------------------------------------------------------------------------------------- */
+/* ---- Stacks with little room -------------------------------------------------------------------------- */
 
 static ucontext_t here, on_little_stack;
 static long *touched;
 
 static void touch_on_little_stack(void) { writer(touched); }
 
-/* Accesses an object on a stack that has less room left than any signal needs. */
+/* Accesses an object from code that runs on a stack of 512 bytes, too few for a signal. */
 static void touch_where_little_is_left(long *object) {
   static char *stack;
   if (!stack) stack = new_stack(PAGE);
@@ -406,7 +410,8 @@ static size_t taken_of_alternate_stack(void) {
   return alternate_bytes - untouched;
 }
 
-/* Uses an alternate signal stack. The handler must take at most 3 KiB of it, beyond what the kernel takes. */
+/* Accesses objects in threads with an alternate signal stack. The library's handler must run there, and must use at
+ * most 3 KiB in addition to what the kernel uses. */
 static void little_stack_is_enough_where_there_is_another(void) {
   alternate = new_stack(alternate_bytes = 65536);
   start();
@@ -421,7 +426,8 @@ static void little_stack_is_enough_where_there_is_another(void) {
   CHECK(taken > 0 && taken <= of_kernel + 3072);
 }
 
-/* Accesses a watched object, after its thread has set an alternate stack with room for the kernel only. */
+/* Waits until the object is watched, sets an alternate signal stack with room for little more than the kernel's part,
+ * and accesses the object. */
 static void touch_beside_tiny_alternate_stack(long *object) {
   if (events_of_perf() < 3) return;
   use_alternate_stack();
@@ -430,8 +436,8 @@ static void touch_beside_tiny_alternate_stack(long *object) {
   touch = writer;
 }
 
-/* Uses a tiny alternate stack, below which is a page without access. The handler would need more than the stack has, so
- * no access is seen. */
+/* Accesses an object in a thread with a tiny alternate stack. The library's handler must not use more than this stack
+ * has, so it cannot record the access. */
 static void a_tiny_alternate_stack_is_not_overflowed(void) {
   alternate = new_stack(2 * PAGE);
   alternate_bytes = (getauxval(AT_MINSIGSTKSZ) + 1024 + 15) / 16 * 16;
@@ -442,7 +448,8 @@ static void a_tiny_alternate_stack_is_not_overflowed(void) {
   CHECK(!access_of(site_of_keeper(), MALLOMETER_WRITE));
 }
 
-/* Uses a minimal alternate stack. If the processor has many registers, not even a signal fits onto it. */
+/* Allocates in threads with an alternate stack of 2 KiB. On a processor with many registers, this is too little even
+ * for the kernel's part of a signal. The library must not watch objects of such a thread. */
 static void beside_a_minimal_alternate_stack_nothing_is_watched(void) {
   alternate = new_stack(alternate_bytes = 2048);
   start();

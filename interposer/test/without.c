@@ -1,4 +1,4 @@
-/* A statically linked program, which the library cannot reach: it runs as if nothing were preloaded. */
+/* A statically linked program, into which no library can be preloaded. It must run as without mallometer. */
 #include "check.h"
 
 int main(void) {

@@ -1,7 +1,7 @@
 /*
- * Counts a known number of calls of each kind on macOS: in a program that starts with the library
- * (DYLD_INSERT_LIBRARIES), and, with the library's path as the second argument, in one that loads and attaches it. It
- * is compiled on Linux, and has never run.
+ * Makes a known number of calls of each kind on macOS and checks the library's counts. The program starts with the
+ * library (DYLD_INSERT_LIBRARIES), or, with the library's path as the second argument, opens and attaches it. This test
+ * is only compiled, on Linux. It has never run.
  */
 #include <dlfcn.h>
 #include <malloc/malloc.h>
@@ -91,7 +91,7 @@ static void zones(void) {
   check_since(before, 9 * ROUNDS, 9 * ROUNDS);
 }
 
-/* Checks that allocations of the system's own libraries count. */
+/* Checks that the library counts allocations that the system's libraries make, here strdup(). */
 static void of_system(void) {
   struct sums before = sums();
   for (unsigned i = 0; i < ROUNDS; i++) free(strdup("a string of some length"));
@@ -104,8 +104,8 @@ static void *allocates(void *unused) {
   return NULL;
 }
 
-/* Checks that the counts of ended threads remain, and that starts and ends of threads add fewer than 50 allocations for
- * each thread: the system frees the memory of an ended thread or keeps it for the next one. */
+/* Checks that the counts of ended threads remain, and that the system makes fewer than 50 allocations to start and end
+ * a thread. The system frees the memory of an ended thread or keeps it for the next one. */
 static void threads(void) {
   struct sums before = sums();
   for (unsigned round = 0; round < 20; round++) {
@@ -139,7 +139,7 @@ static void late_destructors(void) {
   }
   struct mallometer_counters now = {0};
   CHECK(snapshot_of(&now) == 0);
-  CHECK(now.threads < 20); /* the ended threads have returned their blocks */
+  CHECK(now.threads < 20); /* ended threads are not included */
 }
 
 static void forks(void) {

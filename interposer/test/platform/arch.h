@@ -1,7 +1,7 @@
 /*
- * The processor for tests of the logic: plain C with a point of interruption (given.h) in the middle of each addition,
- * and with the test's value as the caller's frame pointer. The include directory of this file precedes that of
- * src/platform/arch.h.
+ * Replaces src/platform/arch.h in tests of the logic, because its include directory comes first. It implements the
+ * additions of that file in C, with a point of interruption (given.h) in the middle. The caller's frame pointer is a
+ * value that the test sets.
  */
 #ifndef MALLOMETER_PLATFORM_ARCH_H
 #define MALLOMETER_PLATFORM_ARCH_H

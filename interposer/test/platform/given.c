@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Gives back the memory of an array. Only the memory of the latest array is used again. */
+/* Clears the memory. It can be reserved again only if it was reserved last. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -236,7 +236,7 @@ static struct page {
   uint8_t mark;
 } pages[RANGE_BYTES / SMALLEST_PAGE_BYTES];
 
-/* Returns the records of pages of the range. The address and the number of bytes must be multiples of the page size. */
+/* Returns the states of pages of the range. `begin` and `bytes` must be multiples of the page size. */
 static struct page *pages_at(uintptr_t begin, size_t bytes) {
   size_t offset = begin - (uintptr_t)range;
   CHECK(offset <= range_taken && bytes <= range_taken - offset);
@@ -298,7 +298,7 @@ void pages_separate(uintptr_t begin, size_t bytes) {
 
 bool memory_is_unmapped(const void *page) { return page_with((uintptr_t)page)->unmapped; }
 
-/* ---- Whether pages were used --------------------------------------------------------------------------- */
+/* ---- Accessed bits of pages ---------------------------------------------------------------------------- */
 
 void (*given_uses)(void);
 unsigned given_failing_readings, given_readings_before;
@@ -342,7 +342,8 @@ static bool reading_fails(void) {
   return true;
 }
 
-/* Reports the range as if it lay between two mappings of the program, both of which were accessed. */
+/* Calls `mapping` with each mapping of the range and with whether it was accessed. Also reports an accessed mapping
+ * before the range and one after it, as if the program had mapped them. */
 bool page_use_read(bool (*mapping)(uintptr_t begin, bool used)) {
   size_t count = range_taken / given_page_bytes, end;
   given_cpu_ns += given_reading_ns;
@@ -395,7 +396,7 @@ bool thread_keys_exist(void) { return true; }
 bool given_threads_refused;
 void (*given_while_waiting)(void);
 
-/* The thread that the logic has started. At any time either the test or this thread runs. */
+/* The thread that the code under test has started. Either the test or this thread runs, never both. */
 static struct {
   enum { NOT_STARTED, STARTED, WAITS, RUNS, ENDED } state;
   void *(*run)(void *);
@@ -459,7 +460,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
   sem_wait(&thread.may_go_on);
 }
 
-/* Does nothing, because time_passes() checks whether the word has changed. */
+/* Does nothing, because time_passes() itself checks whether the word has changed. */
 void wait_wake(const uint32_t *word) { (void)word; }
 
 void wait_until(uint64_t moment_ns) {
@@ -474,7 +475,7 @@ uint32_t thread_id_known(void) { return 1; }
 struct given_thread given_threads[2];
 size_t given_thread_count;
 
-/* Returns the threads of the test, and the calling thread. */
+/* Writes the ids of the calling thread (1) and of given_threads. */
 size_t thread_ids(uint32_t *ids, size_t capacity) {
   size_t count = 0;
   for (; count <= given_thread_count && count < capacity; count++) ids[count] = (uint32_t)count + 1;
@@ -534,14 +535,14 @@ uint32_t loaded_object_build_id(const struct loaded_object *object, uint8_t *id,
   return 0;
 }
 
-/* Reports each page as readable, because the logic tests only pages of the test. */
+/* Returns true for each page but the first, because the code under test asks only for memory of the test. */
 bool page_is_readable(uintptr_t page) { return page != 0; }
 
-/* ---- The allocator, and what stops the program --------------------------------------------------------- */
+/* ---- The allocator, and safety tests -------------------------------------------------------------------- */
 
 static void free_nothing(void *object) { (void)object; }
 
-/* Lets each object have 1000 usable bytes, except objects in mapped chunks. */
+/* Returns 1000 for each object. */
 static size_t usable_bytes(void *object) {
   (void)object;
   return 1000;
@@ -551,8 +552,8 @@ struct next_allocator next = {.free = free_nothing, .usable_size = usable_bytes}
 
 void glibc_free_unnoticed(void *object) { next.free(object); }
 
-/* Writes the words that glibc stores before an object in pages of its own: the object's offset in the pages, and the
- * size of the pages. */
+/* Writes the two words that glibc stores before an object that it has mapped singly: the object's offset in the
+ * mapping, and the mapping's size. */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes) {
   size_t *object = (size_t *)(begin + offset);
   object[-2] = offset;
@@ -566,7 +567,7 @@ size_t glibc_mapped_bytes(const void *object, size_t offset) {
 
 void low_range_extend(uintptr_t end) { (void)end; }
 
-/* Is never called, because the allocator is known from the start. */
+/* The tests never call this function, because the library needs it only until it knows the allocator. */
 void *bootstrap_allocate(size_t alignment, size_t size) {
   (void)alignment, (void)size;
   return NULL;

@@ -1,7 +1,8 @@
 /*
- * The platform for tests of the logic: implements the headers of src/platform by variables and arrays. The test sets
- * the clock, refuses memory, chooses the size and use of pages, runs the library's thread step by step, and lets
- * another thread act at each point where a real one could act.
+ * The platform for tests of the library's logic. It implements the functions of src/platform without the system: by
+ * variables that the test sets, and by arrays. The test sets the clock, refuses memory, chooses the size of pages and
+ * whether they were accessed, and lets the library's thread run step by step. It can interrupt the code by a function
+ * that acts as another thread, at each point where another thread could act.
  *
  * Each case runs in a process of its own, so that it begins with empty tables.
  */
@@ -23,8 +24,8 @@
 /* ---- The clock ----------------------------------------------------------------------------------------- */
 
 extern uint64_t given_monotonic_ns, given_realtime_ns, given_cpu_ns;
-/* Lets coarse_clock_advance() advance the clock, as without a vDSO: by the time that samples are charged. Otherwise
- * only the test changes the clock. */
+/* Lets coarse_clock_advance() advance the clock by the time that the sampler charges for samples, as happens without a
+ * vDSO. Otherwise only the test changes the clock. */
 extern bool given_clock_passes;
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
@@ -37,50 +38,53 @@ extern bool given_lock_of_all;
 /* The resident bytes of process_memory(). */
 extern uint64_t given_resident_bytes;
 
-/* Refuses one request for memory or for a change of pages. Numbers count from the next request, 1; 0 refuses none. */
+/* Refuses one request for memory or for a change of pages. 1 refuses the next request, 2 the one after it; 0 refuses
+ * none. */
 void refuse_memory_request(unsigned number);
 
-/* Returns whether a request was refused. */
+/* Returns whether the request of refuse_memory_request() was made and refused. */
 bool memory_was_refused(void);
 
-/* Returns the bytes of all arrays that are in use. */
+/* Returns the bytes that memory_reserve() and memory_map() have returned and that were not given back. */
 size_t memory_taken(void);
 
-/* The rows of mappings_read(); NULL makes it fail. Only memory in these mappings can be copied. */
+/* The mappings that mappings_read() returns; NULL makes mappings_read() fail. */
 struct mapping;
 extern const struct mapping *given_rows;
 extern size_t given_row_count;
-/* Returns an enum page_state for a page; PAGE_UNKNOWN stands for a kernel that does not report it. NULL: all pages are
- * in memory. */
+/* A function of the test that returns the state of a page, an enum page_state. PAGE_UNKNOWN stands for a kernel that
+ * does not report the state. If this is NULL, all pages are in memory. */
 extern uint8_t (*given_page_state)(uintptr_t address);
-/* Is called before each copy of memory. */
+/* A function of the test that memory_copy() calls before it copies. */
 extern void (*given_while_copying)(void);
-/* The results of safety_test_copying() for both ways, and of safety_test_mincore(). */
+/* The results of safety_test_copying(), by enum memory_copying, and of safety_test_mincore(). */
 extern const char *given_trials_of_copying[2], *given_trial_of_mincore;
-/* The way in which memory was last copied. */
+/* The enum memory_copying of the latest memory_copy(). */
 extern int given_copying;
-/* Whether there is no pagemap, so that it is unknown which pages are swapped; and the number of swapped bytes. */
+/* Whether /proc/self/pagemap is missing, so that the library cannot see which pages are swapped; and the result of
+ * process_swapped_bytes(). */
 extern bool given_no_pagemap;
 extern uint64_t given_swapped_bytes;
 
-/* ---- The range of pages, and their use ----------------------------------------------------------------- */
+/* ---- The range of pages for slots, and accesses to them ------------------------------------------------ */
 
-/* The most that page_range_reserve() reserves. The default is enough for all slots with pages of 4 and 16 KiB. */
+/* The most bytes that page_range_reserve() reserves. The default suffices for all slots with pages of 4 and 16 KiB. */
 extern size_t given_range_bytes;
 extern char *const given_range;
 
-/* Access the pages of these bytes, lock or unlock them as mlock(2) does, and unmap them. */
+/* Mark the pages of these bytes as accessed, lock or unlock them as mlock(2) does, and unmap them. */
 void given_use(const void *begin, size_t bytes);
 void given_lock(const void *begin, size_t bytes, bool locked);
 void given_unmap(const void *begin, size_t bytes);
 
-/* A function of the test that is called at the beginning of each reading. It calls given_use() for what the program
- * would have accessed since the previous reading. */
+/* A function of the test that page_use_read() calls first. It calls given_use() for the pages that the program has
+ * accessed since the previous reading. */
 extern void (*given_uses)(void);
-/* The number of readings that succeed, the number that fail after them, and their error. */
+/* The first given_readings_before calls of page_use_read() succeed. The next given_failing_readings calls fail with
+ * given_error. */
 extern unsigned given_readings_before, given_failing_readings;
 extern int given_error;
-/* The CPU time of a reading. */
+/* The CPU time of one page_use_read(). */
 extern uint64_t given_reading_ns;
 /* Makes page_use_clear() fail, but not page_use_clear_all(). */
 extern bool given_clearing_refused;
@@ -89,17 +93,17 @@ extern size_t given_mappings, given_most_mappings;
 
 /* ---- Threads ------------------------------------------------------------------------------------------- */
 
-/* Makes each start of a thread fail. */
+/* Makes thread_start() fail. */
 extern bool given_threads_refused;
 
 /*
- * Lets the logic's thread run until it waits for a change or ends; the test waits meanwhile. Between these calls the
- * thread does nothing. The logic may start at most one thread.
+ * Lets the thread that the code under test has started run until it waits for a change or ends. The test waits
+ * meanwhile. Between such calls the thread does not run. The code may have only one thread at a time.
  */
 void thread_goes_on(void);
 
-/* A thread other than the calling one. The thread counts as having stored its registers if the word at its stack
- * pointer is the address of the instruction at which it waits. */
+/* The threads of the process, without the calling one. thread_has_stored_registers() returns true for a thread if the
+ * word at its stack pointer is the address of the instruction at which it waits. */
 struct given_thread {
   bool waits;
   struct waiting_thread waiting;
@@ -107,29 +111,28 @@ struct given_thread {
 extern struct given_thread given_threads[2];
 extern size_t given_thread_count;
 
-/* Advances the clock. The logic's thread runs if the word that it waits for has changed, or if its waiting time is
- * over. */
+/* Advances the clock by `ns`. Meanwhile the thread of thread_goes_on() runs whenever the word for which it waits has
+ * changed or its waiting time is over. */
 void time_passes(uint64_t ns);
 
-/* Is called in each wait_until() when the clock has reached the given moment. */
+/* A function of the test that wait_until() calls after it has set the clock. */
 extern void (*given_while_waiting)(void);
 
-/* ---- Trials and watchpoints ---------------------------------------------------------------------------- */
+/* ---- Safety tests and watchpoints ---------------------------------------------------------------------- */
 
 /* The results of safety_test_slots() and safety_test_watchpoints(). No watchpoint is ever set. */
 extern const char *given_trial_of_slots, *given_trial_of_watch;
 
 /* ---- Probes -------------------------------------------------------------------------------------------- */
 
-/* The numbers of calls of the probes of allocations and of frees, and the arguments of the latest call for an
- * allocation. */
+/* The numbers of calls of probe_allocation() and probe_free(), and the arguments of the latest probe_allocation(). */
 extern unsigned given_announced, given_announced_free;
 extern const void *given_announced_object;
 extern uint64_t given_announced_size, given_announced_weight;
 
 /* ---- Stacks and objects -------------------------------------------------------------------------------- */
 
-/* The calling thread's stack; empty if unknown. */
+/* The calling thread's stack. An empty range stands for an unknown stack. */
 extern struct own_stack given_stack;
 /* The loaded objects. NULL makes look-ups fail. */
 extern const struct loaded_object *given_objects;
@@ -139,13 +142,13 @@ extern uintptr_t given_frame_pointer;
 /* ---- Interruptions ------------------------------------------------------------------------------------- */
 
 /*
- * Calls `meanwhile`, which acts as another thread or a signal handler, at the point of this number, counted from now.
- * Points are in the middle of each addition of platform/arch.h, before each atomic load, compare-and-exchange and
- * change of bits, and in reading the thread's name. `meanwhile` has no points.
+ * Calls `meanwhile`, which acts as another thread or a signal handler, when the code under test reaches its next point
+ * of interruption (`point` 1), or a later one. Points are in the middle of each addition of platform/arch.h, before
+ * each atomic load, compare-and-exchange and change of bits, and in thread_name(). `meanwhile` itself has no points.
  */
 void interrupt_at(unsigned point, void (*meanwhile)(void));
 
-/* Returns whether `meanwhile` was called. If not, it will not be. */
+/* Returns whether `meanwhile` was called. Afterwards it is not called any more. */
 bool was_interrupted(void);
 
 /* ---- Cases --------------------------------------------------------------------------------------------- */
@@ -167,9 +170,9 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
 }
 
 /*
- * Runs a case with the numbers 1, 2, 3, ... until the case returns NOT_REACHED, each in a process of its own.
- * POINTS_APART makes it run only each POINTS_APART-th number and the numbers around the last. Returns the number of
- * points.
+ * Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED. If
+ * POINTS_APART is not 1, skips numbers: runs every POINTS_APART-th one, and then each one up to the last that is
+ * reached. Returns the last number that is reached.
  */
 enum { REACHED = 0, NOT_REACHED = 42 };
 
@@ -190,7 +193,7 @@ static inline unsigned at_each_point(int (*test)(unsigned)) {
 
 #define RUN(test) CHECK_EQUAL(apart(run_##test, 0), REACHED)
 
-/* Defines a case without a number, for RUN. */
+/* Defines a case that needs no number. RUN() runs it. */
 #define CASE(test)                    \
   static void test(void);             \
   static int run_##test(unsigned n) { \

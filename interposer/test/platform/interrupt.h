@@ -1,6 +1,6 @@
 /*
- * Is included before each file of the logic. Makes each atomic load, compare-and-exchange and change of bits a point at
- * which another thread can act (given.h).
+ * Precedes each file of the code under test. It makes each atomic load, compare-and-exchange and change of bits a point
+ * of interruption, at which the test can act as another thread (given.h).
  */
 #ifndef MALLOMETER_TEST_PLATFORM_INTERRUPT_H
 #define MALLOMETER_TEST_PLATFORM_INTERRUPT_H

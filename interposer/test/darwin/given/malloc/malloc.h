@@ -1,4 +1,4 @@
-/* The functions that logic_interposing.c defines instead of libsystem_malloc, declared as in Apple's header. */
+/* Declares functions of libsystem_malloc as Apple's header does. logic_interposing.c defines these functions. */
 #ifndef MALLOMETER_TEST_GIVEN_MALLOC_H
 #define MALLOMETER_TEST_GIVEN_MALLOC_H
 

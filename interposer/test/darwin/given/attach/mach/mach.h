@@ -1,4 +1,4 @@
-/* The functions that logic_attach.c defines instead of Mach, declared as in Apple's headers. */
+/* Declares functions of Mach as Apple's headers do. logic_attach.c defines these functions. */
 #ifndef MALLOMETER_TEST_GIVEN_MACH_H
 #define MALLOMETER_TEST_GIVEN_MACH_H
 

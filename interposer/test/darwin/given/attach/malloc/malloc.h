@@ -1,4 +1,5 @@
-/* The zone of version 13 as in Apple's header of this name, and the functions that logic_attach.c defines. */
+/* Declares malloc_zone_t (version 13) and functions of zones as Apple's header of this name does. logic_attach.c
+ * defines the functions. */
 #ifndef MALLOMETER_TEST_GIVEN_ZONES_H
 #define MALLOMETER_TEST_GIVEN_ZONES_H
 
