@@ -1,5 +1,5 @@
 /*
- * The complete path. See complete.h.
+ * The complete route. See complete.h.
  *
  * Each function first handles objects of the bootstrap buffer and the time before the allocator is found. It then calls
  * the allocator, with or without a header, and counts the event if events are counted. A free is counted before the

@@ -1,5 +1,5 @@
 /*
- * The complete path: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
+ * The complete route: every function of malloc's family in every state and accounting mode. The fast path (malloc.c)
  * handles the one case that matters for speed, and calls these functions in all other cases.
  *
  * Each function does the work of the function after which it is named (complete_calloc() that of calloc), counts the

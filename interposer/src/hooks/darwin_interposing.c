@@ -5,7 +5,7 @@
  * the pairs have no effect (hooks/darwin_zone.h).
  *
  * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before libSystem
- * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete path (hooks/complete.h). The other
+ * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete route (hooks/complete.h). The other
  * functions call the original and count its result: valloc, aligned_alloc, posix_memalign, the functions that take a
  * zone, and those that take the type of the object. clang calls those with a type from macOS 14 on; older systems lack
  * them.

@@ -195,7 +195,7 @@ static void *visit_sampler(void *object, size_t doubled, struct origin origin) {
 /* ---- The counted route of large requests -------------------------------------------------------------- */
 
 /*
- * Returns whether a request must take the complete path: it is above `recorded_above`, or it is 0. Reads
+ * Returns whether a request must take the complete route: it is above `recorded_above`, or it is 0. Reads
  * `recorded_above` without an atomic load, so that the comparison can have a memory operand. A thread that reads an
  * outdated value treats the request as if it came before the change.
  */
@@ -258,13 +258,13 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
 /* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
 
 /* Returns whether the thread is in scopes (account/scopes.h), but in no matched scope, and nothing else needs the
- * complete path. */
+ * complete route. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread is in a matched scope, and nothing else needs the complete path. */
+/* Returns whether the thread is in a matched scope, and nothing else needs the complete route. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
