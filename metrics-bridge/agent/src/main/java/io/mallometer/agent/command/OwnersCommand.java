@@ -107,12 +107,11 @@ final class OwnersCommand implements Callable<Integer> {
     out.line(report.at("explanation").text());
     for (Json way : report.at("ways").list()) {
       out.line(
-          "  %d of %d (%s to %s) %s%s%s"
+          "  %d of %d (%s) %s%s%s"
               .formatted(
                   (long) way.at("samples").number(),
                   (long) report.at("samples").number(),
-                  HumanText.share(way.at("shareLow").number()),
-                  HumanText.share(way.at("shareHigh").number()),
+                  HumanText.shares(way.at("shareLow").number(), way.at("shareHigh").number()),
                   way.at("words").text(),
                   way.at("holder").text().isEmpty() ? "" : ": " + way.at("holder").text(),
                   way.at("throughNative").truth() ? ", through native memory" : ""));

@@ -3,6 +3,7 @@ package io.mallometer.internal.owner;
 import io.mallometer.internal.library.HeapGraph;
 import io.mallometer.internal.library.HeapGraph.HeapObject;
 import io.mallometer.internal.library.HeapGraph.Hold;
+import io.mallometer.internal.text.HumanText;
 import io.mallometer.model.OwnerReport.Holding;
 import io.mallometer.model.OwnerReport.Path;
 import io.mallometer.model.OwnerReport.Way;
@@ -13,7 +14,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -358,11 +358,7 @@ public final class OwnerFinder {
   }
 
   private static String percent(Way way) {
-    return String.format(
-        Locale.ROOT,
-        "%.0f %%, interval %.0f to %.0f %%",
-        100 * way.share(),
-        100 * way.shareLow(),
-        100 * way.shareHigh());
+    return "%s, interval %s"
+        .formatted(HumanText.share(way.share()), HumanText.shares(way.shareLow(), way.shareHigh()));
   }
 }

@@ -80,6 +80,14 @@ public final class HumanText {
   }
 
   /**
+   * Returns an interval of shares, such as {@code 72 to 100 %}. Rounds away from the middle, so
+   * that the interval does not become narrower.
+   */
+  public static String shares(double low, double high) {
+    return whole(Math.floor(low * 100)) + " to " + whole(Math.ceil(high * 100)) + " %";
+  }
+
+  /**
    * Returns a number rounded half up. Usual numbers need no format of the JDK, whose first use
    * takes a JVM 20 ms.
    */

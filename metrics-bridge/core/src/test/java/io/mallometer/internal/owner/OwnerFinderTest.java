@@ -75,6 +75,14 @@ class OwnerFinderTest {
                 + " ArrayList <- static Cache.open.");
   }
 
+  /** Wilson's interval for 8 of 10 is 0.490 to 0.943. */
+  @Test
+  void anIntervalIsNotRoundedToANarrowerOne() {
+    hold(8, owner(new Link(-1, Reference.THREAD, null)));
+    assertThat(OwnerFinder.sentence(ways(), SAMPLES, false, false))
+        .startsWith("8 of 10 sampled objects (80 %, interval 49 to 95 %)");
+  }
+
   @Test
   void whatCleansUpAfterAKeptOwnerIsNotListed() {
     int cleaner = object("app.Cleanup", Kind.PHANTOM);
