@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /* The checksum of the declarations below: the build fails if it differs (interposer/abi/GenerateAbi.java). */
-#define MALLOMETER_ABI_VERSION 0xeaed8a69u
+#define MALLOMETER_ABI_VERSION 0x33f275bcu
 #define MALLOMETER_SIZE_CLASSES 20
 #define MALLOMETER_FIRST_LARGE_CLASS 9 /* The first class that is not small. */
 
@@ -145,7 +145,7 @@ struct mallometer_report {
    * the table of 16,384, each entry for that path was used in the last ten seconds. They are sampled by size alone, as
    * if they had one call path.
    */
-  uint64_t samples_by_size_only;
+  uint64_t samples_without_path;
   /* Samples whose call site found no room among 16,384 (in the second half of the room, a new site's first sample must
    * stand for 4 KiB, in the last quarter for 64 KiB); and samples whose free is not seen: there was no room for them,
    * or a later sample at their address shows that they were freed without the library. */

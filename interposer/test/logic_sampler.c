@@ -162,7 +162,7 @@ CASE(the_stalest_call_path_gives_way) {
   start();
   sampler_set_target(0);
   for (uintptr_t i = 0; i < 50000; i++) allocate(0x100000 + 16 * i, 16);
-  uint64_t without_room = sampler_totals().unknown_paths;
+  uint64_t without_room = sampler_totals().without_path;
   CHECK(without_room > 30000 && without_room < 40000); /* the table holds 16,384 */
   given_monotonic_ns += 11 * SECOND;
   uint64_t before = sampler_totals().samples;

@@ -97,7 +97,7 @@ static double random_fraction(void) { return (double)(random_bits() >> 11) * 0x1
 static void start_again(size_t interval) {
   memset(paths, 0, sizeof paths);
   overflow_path.due = 0;
-  samples = estimated_bytes = unknown_paths = 0;
+  samples = estimated_bytes = without_path = 0;
   memset(&slab, 0, sizeof slab);
   thread_sampling(block)->random = random_bits();
   sampler_set_interval(interval);
@@ -149,7 +149,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
   CHECK(seen_often >= 0.95 * ZIPF_SITES);
   CHECK(totals.samples < ZIPF_ALLOCATIONS / 100);
   CHECK(fabs((double)totals.estimated_bytes / allocated - 1) < 0.03);
-  CHECK_EQUAL(totals.unknown_paths, 0);
+  CHECK_EQUAL(totals.without_path, 0);
 }
 
 /* ---- No bias ------------------------------------------------------------------------------------------ */
@@ -667,7 +667,7 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Allocates from more call paths than the table holds. The others must be counted in unknown_paths, and must be sampled
+/* Allocates from more call paths than the table holds. The others must be counted in without_path, and must be sampled
  * by their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
@@ -676,7 +676,7 @@ static void a_full_table_leaves_sizes(void) {
     allocate(i, 4096);
     truth += 4096;
   }
-  CHECK(sampler_totals().unknown_paths > 0);
+  CHECK(sampler_totals().without_path > 0);
   CHECK(fabs((double)sampler_totals().estimated_bytes / truth - 1) < 0.1);
 }
 

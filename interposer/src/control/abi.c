@@ -512,7 +512,7 @@ int mallometer_self(struct mallometer_report *self) {
   current.sample_interval_bytes = sampler_interval();
   current.samples = sampled.samples;
   current.sampled_bytes = sampled.estimated_bytes;
-  current.samples_by_size_only = sampled.unknown_paths;
+  current.samples_without_path = sampled.without_path;
   struct call_sites_totals sites = call_sites_totals();
   current.samples_without_site = sites.without_site;
   current.samples_not_followed = sites.without_place;

@@ -49,7 +49,7 @@ static double samples_per_byte = 1.0 / DEFAULT_SAMPLE_INTERVAL;
 uint32_t interval_number;
 static uint64_t samples;
 static uint64_t estimated_bytes;
-static uint64_t unknown_paths;
+static uint64_t without_path;
 static uint64_t visits_ns;
 
 /*
@@ -213,7 +213,7 @@ static struct path *known_path(uint64_t hash, uint32_t now) {
 static struct path *path_at(uint64_t hash, uint32_t now) {
   struct path *path = known_path(hash, now);
   if (path) return path;
-  __atomic_fetch_add(&unknown_paths, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&without_path, 1, __ATOMIC_RELAXED);
   return &overflow_path;
 }
 
@@ -412,7 +412,7 @@ void *sampler_visit_always(struct thread_block *block, void *object, size_t requ
 struct sampler_totals sampler_totals(void) {
   return (struct sampler_totals){
       __atomic_load_n(&samples, __ATOMIC_RELAXED), __atomic_load_n(&estimated_bytes, __ATOMIC_RELAXED),
-      __atomic_load_n(&unknown_paths, __ATOMIC_RELAXED),
+      __atomic_load_n(&without_path, __ATOMIC_RELAXED),
       __atomic_load_n(&governor.spent_ns, __ATOMIC_RELAXED) + __atomic_load_n(&visits_ns, __ATOMIC_RELAXED),
       (uint32_t)(shares(NULL, 0).of_numbers * 1e6)};
 }

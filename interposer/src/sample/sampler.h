@@ -13,7 +13,7 @@
  *
  * The table of call paths has room for 16,384. Recursion makes new paths all the time, so a new path replaces the
  * stalest path of its probe sequence. If all paths of the probe sequence were used within the last ten seconds, the new
- * path finds no room: its visits are counted (unknown_paths), and its allocations are sampled by their size alone,
+ * path finds no room: its visits are counted (without_path), and its allocations are sampled by their size alone,
  * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
  *
  * The fast path has no time to look n up. Instead the fast path hashes the call path to one of 256 counters of its
@@ -176,7 +176,7 @@ struct sampler_totals {
   uint64_t estimated_bytes;
   /* The number of allocations that reached the sampler and whose call path had no room in the table. These allocations
    * are sampled by size alone, as if they had one call path. */
-  uint64_t unknown_paths;
+  uint64_t without_path;
   /* The estimated nanoseconds of the sampler's work, whether or not it took a sample. */
   uint64_t time_ns;
   /* The factor by which the governor reduces the probabilities of code that allocates rarely, in millionths. */

@@ -187,9 +187,9 @@ class EndpointContractTest extends FaceContract {
       String dropped = "mallometer_samples_dropped_total";
       shown.add(gauge("mallometer_overhead_target_ratio", sampling.overheadTarget()));
       shown.add(counter("mallometer_samples_total", sampling.samples()));
-      shown.add(counter(dropped, sampling.missed().withoutSite(), "reason", "no_site"));
+      shown.add(counter(dropped, sampling.missed().noSite(), "reason", "no_site"));
       shown.add(counter(dropped, sampling.missed().notFollowed(), "reason", "not_followed"));
-      shown.add(counter(dropped, sampling.missed().bySizeOnly(), "reason", "no_path"));
+      shown.add(counter(dropped, sampling.missed().noPath(), "reason", "no_path"));
     }
   }
 

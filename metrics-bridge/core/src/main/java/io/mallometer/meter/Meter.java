@@ -324,9 +324,9 @@ public final class Meter {
           of(
                   "mallometer.samples.dropped",
                   SELF.cell("sampling"),
-                  SAMPLING.cell("withoutSite").tagged("reason", "no_site"),
+                  SAMPLING.cell("noSite").tagged("reason", "no_site"),
                   SAMPLING.cell("notFollowed").tagged("reason", "not_followed"),
-                  SAMPLING.cell("bySizeOnly").tagged("reason", "no_path"))
+                  SAMPLING.cell("noPath").tagged("reason", "no_path"))
               .noting(
                   "; this counts what full tables lack: call sites of samples (no_site), their"
                       + " ends (not_followed), and paths of allocations (no_path)")

@@ -112,7 +112,7 @@ public record SelfReport(
               value = "Samples whose call site had no room in the table",
               unit = COUNT,
               grows = true)
-          double withoutSite,
+          double noSite,
       @Figure(
               value = "Samples that could not be followed until they are freed",
               unit = COUNT,
@@ -125,7 +125,7 @@ public record SelfReport(
                       + "samples",
               unit = COUNT,
               grows = true)
-          double bySizeOnly) {}
+          double noPath) {}
 
   /**
    * The ranges of addresses that the library recorded with the call that mapped them. All figures

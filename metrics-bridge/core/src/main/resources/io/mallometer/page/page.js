@@ -803,7 +803,7 @@
     return [
       make('p', {}, ...breakable(explanation)),
       make('ul', {class: 'ways'}, ...ways.map(way => make('li', {},
-        ...breakable(`${count(way.samples)} of ${count(samples)} (${share(way.shareLow, 1)} to ${share(way.shareHigh, 1)}) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
+        ...breakable(`${count(way.samples)} of ${count(samples)} (${Math.floor(100 * way.shareLow)} to ${Math.ceil(100 * way.shareHigh)} %) ${way.words}${way.holder ? `: ${way.holder}` : ''}${way.throughNative ? ', through native memory' : ''}`),
         way.paths.length > 0 ? make('ul', {}, ...way.paths.map(path)) : ''))),
       ...remarks.map(remark => make('p', {class: 'note'}, `${remark}.`)),
       make('p', {class: 'note'}, `Searched at ${moment(time)}; the program stood still ${count(pauses.length)} times, for ${Math.round(1000 * paused)} ms in all.`),
@@ -996,7 +996,7 @@
       ['Mapped at most', bytes(own.footprintBytes), ''],
       ['Splitting the resident set', duration(breakdown.costSeconds), isKnown(breakdown.mappings) ? `${count(breakdown.mappings)} mappings` : ''],
       ['Samples', count(sampling.samples), isKnown(sampling.intervalBytes) ? `one for each ${bytes(sampling.intervalBytes)}` : ''],
-      ['Samples without a site', count(sampling.withoutSite), ''],
+      ['Samples without a site', count(sampling.noSite), ''],
       ['Samples not followed', count(sampling.notFollowed), ''],
       ['Observing accesses', duration(leaks?.cpuSeconds), isKnown(leaks?.residentBytes) ? `processor time so far, and ${bytes(leaks.residentBytes)}` : ''],
       ['Target for samples', isKnown(sampling.overheadTarget) ? share(sampling.overheadTarget, 1) : UNKNOWN, 'of one processor'],

@@ -948,8 +948,8 @@ public final class DiagnosisRules {
   /** Returns the share of samples that have no call site; 0 if nothing is sampled. */
   private double missedShare() {
     SelfReport.Sampling sampling = snapshot.self().sampling();
-    double withoutSite = sampling.missed().withoutSite();
-    return withoutSite > 0 ? withoutSite / sampling.samples() : 0;
+    double noSite = sampling.missed().noSite();
+    return noSite > 0 ? noSite / sampling.samples() : 0;
   }
 
   private String missedSamplesText() {

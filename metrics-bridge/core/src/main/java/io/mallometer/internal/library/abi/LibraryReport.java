@@ -47,7 +47,7 @@ final class LibraryReport {
             read.sampleIntervalBytes(),
             read.samples(),
             new SelfReport.Missed(
-                read.samplesWithoutSite(), read.samplesNotFollowed(), read.samplesBySizeOnly()),
+                read.samplesWithoutSite(), read.samplesNotFollowed(), read.samplesWithoutPath()),
             target == 0 ? Double.NaN : target / MILLION,
             read.samplingSharePpm() / MILLION,
             read.tablesBytes(),
