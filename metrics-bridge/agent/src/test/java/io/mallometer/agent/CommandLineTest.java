@@ -308,6 +308,23 @@ class CommandLineTest {
     }
   }
 
+  @Test
+  @Tag("any-jdk")
+  void commandsThatChangeAProcessTakeNoAddress() throws Exception {
+    for (String command : List.of("attach", "detach", "phase")) {
+      assertThat(call(command, "--help").out())
+          .contains(" PID\n")
+          .doesNotContain("URL", "http", "--user");
+
+      Result result = call(command, "http://127.0.0.1:1");
+      assertThat(result.exitCode()).as(command).isEqualTo(64);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err())
+          .startsWith("mallometer: \"http://127.0.0.1:1\" is not a process id")
+          .hasLineCount(1);
+    }
+  }
+
   private Result call(String... words) throws Exception {
     return finish(builder(words));
   }

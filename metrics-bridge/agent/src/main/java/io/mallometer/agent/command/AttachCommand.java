@@ -10,12 +10,12 @@ import picocli.CommandLine.Mixin;
     description = {
       "Makes a JVM that was started without the library count native memory from now on, until"
           + " detach or its end.",
-      "Earlier allocations are known only as a sum. The command refuses an address, and a JVM with"
+      "Earlier allocations are known only as a sum. The command refuses a JVM with"
           + " MALLOMETER_ATTACH=off in its environment."
     })
 final class AttachCommand implements Callable<Integer> {
 
-  @Mixin private Target target = new Target();
+  @Mixin private TargetProcess target = new TargetProcess();
 
   @Override
   public Integer call() throws Exception {

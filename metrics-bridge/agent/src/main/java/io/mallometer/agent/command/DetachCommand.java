@@ -9,10 +9,10 @@ import picocli.CommandLine.Mixin;
     name = "detach",
     description =
         "Ends counting that began with an attach by any tool, and with it the counters. A"
-            + " preloaded library counts until the process ends. The command refuses an address.")
+            + " preloaded library counts until the process ends.")
 final class DetachCommand implements Callable<Integer> {
 
-  @Mixin private Target target = new Target();
+  @Mixin private TargetProcess target = new TargetProcess();
 
   @Override
   public Integer call() throws Exception {

@@ -10,10 +10,10 @@ import picocli.CommandLine.Option;
     name = "phase",
     description =
         "Ends the phase of a JVM that the previous phase command began, prints its counters, and"
-            + " begins the next. The command refuses an address.")
+            + " begins the next.")
 final class PhaseCommand implements Callable<Integer> {
 
-  @Mixin private Target target = new Target();
+  @Mixin private TargetProcess target = new TargetProcess();
 
   @Option(
       names = "--begin",

@@ -1,0 +1,33 @@
+package io.mallometer.agent.command;
+
+import java.io.IOException;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The process to change: the parameter and option of the commands that take no address. */
+final class TargetProcess {
+
+  @Parameters(paramLabel = "PID", description = "a JVM of this user by its process id")
+  private String pid = "";
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = Target.TIMEOUT,
+      description = Target.ABOUT_TIMEOUT)
+  private String timeout = Target.TIMEOUT;
+
+  Source open() throws Failure, IOException {
+    if (!Target.isProcess(pid)) {
+      throw new Failure(
+          ExitCode.USAGE,
+          "\"" + pid + "\" is not a process id, which attach, detach and phase need");
+    }
+    return Target.open(pid, "", Target.span("--timeout", timeout));
+  }
+
+  /** Returns the process id, as the user gave it. */
+  String given() {
+    return pid;
+  }
+}
