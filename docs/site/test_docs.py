@@ -49,6 +49,8 @@ MALLOMETER = re.compile(r"<artifactId>(mallometer-[\w-]+)</artifactId>|io\.mallo
 # What a page shows of a program's output, and rows that a program writes.
 QUOTED = re.compile(r"^```.*?^```|^    .*?$|<!-- The rows below .*?<!-- End of the rows", re.M | re.S)
 
+NOT_RUN = re.compile(r"\b(?:not|never|nor) (?:run|ran|tried|tested|built|timed)\b|\b(?:no|neither) [\w' ]{1,40} (?:was|were) (?:run|tried|tested|applied|built|timed)\b", re.I)
+
 
 def one_line(text):
     return re.sub(r"\s+", " ", text)
@@ -140,6 +142,13 @@ class Agreement(unittest.TestCase):
                 for found in re.findall(kind, prose):
                     with self.subTest(page.name, found=found):
                         self.assertTrue(any(text in found or found in text + " more CPU time" for text in known), f"{found} is not in benchmarks/figures.json")
+
+    def test_what_was_not_run_stands_in_one_section(self):
+        for page in [*PAGES, REPOSITORY / "dashboards/README.md", REPOSITORY / "dashboards/kubernetes/README.md"]:
+            text = re.sub(r"<!-- not run here:.*", "", QUOTED.sub("", page.read_text(encoding="utf-8")))
+            sections = [section for section in re.split(r"^(?=#+ )", text, flags=re.M) if NOT_RUN.search(section)]
+            with self.subTest(page.name, sections=[section.splitlines()[0] for section in sections]):
+                self.assertLessEqual(len(sections), 1)
 
     def test_what_is_exposed_keeps_health(self):
         for page in PAGES:
