@@ -148,7 +148,8 @@ class OwnersOfARealJvmTest {
       List<String> others = new ArrayList<>();
       int named = 0;
       for (CallSite site : sites("liveThreadsKeepTheJvmsStructuresOfThem")) {
-        if (site.frames().stream().noneMatch(f -> f.toString().contains("Thread.start0"))) {
+        if (site.samples() < BLOCKS / 2
+            || site.frames().stream().noneMatch(f -> f.toString().contains("Thread.start0"))) {
           continue;
         }
         OwnerReport report = mallometer.leaks().owners(site.number(), 8, ANY);
