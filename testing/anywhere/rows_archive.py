@@ -20,6 +20,9 @@ from row import Row, without_jdk
 
 TOPIC = "archive"
 
+# What the starter logs, or the agent.
+COUNTED = r"Native memory is counted since .*\(preloaded|counts native memory"
+
 # The two kinds of archives: options that make one, and options that use it.
 WAYS = {
     "class data": (17, ("-XX:ArchiveClassesAtExit={}",), ("-XX:SharedArchiveFile={}",)),
@@ -67,7 +70,7 @@ def of_way(shop, jdk, way, making, using):
         f"{way} on JDK {jdk.version}, used with library, starter and agent",
         spring(False),
         spring(True, *options(using), f"-Xlog:class+load:file={loaded}", shop.agent(here)).with_variables(**preload),
-        says="counts native memory",
+        says=COUNTED,
         observe=from_archive(loaded),
         tolerates=MISMATCH,
         needs=(made,),
@@ -79,7 +82,7 @@ def of_way(shop, jdk, way, making, using):
         f"{way} on JDK {jdk.version}, made in a run with an agent" + (": HotSpot refuses" if refused else ""),
         spring(False, *options(making, f"{file}.other"), nothing),
         spring(True, *options(making, f"{file}.agent"), shop.agent(here)).with_variables(**preload),
-        says=None if refused else "counts native memory",
+        says=None if refused else COUNTED,
         observe=None if refused else observe.beans("App.keepDeflaters"),
         waits=not refused,
         exit_code=1 if refused else 7,

@@ -22,10 +22,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that the memory of real libraries is named after the application's method. The test runs
- * with one option at a time: {@code -Xint}, so that the method is only interpreted, or one of three
- * collectors, because collectors give arrays to native code in different ways. JDKs before 25 run
- * two of these four options, and later JDKs the other two. With {@code -Dsoak.all=true} each JDK
- * runs all four.
+ * with one option at a time: {@link #INTERPRETED}, or one of three collectors, because collectors
+ * give arrays to native code in different ways. JDKs before 25 run two of these four options, and
+ * later JDKs the other two. With {@code -Dsoak.all=true} each JDK runs all four.
  */
 @Tag("process")
 @Tag("alone")
@@ -36,6 +35,14 @@ class RealLibrariesTest {
    * allocates some bytes meanwhile.
    */
   private static final double ENOUGH_BYTES = 10e6;
+
+  /** The option that excludes the program's methods from compilation, so they are interpreted. */
+  private static final String INTERPRETED =
+      "-XX:CompileCommand=exclude," + RealLibraries.class.getName() + "::*";
+
+  /** A line of {@code -XX:+PrintCompilation} about a method that was compiled. */
+  private static final Pattern COMPILED =
+      Pattern.compile("(?m)^ *\\d+ +\\d+ .*RealLibraries::hotLoop");
 
   private static final Pattern LINE = Pattern.compile("kind (\\w+) (\\d+) (\\d+) (\\d+) (\\d+)");
 
@@ -64,7 +71,7 @@ class RealLibrariesTest {
   }
 
   static List<String> options() {
-    List<String> older = List.of("-XX:+UseParallelGC", "-Xint");
+    List<String> older = List.of("-XX:+UseParallelGC", INTERPRETED);
     List<String> newer = List.of("-XX:+UseG1GC", "-XX:+UseZGC");
     if (Boolean.getBoolean("soak.all")) {
       return Stream.concat(older.stream(), newer.stream()).toList();
@@ -79,7 +86,7 @@ class RealLibrariesTest {
     String output = all.substring(Math.max(0, all.indexOf("kind SQLITE")));
 
     System.out.printf("%s%n%s", option, output.replaceAll("(?m)^(?!kind).*\n", ""));
-    assertThat(all.contains("RealLibraries::hotLoop")).isEqualTo(!option.equals("-Xint"));
+    assertThat(COMPILED.matcher(all).find()).isEqualTo(!option.equals(INTERPRETED));
     Map<Kind, Seen> seen = parse(output);
     assertThat(seen.keySet())
         .as(output)
