@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class FaceContract {
 
-  /** A package that shows figures, such as JMX, while it shows them. */
+  /** A package, such as JMX, that is showing figures. */
   public interface Face extends AutoCloseable {
 
     /**
@@ -73,12 +73,11 @@ public abstract class FaceContract {
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /**
-   * Begins to show the figures of {@code mallometer} by the package under test. Each number has the
-   * common labels.
+   * Makes the package under test show the figures of {@code mallometer}, with the common labels.
    */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Returns whether the numbers have labels; those in JMX have none. */
+  /** Returns whether the numbers have the common labels. Numbers in JMX have no labels. */
   protected boolean carriesCommonLabels() {
     return true;
   }
@@ -337,7 +336,10 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** The library is absent, attached, detached, and attached again with an unknown baseline. */
+  /**
+   * The library is absent, attached, detached, and attached again with an unknown baseline (the
+   * bytes that were live before the attach).
+   */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -450,7 +452,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Scrapes use new threads, because a thread keeps its snapshot for up to 5 s. */
+  /** Scrapes use new threads, because a thread may get the same snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));

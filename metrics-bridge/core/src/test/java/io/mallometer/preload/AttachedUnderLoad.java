@@ -162,7 +162,6 @@ public final class AttachedUnderLoad {
 
   // ---- Comparison with an exact count
 
-  /** The numbers of allocations and frees, and their bytes. */
   private record Counted(long allocations, long frees, long allocatedBytes, long freedBytes) {
 
     long liveBytes() {

@@ -56,7 +56,7 @@ class PreloadedJvmTest {
 
   /**
    * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
-   * meanwhile. Their allocations only add to the count, so the lowest count is the work's own.
+   * and so add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 

@@ -368,7 +368,6 @@ public final class SitesUnderStress {
 
   // ---- Exceptions
 
-  /** The qsort function of the C library. */
   public interface Sort extends Library {
     interface Comparison extends Callback {
       int compare(Pointer a, Pointer b);

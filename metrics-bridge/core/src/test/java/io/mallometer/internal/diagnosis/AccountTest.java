@@ -688,8 +688,8 @@ class AccountTest {
   }
 
   /**
-   * Two suspects cause the growth. The readings span too short a time to attribute it to its
-   * causes.
+   * Two suspects cause the growth. The readings span too short a time to attribute the growth to
+   * its causes.
    */
   @Test
   void twoSuspectsAreBothNamed() {
@@ -816,7 +816,7 @@ class AccountTest {
 
   /**
    * Memory rises by 70 MiB, falls, and rises again by up to 102 MiB. Without the verdict that
-   * memory waits for a garbage collection, some of these situations have a forecast.
+   * memory waits for a garbage collection, some of these diagnoses contain a forecast.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -967,7 +967,7 @@ class AccountTest {
     }
   }
 
-  /** The troughs rise by 4 MiB a minute. */
+  /** The troughs of the sawtooth rise by 4 MiB a minute. */
   @Test
   void aSawtoothWhoseTroughsRiseIsForecastFromThem() {
     Situation rising =

@@ -84,8 +84,8 @@ class RecordedDiagnosisTest {
   }
 
   /**
-   * Adds up the absolute growth of the rows of the account that are of a kind and whose name or
-   * place contains a text.
+   * Adds up the absolute growth of the account's rows that have this kind and whose name or place
+   * contains this text.
    */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()

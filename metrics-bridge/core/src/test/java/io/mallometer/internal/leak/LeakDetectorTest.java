@@ -205,7 +205,7 @@ class LeakDetectorTest {
 
   /**
    * The site has 128 live objects, 32 MiB in total. The program has lost the addresses of all of
-   * them; only garbage still contains 8 of the addresses. Of the objects, 6 MiB are idle for longer
+   * them, but 8 of the addresses are still in garbage. Of the objects, 6 MiB are idle for longer
    * than the threshold.
    */
   @Test
@@ -327,8 +327,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Accesses are not observed for 20 s (void time). These are more than a hundredth of the longest
-   * timeout of half an hour, so the program may have accessed all its objects unseen.
+   * Accesses are not observed for 20 s (void time). That is more than a hundredth of the longest
+   * timeout (half an hour), so the program may have accessed all its objects unseen.
    */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
@@ -458,7 +458,7 @@ class LeakDetectorTest {
     SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 310.0);
-    // The objects of the first 75 minutes are idle.
+    // The objects that were allocated in the first 75 minutes are idle.
     assertThat(verdict.suspected().objects().value()).isBetween(178.0, 181.0);
   }
 
@@ -720,7 +720,10 @@ class LeakDetectorTest {
     }
   }
 
-  /** The first stack loses 400 KiB. The second stack grows, and its objects are used. */
+  /**
+   * The program loses the addresses of 400 KiB of the first stack's objects. The second stack
+   * grows, and its objects are used.
+   */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");
@@ -808,8 +811,8 @@ class LeakDetectorTest {
 
   /**
    * Two stacks leak together, until the objects of the second are freed at minute 41.5. At minute
-   * 50 the first stack has leaked enough by itself. Two caches with the same name are filled from
-   * minute 33 on, so none of their objects is idle for 30 minutes.
+   * 50 the first stack has leaked enough to be a leak by itself. Two caches with the same name are
+   * filled from minute 33 on, so none of their objects is idle for 30 minutes.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -919,7 +922,7 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six stacks of the same name have no live memory. They have freed objects that were idle for 25
+   * Six stacks of the same name have no live memory. Their freed objects had been idle for 25
    * minutes.
    */
   @Test
@@ -1025,7 +1028,7 @@ class LeakDetectorTest {
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
   }
 
-  /** A verdict shows ten stacks, and this suspect has 14. */
+  /** A verdict shows at most ten stacks, and this suspect has 14. */
   @Test
   void ofASuspectAllStacksAreSearchedFor() {
     for (int number = 1; number <= 14; number++) {
@@ -1176,8 +1179,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // Only one object is left that was allocated in the last third of the time. With this, a site
-    // that was no leak before would have the verdict {@code UNUSED}.
+    // A single object is left of those that were allocated in the last third of the time. A site
+    // that was no leak before would therefore have the verdict {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1308,7 +1311,7 @@ class LeakDetectorTest {
     assertThat(detector.failure()).isPresent();
   }
 
-  /** Returns an invalid use of a site, which only a defect could cause. */
+  /** Returns an invalid {@code SiteUse}, which only a defect could cause. */
   private static SiteUse unreadable() {
     return new SiteUse(1, 0, null, null, null);
   }
@@ -1658,8 +1661,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns the use of a site with many gaps between accesses. Only a small share of the gaps
-   * exceeds the threshold, but these long gaps outnumber the idle objects.
+   * Returns a record of many gaps between accesses to a site's objects. Only a small share of the
+   * gaps exceeds the threshold, but these long gaps outnumber the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];

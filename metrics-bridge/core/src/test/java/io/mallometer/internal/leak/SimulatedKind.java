@@ -167,7 +167,7 @@ record SimulatedKind(
 
   // ---- Uses
 
-  /** Returns no use after the birth. */
+  /** Returns a use in which no object is used after its birth. */
   static Use atBirth() {
     return (time, birth, random) -> NEVER;
   }

@@ -253,7 +253,10 @@ class VerdictSimulationTest {
         .isEmpty();
   }
 
-  /** Tables that grow like a logarithm never stop growing, so they may be called a leak. */
+  /**
+   * Tables that grow like a logarithm never stop growing, so the test allows the verdict leak on
+   * them.
+   */
   @Test
   void ofAllThatOnlyLooksLikeALeakOneInAHundredIsCalledOneAtMost() {
     for (Simulation simulation : ALL) {

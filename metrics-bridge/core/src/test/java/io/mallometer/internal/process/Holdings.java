@@ -153,7 +153,10 @@ final class Holdings {
     }
   }
 
-  /** Allocates an object that the kernel merges into one mapping with memory mapped below it. */
+  /**
+   * Allocates an object, and maps memory below it that the kernel shows as one mapping with the
+   * object.
+   */
   private void takeHiddenObject() {
     long address = allocate(LARGE_OBJECT);
     touch(address, LARGE_OBJECT);

@@ -7,7 +7,10 @@ import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Tests estimates from the library's sums of a site. The expected values are computed by hand. */
+/**
+ * Tests the estimates for a site that are computed from the library's sums. The expected values are
+ * computed by hand.
+ */
 class SiteEstimatesTest {
 
   private static final double INTERVAL = 524_288;

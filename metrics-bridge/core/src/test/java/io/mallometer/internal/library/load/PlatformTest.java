@@ -32,7 +32,10 @@ class PlatformTest {
     assertThat(BundledLibrary.existsFor(Platform.of("Windows 11", processor, ""))).isFalse();
   }
 
-  /** A jar that was built for one processor may run on another. */
+  /**
+   * A jar built for one processor may be started on another, where it lacks the native library. The
+   * remedy then names the jars that have it, or another system.
+   */
   @Test
   void theRemedyNamesWhatThePlatformNeeds() {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "aarch64", "")))
