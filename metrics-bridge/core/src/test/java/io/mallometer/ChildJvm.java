@@ -32,9 +32,8 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
 
   /**
-   * The options of the JVM. They turn off the optimizing compiler, which hardly helps a program
-   * that ends within seconds, and the verification of bytecode, which takes an eighth of the CPU
-   * time.
+   * The options of the JVM. They turn off the optimizing compiler, because most programs run only
+   * for seconds, and the verification of bytecode, which takes an eighth of the CPU time.
    */
   private final List<String> options =
       new ArrayList<>(

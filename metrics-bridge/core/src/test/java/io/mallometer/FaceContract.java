@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Test;
 /**
  * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
  * types, labels and values that a face shows of one snapshot. The tests spell out the expected
- * names and values, and do not derive them from the code. A face's test extends this class.
+ * names and values. A face's test extends this class.
  */
 public abstract class FaceContract {
 
@@ -336,10 +336,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /**
-   * The library is absent, attached, detached, and attached again with an unknown baseline (the
-   * bytes that were live before the attach).
-   */
+  /** The library is absent, attached, detached, and attached again with unknown earlier bytes. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -597,7 +594,7 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns memory with a resident set, a cgroup and a budget. memory.high is unknown. */
+  /** Returns memory with a resident set, a cgroup without memory.high, and a budget. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
@@ -885,8 +882,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns mallometer's samples, with the bounds of buckets in one notation. Asserts that no value
-   * is NaN, because a single NaN makes a sum over several processes NaN.
+   * Returns mallometer's samples, with the bounds of all buckets in the same notation. Asserts that
+   * no value is NaN, because a single NaN makes a sum over several processes NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

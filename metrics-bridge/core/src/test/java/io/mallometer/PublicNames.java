@@ -34,7 +34,7 @@ public final class PublicNames {
 
   private PublicNames() {}
 
-  /** Compares a section with names that are shown at all times. */
+  /** Compares a section with the names that a service shows in all states. */
   public static void check(String section, Collection<String> shown) {
     check(section, shown, List.of());
   }
@@ -63,8 +63,7 @@ public final class PublicNames {
   }
 
   /**
-   * Checks that a section contains all these names, with or without the mark {@value
-   * #IN_SOME_STATES}.
+   * Checks that a section has all these names, with or without the mark {@value #IN_SOME_STATES}.
    */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);

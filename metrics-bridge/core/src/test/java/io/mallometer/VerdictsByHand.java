@@ -232,7 +232,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns the report on a process whose use of objects was observed for this short time. */
+  /** Returns the report on a process in which accesses were observed for this short time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -258,14 +258,14 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a report on an observation that goes on but, for the given reason, takes up no further
+   * Returns a report on an observation that goes on, but (for this reason) takes up no more
    * objects.
    */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }
 
-  /** Returns a working observation with figures that all differ. */
+  /** Returns a running observation with figures that all differ. */
   public static Observation observation() {
     return observation("");
   }

@@ -79,9 +79,7 @@ public final class IsToldOfLostMemory {
     return methods;
   }
 
-  /**
-   * Keeps the address of an object until that of the next object with the same index replaces it.
-   */
+  /** Keeps the address of an object until the next object with the same index replaces it. */
   private static void lose(int i) throws Throwable {
     NOT_LOST[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
   }

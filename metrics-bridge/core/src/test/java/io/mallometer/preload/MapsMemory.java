@@ -54,8 +54,8 @@ final class MapsMemory {
   }
 
   /**
-   * Detaches and attaches several times while another thread maps memory and so is nearly always
-   * walking its stack.
+   * Detaches and attaches several times while another thread maps memory all the time, so that its
+   * stack is walked nearly all the time.
    */
   private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
     AtomicLong mapped = new AtomicLong();

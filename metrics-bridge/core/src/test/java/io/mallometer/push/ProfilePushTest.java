@@ -278,8 +278,8 @@ class ProfilePushTest {
   }
 
   /**
-   * Reads to the end of the stream. Fails if the other side keeps it open until the socket's
-   * timeout.
+   * Reads to the end of the stream. Fails if the other side keeps the connection open until the
+   * socket's timeout.
    */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];

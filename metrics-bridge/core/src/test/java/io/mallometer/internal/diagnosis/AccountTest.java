@@ -751,7 +751,7 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The process has 400 MiB left until the limit. The heap takes 126 MiB of these until it
+    // The process has 400 MiB left until the limit, of which the heap takes 126 MiB until it
     // reaches its maximum.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }

@@ -251,7 +251,7 @@ class DiagnosisTest {
     assertThat(slow.sentence()).startsWith("OOM kill expected in about 5 h. ");
   }
 
-  /** Growth is extrapolated to at most 24 times the time watched. */
+  /** Growth is extrapolated to at most 24 times the observed time. */
   @Test
   void aShortTimeIsNotExtrapolatedToADay() {
     Diagnosis diagnosis =

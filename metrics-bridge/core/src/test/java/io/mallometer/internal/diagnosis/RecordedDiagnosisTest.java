@@ -35,8 +35,8 @@ class RecordedDiagnosisTest {
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
-   * Growth of up to this many bytes needs no cause: for example, an estimate of 60 MiB from samples
-   * has a standard error of 5 MiB.
+   * The diagnosis need not name causes for growth of up to this many bytes: an estimate of 60 MiB
+   * from samples has a standard error of 5 MiB.
    */
   private static final double LEAST_BYTES = 8 * MIB;
 

@@ -209,7 +209,7 @@ class AllocatorOfARealJvmTest {
     }
   }
 
-  /** Allocates and touches objects and frees every second one. Returns the others. */
+  /** Allocates and touches objects, frees every second one, and returns the rest. */
   private static List<Long> holesInTheHeap() {
     List<Long> kept = new ArrayList<>();
     List<Long> freed = new ArrayList<>();

@@ -288,7 +288,6 @@ class RecordingOfARealJvmTest {
     return Files.readString(directory.resolve("output-" + started.indexOf(process)));
   }
 
-  /** Waits until the recording meets a condition. */
   private void await(Predicate<RecordedLife> enough) throws Exception {
     if (!ChildJvm.await(
         () -> Files.exists(recording) && enough.test(RecordedLife.read(recording)))) {

@@ -185,7 +185,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** The use of objects that were allocated before the observation is unknown. */
+  /** It is not known whether objects that were allocated before the observation are used. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -720,10 +720,7 @@ class LeakDetectorTest {
     }
   }
 
-  /**
-   * The program loses the addresses of 400 KiB of the first stack's objects. The second stack
-   * grows, and its objects are used.
-   */
+  /** The 400 KiB of the first stack are lost. The second stack grows, and its objects are used. */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");
@@ -847,8 +844,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two other stacks of the same name have unused objects, too, but these objects are younger than
-   * the longest timeout.
+   * Two other stacks of the same name also have unused objects, but younger ones than the longest
+   * timeout.
    */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
@@ -1089,7 +1086,7 @@ class LeakDetectorTest {
 
   /**
    * A new stack begins each minute, and its objects live for an hour. So the memory of the stacks
-   * that are live at the end has only grown.
+   * that have live objects at the end has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1348,8 +1345,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // A single object of the third site was allocated in the last third of the 25 min in which
-    // objects that are now idle can have been allocated.
+    // Objects that are idle at minute 30 were allocated in the first 25 min. In the last third of
+    // these, the third site allocated a single object.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);

@@ -235,7 +235,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** The hourly search takes place even if it exceeds the share of CPU time. */
+  /** The hourly search takes place even if it exceeds the CPU time that searches may take. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;

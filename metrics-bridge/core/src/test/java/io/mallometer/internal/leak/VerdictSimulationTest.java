@@ -254,8 +254,7 @@ class VerdictSimulationTest {
   }
 
   /**
-   * Tables that grow like a logarithm never stop growing, so the test allows the verdict leak on
-   * them.
+   * Tables that grow like a logarithm never stop growing, so the test lets some be called a leak.
    */
   @Test
   void ofAllThatOnlyLooksLikeALeakOneInAHundredIsCalledOneAtMost() {

@@ -76,10 +76,7 @@ class VoidTimeTest {
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /**
-   * If there was only one use, it came between second 990 and second 1,000. Of these 10 s, 5 s are
-   * void.
-   */
+  /** A single use came between second 990 and second 1,000. Of these 10 s, 5 s are void. */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);

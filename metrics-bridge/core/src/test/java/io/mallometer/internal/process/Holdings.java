@@ -153,10 +153,7 @@ final class Holdings {
     }
   }
 
-  /**
-   * Allocates an object, and maps memory below it that the kernel shows as one mapping with the
-   * object.
-   */
+  /** Allocates an object, and maps memory below it. The kernel shows both as one mapping. */
   private void takeHiddenObject() {
     long address = allocate(LARGE_OBJECT);
     touch(address, LARGE_OBJECT);

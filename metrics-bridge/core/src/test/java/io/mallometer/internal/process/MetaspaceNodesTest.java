@@ -30,10 +30,7 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT, 64 * MIB));
   }
 
-  /**
-   * Three full nodes of metaspace appear as one mapping, and a fourth node begins in the same
-   * mapping.
-   */
+  /** Three full nodes of metaspace appear as one mapping, in which a fourth node begins. */
   @Test
   void fullNodesAreOneMapping() {
     mappings.add(committed(AT, AT + 200 * MIB));

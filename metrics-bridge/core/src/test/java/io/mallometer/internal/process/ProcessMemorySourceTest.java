@@ -183,10 +183,7 @@ class ProcessMemorySourceTest {
     assertThat(files.mappingsRead).isEqualTo(splits);
   }
 
-  /**
-   * After an attach with an unknown baseline (the bytes live before the attach), live and retained
-   * memory cannot be distinguished.
-   */
+  /** After an attach with an unknown baseline, live and retained memory cannot be distinguished. */
   @Test
   void anUnknownBaselineLeavesMallocUndivided() {
     assertThat(parts(new Baseline(5_000_000, 300_000)))

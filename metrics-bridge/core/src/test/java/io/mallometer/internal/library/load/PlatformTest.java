@@ -47,7 +47,7 @@ class PlatformTest {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "riscv64", ""))).isEqualTo(Remedy.container());
   }
 
-  /** The library can be preloaded on musl, but not opened later. */
+  /** The library can be preloaded on musl, but a running process cannot open it. */
   @Test
   void onMuslNobodyIsToldToAttach() {
     Platform musl =
