@@ -11,7 +11,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Key stores for tests, and the TLS contexts of servers and clients that use them. */
+/** Creates key stores for tests, and TLS contexts for servers and clients that use them. */
 public final class Certificates {
 
   private Certificates() {}

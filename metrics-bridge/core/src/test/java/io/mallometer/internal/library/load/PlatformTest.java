@@ -34,7 +34,7 @@ class PlatformTest {
 
   /**
    * A jar built for one processor may be started on another, where it lacks the native library. The
-   * remedy then names the jars that have it, or another system.
+   * remedy then names the jars that have it, or recommends a Linux container.
    */
   @Test
   void theRemedyNamesWhatThePlatformNeeds() {
