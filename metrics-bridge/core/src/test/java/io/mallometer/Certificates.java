@@ -11,12 +11,12 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Key stores for tests, and the TLS contexts of servers and clients that use them. */
+/** Creates key stores for tests, and TLS contexts for servers and clients that use them. */
 public final class Certificates {
 
   private Certificates() {}
 
-  /** Adds a key with a certificate for the loopback address to a store. */
+  /** Adds to a store a key with a certificate for the loopback address. */
   public static void keytool(Path store, String alias) throws Exception {
     Process keytool =
         new ProcessBuilder(
@@ -44,7 +44,7 @@ public final class Certificates {
     assertThat(keytool.waitFor()).as(said).isZero();
   }
 
-  /** Returns the TLS context of a server with the keys of a store. */
+  /** Returns a TLS context for a server that uses the keys in a store. */
   public static SSLContext serving(Path store) throws Exception {
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(open(store), "changeit".toCharArray());

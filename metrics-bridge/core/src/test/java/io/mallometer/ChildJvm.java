@@ -32,8 +32,8 @@ public final class ChildJvm {
   private final List<String> prefix = new ArrayList<>();
 
   /**
-   * The options of the JVM. They turn off the optimizing compiler, because most programs end within
-   * seconds, and the verification of bytecode, because it takes an eighth of the CPU time.
+   * The options of the JVM. They turn off the optimizing compiler, because most programs run only
+   * for seconds, and the verification of bytecode, which takes an eighth of the CPU time.
    */
   private final List<String> options =
       new ArrayList<>(
@@ -58,7 +58,6 @@ public final class ChildJvm {
     process.environment().remove("MALLOMETER_ATTACH");
   }
 
-  /** Sets the program's {@code LD_PRELOAD}. */
   public ChildJvm preload(Path library) {
     return environment("LD_PRELOAD", library.toString());
   }
@@ -237,10 +236,10 @@ public final class ChildJvm {
   }
 
   /**
-   * Returns the homes of the JDKs on which a test attaches the library, or of those on which a test
-   * preloads the library. To save time, a test uses only one of the two ways on each JDK: JDKs
-   * before release {@link #FIRST_ATTACHED} preload the library, and the others attach it. With
-   * {@code -Dsoak.all=true}, or if all JDKs are in the same group, each JDK is tested in both ways.
+   * Returns the homes of the JDKs on which a test attaches the library, or of those on which it
+   * preloads the library. To save time, JDKs before release {@link #FIRST_ATTACHED} only preload
+   * it, and the others only attach it, unless {@code -Dsoak.all=true} is set or all JDKs are in one
+   * of these two groups.
    */
   public static List<Path> jdksWith(boolean attached) {
     List<Path> older = jdksBetween(17, FIRST_ATTACHED - 1);

@@ -4,10 +4,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 
-/** Measures the CPU time of work. Unlike the duration, it does not depend on other processes. */
+/** Measures the CPU time of work. Unlike a duration, it does not depend on other processes. */
 public final class CpuTime {
 
-  /** Work that the calling thread does. */
   public interface Work {
     void run() throws Exception;
   }

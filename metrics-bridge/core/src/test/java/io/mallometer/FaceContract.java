@@ -47,11 +47,11 @@ import org.junit.jupiter.api.Test;
 /**
  * The contract of all faces (packages that show figures, such as JMX and Micrometer): the names,
  * types, labels and values that a face shows of one snapshot. The tests spell out the expected
- * names and values, and do not derive them from the code. A face's test extends this class.
+ * names and values. A face's test extends this class.
  */
 public abstract class FaceContract {
 
-  /** A package that shows figures, such as JMX, while it shows them. */
+  /** A package, such as JMX, that is showing figures. */
   public interface Face extends AutoCloseable {
 
     /**
@@ -73,12 +73,11 @@ public abstract class FaceContract {
   private final List<AutoCloseable> open = new ArrayList<>();
 
   /**
-   * Begins to show the figures of {@code mallometer} by the package under test. Each number has the
-   * common labels.
+   * Makes the package under test show the figures of {@code mallometer}, with the common labels.
    */
   protected abstract Face open(Mallometer mallometer, Map<String, String> commonLabels);
 
-  /** Returns whether the numbers have labels; those in JMX have none. */
+  /** Returns whether the numbers have the common labels. Numbers in JMX have no labels. */
   protected boolean carriesCommonLabels() {
     return true;
   }
@@ -337,7 +336,7 @@ public abstract class FaceContract {
     assertThat(ours(face)).containsExactlyInAnyOrderElementsOf(whileCounting());
   }
 
-  /** The library is absent, attached, detached, and attached again with an unknown baseline. */
+  /** The library is absent, attached, detached, and attached again with unknown earlier bytes. */
   @Test
   void anAttachComesAndGoes() {
     Status uncounted = new Status(State.UNAVAILABLE, "the library is not preloaded", "attach");
@@ -450,7 +449,7 @@ public abstract class FaceContract {
     }
   }
 
-  /** Scrapes use new threads, because a thread keeps its snapshot for up to 5 s. */
+  /** Scrapes use new threads, because a thread may get the same snapshot for up to 5 s. */
   @Test
   void aScrapeShowsOneSnapshotWhilePollsGoOn() {
     mallometer.setCounters(multiplesOf(1));
@@ -595,7 +594,7 @@ public abstract class FaceContract {
         "");
   }
 
-  /** Returns memory with a resident set, a cgroup and a budget. memory.high is unknown. */
+  /** Returns memory with a resident set, a cgroup without memory.high, and a budget. */
   public static ProcessMemory memory(double limitBytes) {
     return using(390_000, limitBytes);
   }
@@ -883,8 +882,8 @@ public abstract class FaceContract {
   }
 
   /**
-   * Returns mallometer's samples, with the bounds of buckets in one notation. Asserts that no value
-   * is NaN, because a single NaN makes a sum over several processes NaN.
+   * Returns mallometer's samples, with the bounds of all buckets in the same notation. Asserts that
+   * no value is NaN, because a single NaN makes a sum over several processes NaN.
    */
   private static List<Published> ours(Face face) {
     List<Published> shown = face.shown();

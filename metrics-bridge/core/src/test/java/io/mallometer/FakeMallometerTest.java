@@ -47,7 +47,7 @@ class FakeMallometerTest {
     assertThat(mallometer.sites().read().sites()).hasSize(3);
   }
 
-  /** Reading the call sites takes 2 s here, which is longer than a reading may be reused. */
+  /** Reading the call sites takes 2 s here, and a reading is reused only for a shorter time. */
   @Test
   void aDifferenceToSomeTimeAgoReadsTheCallSitesOnce() {
     ScriptedLibrary library =

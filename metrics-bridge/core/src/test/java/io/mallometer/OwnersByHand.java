@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 /**
  * A fake search for what keeps sampled objects alive. For nine of ten samples it finds a live
- * thread. Three more samples are left out for lack of room.
+ * thread. It leaves out three more samples, as if it had no room for them.
  */
 final class OwnersByHand implements OwnerSearch {
 

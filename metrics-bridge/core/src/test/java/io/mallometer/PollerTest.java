@@ -86,9 +86,9 @@ class PollerTest {
   }
 
   /**
-   * If an attach saw all calls of malloc at first and misses some later, a warning is logged. If it
-   * misses some from the beginning, nothing is logged, because the status that the attach returned
-   * already says this.
+   * A warning is logged if an attach that saw all calls of malloc at first misses some later. No
+   * warning is logged if it missed some from the beginning, because the attach's status already
+   * says so.
    */
   @Test
   void whatAnAttachMissesLaterIsLoggedOnce() {

@@ -33,8 +33,8 @@ public final class Promtool {
   }
 
   /**
-   * Returns promtool's complaints on the series of a scrape that are mallometer's. Other series are
-   * left out, because promtool complains about Micrometer's {@code system_cpu_count}.
+   * Returns promtool's complaints about mallometer's series in a scrape. Leaves out other series,
+   * because promtool complains about Micrometer's {@code system_cpu_count}.
    */
   public static String complaintsAboutOurs(String exposition) throws Exception {
     return complaints(

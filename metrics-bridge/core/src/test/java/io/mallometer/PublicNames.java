@@ -34,7 +34,7 @@ public final class PublicNames {
 
   private PublicNames() {}
 
-  /** Compares a section with names that are shown at all times. */
+  /** Compares a section with the names that a service shows in all states. */
   public static void check(String section, Collection<String> shown) {
     check(section, shown, List.of());
   }
@@ -62,7 +62,9 @@ public final class PublicNames {
     }
   }
 
-  /** Checks that a section contains all these names, with or without a mark. */
+  /**
+   * Checks that a section has all these names, with or without the mark {@value #IN_SOME_STATES}.
+   */
   public static void checkListed(String section, Collection<String> shown) {
     Set<String> unknown = new TreeSet<>(shown);
     Set<String> listed = names(section);
@@ -94,7 +96,7 @@ public final class PublicNames {
         || line.contains("*") && name.matches(("\\Q" + line + "\\E").replace("*", "\\E.*\\Q"));
   }
 
-  /** Returns the names in a section, without their marks. */
+  /** Returns the names in a section, without the mark {@value #IN_SOME_STATES}. */
   public static Set<String> names(String section) {
     return listed(section).stream()
         .map(PublicNames::name)
@@ -108,8 +110,8 @@ public final class PublicNames {
   }
 
   /**
-   * Asks a service again and again until it has shown each unmarked name of a section, for at most
-   * a minute. Returns all names that the service has shown.
+   * Queries a service repeatedly, for at most a minute, until it has shown each unmarked name of a
+   * section. Returns all names that the service has shown.
    */
   public static Set<String> await(String section, Supplier<Collection<String>> asked) {
     Set<String> expected = listed(section);

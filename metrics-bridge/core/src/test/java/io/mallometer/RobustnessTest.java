@@ -122,8 +122,8 @@ class RobustnessTest {
     MemorySource observed =
         source(
             counted -> {
-              // Simulates an application that interrupts all threads, just before the memory is
-              // read.
+              // Interrupts this thread just before the memory is read, like an application that
+              // interrupts all threads.
               Thread.currentThread().interrupt();
               ProcessMemory memory = process.read(counted, OptionalLong.empty(), List::of);
               failures.addAndGet(Double.isNaN(memory.residentBytes()) ? 1 : 0);
@@ -161,7 +161,7 @@ class RobustnessTest {
     }
   }
 
-  /** Runs work in a new thread, because a thread keeps its snapshot for up to 5 s. */
+  /** Runs work in a new thread, because a thread may get the same snapshot for up to 5 s. */
   private static <T> T inANewThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, task -> new Thread(task).start()).join();
   }

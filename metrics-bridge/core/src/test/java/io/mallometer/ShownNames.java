@@ -33,7 +33,7 @@ public final class ShownNames {
           "uri",
           "version");
 
-  /** The JSON objects whose keys come from the kernel, so they are not listed. */
+  /** The JSON objects whose keys are not listed, because the kernel defines them. */
   private static final Set<String> OPEN_TABLES = Set.of("events");
 
   /**

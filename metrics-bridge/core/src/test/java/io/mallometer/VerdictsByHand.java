@@ -48,7 +48,7 @@ public final class VerdictsByHand {
 
   /**
    * Returns verdicts on two leaks, a growing site and a pool. The first leak has two stacks; the
-   * second has stopped and is acknowledged.
+   * second no longer grows and is acknowledged.
    */
   public static LeakReport four() {
     return report(
@@ -165,7 +165,7 @@ public final class VerdictsByHand {
     return new SiteVerdict.Growth(bytes + 1, perHour, Optional.empty());
   }
 
-  /** Returns a verdict on a site whose memory waits for a collection. */
+  /** Returns a verdict on a site whose memory waits for a garbage collection. */
   public static SiteVerdict waiting(
       String site, double bytes, GarbageAnswer answer, double bytesPerSecond) {
     return garbage(Verdict.WAITS_FOR_GC, site, bytes, answer, bytesPerSecond);
@@ -206,7 +206,7 @@ public final class VerdictsByHand {
     return verdict(Verdict.LEAK, site, 7, 1, bytes, growth(bytes, Double.NaN));
   }
 
-  /** Returns a leak that has not grown since a time. */
+  /** Returns a leak that has not grown since the given time. */
   public static SiteVerdict stopped(String site, double bytes, Instant since) {
     return verdict(
         Verdict.LEAK, site, 7, 1, bytes, new SiteVerdict.Growth(bytes, 0, Optional.of(since)));
@@ -232,7 +232,7 @@ public final class VerdictsByHand {
         false);
   }
 
-  /** Returns the report on a process whose use of objects was observed for this short time. */
+  /** Returns the report on a process in which accesses were observed for this short time. */
   public static LeakReport youngReport(Duration seen) {
     Observation whole = observation();
     return new LeakReport(
@@ -258,13 +258,14 @@ public final class VerdictsByHand {
   }
 
   /**
-   * Returns a report whose observation goes on, but for this reason observes no further objects.
+   * Returns a report on an observation that goes on, but (for this reason) takes up no more
+   * objects.
    */
   public static LeakReport pausedReport(String reason) {
     return new LeakReport(TIME, observation(reason), List.of(), "");
   }
 
-  /** Returns a working observation with figures that all differ. */
+  /** Returns a running observation with figures that all differ. */
   public static Observation observation() {
     return observation("");
   }

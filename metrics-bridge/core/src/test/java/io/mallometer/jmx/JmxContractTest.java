@@ -216,7 +216,7 @@ class JmxContractTest extends FaceContract {
   }
 
   /**
-   * Returns the number of sites for each verdict. For leaks it returns the numbers for each
+   * Returns the number of sites for each verdict. For leaks it returns the numbers for each kind of
    * evidence, and asserts that their sum is the number of leaks.
    */
   private static List<Published> ofLeakDetector(MBeanServer server, ObjectName name)

@@ -37,8 +37,8 @@ class MeterTest {
   private static final int HISTOGRAM_SERIES = SizeDistribution.CLASSES + 2;
 
   /**
-   * The snapshot has each part, each event and the largest number of names, so every meter has all
-   * of its series.
+   * The snapshot has each part of memory, each event and the largest number of names, so every
+   * meter has all of its series.
    */
   @Test
   void aProcessHasAtMost150Series() {

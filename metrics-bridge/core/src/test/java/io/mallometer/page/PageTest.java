@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the document as it is served. Tests in a browser are in the sample's module. */
+/** Tests the page's document as it is served. Tests in a browser are in the sample's module. */
 @Tag("any-jdk")
 class PageTest {
 

@@ -149,7 +149,7 @@ public final class AttachedUnderLoad {
     return snapshot.status() + (age.toMinutes() == 0 ? " a moment ago" : " since " + age);
   }
 
-  /** A copy of the bridge that attaches. */
+  /** A copy of the bridge, which attaches the library. */
   public static final class Copy implements Supplier<String> {
     private final Mallometer mallometer = Mallometer.open(WITHOUT_LEAKS);
 
@@ -162,7 +162,6 @@ public final class AttachedUnderLoad {
 
   // ---- Comparison with an exact count
 
-  /** The numbers of allocations and frees, and their bytes. */
   private record Counted(long allocations, long frees, long allocatedBytes, long freedBytes) {
 
     long liveBytes() {

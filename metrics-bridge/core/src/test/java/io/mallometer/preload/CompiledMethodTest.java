@@ -117,9 +117,9 @@ class CompiledMethodTest {
   }
 
   /**
-   * Runs the method until the diagnosis reports the compiler's memory (a finding), for 90 s at
-   * most, and for 15 s at most after the compiler has taken 30 MB. Prints the finding, and the most
-   * live bytes of each compilation.
+   * Runs the method until the diagnosis has a finding on the compiler's memory. Gives up after 90
+   * s, or 15 s after the compiler has taken 30 MB. Prints the finding, and the most live bytes of
+   * each compilation.
    */
   static final class Compiles {
 
@@ -129,8 +129,8 @@ class CompiledMethodTest {
     private static final Duration LONGEST = Duration.ofSeconds(90);
 
     /**
-     * The time to wait for the finding after the compiler has taken enough. The diagnosis is
-     * renewed this often, and a compilation may end earlier.
+     * The time to wait for the finding after the compiler has taken {@link #ENOUGH} bytes. The
+     * diagnosis is renewed this often.
      */
     private static final Duration DIAGNOSIS = Duration.ofSeconds(15);
 

@@ -184,7 +184,6 @@ class DamagedDescriptionTest {
     }
   }
 
-  /** A loader that defines one class. */
   private static final class Definer extends ClassLoader {
 
     Class<?> define(byte[] code) {

@@ -10,9 +10,9 @@ import java.util.Optional;
 
 /**
  * Allocates by the foreign-function interface of JDK 22 and later until the compiler has inlined
- * the call. Several methods lie above the call, as in a library. Prints for each call site with
- * frames of this program its name, its live bytes, its innermost frame, and its innermost frames of
- * this program. Looks the interface up by name, because the program is compiled for an older JDK.
+ * the call. Several methods call each other above it, as in a library. Prints the call sites with
+ * frames of this program. Looks the interface up by name, because the program is compiled for an
+ * older JDK.
  *
  * <p>Argument: the seconds to run.
  */

@@ -15,11 +15,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Allocates objects at two sites. Drops the addresses of the objects of one site and keeps those of
- * the other, and accesses no object, until a site has the verdict {@code LEAK} because no address
- * of its objects exists (they are lost). Prints the verdicts on both sites. Time runs 30 times as
- * fast. With an argument, the program keeps all addresses, until a site has the verdict {@code
- * LEAK} because an earlier run recorded it.
+ * Allocates objects at two sites, and keeps the addresses of the objects of only one site. Accesses
+ * no object. Ends when a site has the verdict {@code LEAK} because its objects are lost (no address
+ * of them exists), and prints the verdicts on both sites. Time runs 30 times as fast. With an
+ * argument, keeps all addresses, and ends when a site has the verdict {@code LEAK} because an
+ * earlier run recorded it.
  */
 public final class IsToldOfLostMemory {
 
@@ -79,9 +79,7 @@ public final class IsToldOfLostMemory {
     return methods;
   }
 
-  /**
-   * Keeps the address of an object until that of the next object with the same index replaces it.
-   */
+  /** Keeps the address of an object until the next object with the same index replaces it. */
   private static void lose(int i) throws Throwable {
     NOT_LOST[i] = (long) NativeWork.ALLOCATE.invokeExact((long) BYTES);
   }

@@ -31,9 +31,9 @@ class KnownSitesTest {
   private static final int SITES = 40;
 
   /**
-   * The number of runs of a test. Over all runs, at least 32 of 40 intervals of each figure and 34
-   * of 40 intervals of all figures must contain the truth. In a single run, one figure in 300 would
-   * have fewer than 34 of 40 by chance.
+   * The number of runs of a test. Over all runs, 32 of 40 intervals of each figure, and 34 of 40
+   * intervals of all figures together, must contain the truth. A single run has too few intervals:
+   * by chance, one figure in 300 would have fewer than 34 of 40.
    */
   private static final int RUNS = 3;
 

@@ -43,7 +43,6 @@ public final class LibrarySites {
     void close() throws SQLException;
   }
 
-  /** A function that creates a piece. */
   private interface Work {
     Piece take(Random random) throws Exception;
   }

@@ -32,8 +32,8 @@ public final class LosesMemory {
   private static final long[] KEPT = new long[OBJECTS];
 
   /**
-   * The addresses that move. A copy replaces this array all the time, so the array stays in the
-   * young generation.
+   * The addresses that move. A copy replaces this array again and again, so that the array stays in
+   * the young generation.
    */
   private static volatile long[] moving = new long[OBJECTS];
 

@@ -17,11 +17,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Maps and touches memory by a foreign function. Prints the resident set by the code that requested
- * the memory: before the mapping, with the mapping, and after it was unmapped. The foreign function
- * is called by JNA, or with the argument {@code linker} by the interface of JDK 22 and later. With
- * {@code attach} the program first attaches the library, and at the end detaches it while another
- * thread maps memory.
+ * Maps, touches and unmaps memory by a foreign function. Before, in between and afterwards, prints
+ * which code requested the resident memory. The foreign function is called by JNA, or with the
+ * argument {@code linker} by the interface of JDK 22 and later. With {@code attach} the program
+ * first attaches the library, and at the end detaches it while another thread maps memory.
  */
 final class MapsMemory {
 
@@ -55,8 +54,8 @@ final class MapsMemory {
   }
 
   /**
-   * Detaches and attaches several times while another thread maps memory and so is nearly always
-   * walking its stack.
+   * Detaches and attaches several times while another thread maps memory all the time, so that its
+   * stack is walked nearly all the time.
    */
   private static void detachWhileAThreadMaps(Mallometer mallometer) throws Exception {
     AtomicLong mapped = new AtomicLong();
@@ -109,7 +108,7 @@ final class MapsMemory {
     return NativeLibrary.getProcess().getFunction(name);
   }
 
-  /** Returns the resident set size as the kernel sums it up. */
+  /** Returns the resident set size that the kernel computes. */
   private static long apart() throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/smaps_rollup"))) {
       if (line.startsWith("Rss:")) {

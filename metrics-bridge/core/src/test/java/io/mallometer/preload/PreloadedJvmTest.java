@@ -56,7 +56,7 @@ class PreloadedJvmTest {
 
   /**
    * The most repetitions of a count. Other threads of the JVM may allocate in the work's size class
-   * meanwhile. Their allocations only add to the count, so the lowest count is the work's own.
+   * and so add to the count, so the lowest count is the work's own.
    */
   private static final int ROUNDS = 10;
 
@@ -92,7 +92,7 @@ class PreloadedJvmTest {
     Attachment attachment = snapshot.self().attachment().orElseThrow();
     assertThat(attachment.gaps()).isEmpty();
     assertThat(attachment.words()).isGreaterThan(10);
-    // A JVM that has started has some ten live megabytes. The error is at most the memory in the
+    // A JVM that has started has about ten live megabytes. The error is at most the memory in the
     // caches of a hundred threads.
     assertThat(counted.baseline().bytes()).isBetween(2e6, 500e6);
     assertThat(counted.baseline().errorBytes()).isBetween(0.0, 25e6);
@@ -189,8 +189,8 @@ class PreloadedJvmTest {
   }
 
   /**
-   * Returns the allocations of the work in its size class. Asserts that JMX and the metrics
-   * libraries show the same count.
+   * Returns the number of allocations in the work's size class. Asserts that JMX and the metrics
+   * libraries show the same number.
    */
   private long allocationsShown(PrometheusMeterRegistry micrometer, CollectorRegistry simpleclient)
       throws Exception {

@@ -63,7 +63,7 @@ public final class ReadsEverything {
     System.out.println("end");
   }
 
-  /** Returns what is left of the direct memory of a JVM that has a mebibyte of it. */
+  /** Returns the bytes of direct memory that are free in a JVM with a limit of a mebibyte. */
   private static int directBytes() {
     long used =
         ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()

@@ -106,10 +106,10 @@ public final class RealLibraries {
   private RealLibraries() {}
 
   /**
-   * Allocates memory in each way. Prints for each way the estimated live bytes that were added at
-   * the sites of its library, the part named after the application's method, the number of samples,
-   * and the standard deviation of the named part. Also prints the five largest sites with other
-   * names.
+   * Allocates memory in each way. Prints for each way the live bytes that its library's sites
+   * gained, by estimate; the part of them at sites named after the application's method; the number
+   * of samples; and the standard deviation of the part. Also prints the five largest sites with
+   * other names.
    */
   public static void main(String[] arguments) throws Throwable {
     NativeLibrary library = new ProcessLibrary();
@@ -190,11 +190,11 @@ public final class RealLibraries {
   }
 
   /**
-   * Returns whether a stack is that of a thread of the JVM: its outermost frame is in the C
-   * library, or it has five frames or more and the outermost one is native. A stack of a Java
-   * thread may also have a native outermost frame, because only the innermost frames are kept if
-   * the table of sites is crowded. Such a stack is shorter, because the JVM has at most three
-   * functions between Java and malloc.
+   * Returns whether a stack belongs to a thread of the JVM: its outermost frame is in the C
+   * library, or it has five frames or more and the outermost one is native. A Java thread's stack
+   * may also have a native outermost frame, if its outer frames were dropped because the table of
+   * sites is crowded. Such a stack is shorter, because the JVM has at most three functions between
+   * Java and malloc.
    */
   private static boolean isOfJvmsThread(List<StackFrame> frames) {
     StackFrame outermost = frames.get(frames.size() - 1);

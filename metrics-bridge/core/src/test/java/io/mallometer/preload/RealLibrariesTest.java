@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RealLibrariesTest {
 
   /**
-   * The figures of a way to allocate are compared from this many bytes on, because the JVM itself
-   * allocates some bytes meanwhile.
+   * The estimate for each way to allocate must exceed this many bytes, so that the few bytes that
+   * the JVM itself allocates meanwhile do not matter.
    */
   private static final double ENOUGH_BYTES = 10e6;
 

@@ -87,7 +87,7 @@ public final class SitesUnderStress {
     start("deep", SitesUnderStress::runOutOfStack);
   }
 
-  /** Waits for a time, then up to ten more seconds until these class loaders are unloaded. */
+  /** Waits for a time, then up to ten more seconds until the given class loaders are unloaded. */
   private static void letItRun(
       Mallometer mallometer, long nanos, List<WeakReference<ClassLoader>> unloaded)
       throws Exception {
@@ -368,7 +368,6 @@ public final class SitesUnderStress {
 
   // ---- Exceptions
 
-  /** The qsort function of the C library. */
   public interface Sort extends Library {
     interface Comparison extends Callback {
       int compare(Pointer a, Pointer b);

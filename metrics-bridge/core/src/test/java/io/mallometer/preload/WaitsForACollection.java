@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * remember} keeps soft references to them, and {@code halve} keeps every second one. Collects
  * garbage until {@code drop} has the verdict {@code WAITS_FOR_GC}, at most {@link #COLLECTIONS}
  * times. Prints for each method all verdicts that it had, and what was known about the collections
- * that free its buffers. If collections are not counted, prints the reason.
+ * that free its buffers.
  */
 public final class WaitsForACollection {
 

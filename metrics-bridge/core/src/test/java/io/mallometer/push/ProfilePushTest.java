@@ -121,7 +121,7 @@ class ProfilePushTest {
   @Test
   void whatTheStoreDoesNotTakeForNowIsSentAgain() throws Exception {
     status.set(503);
-    // Fewer than ten profiles arise until the first one is sent again, after a second.
+    // Fewer than ten profiles are made until the first one is sent again, a second later.
     interval = Duration.ofMillis(400);
     ProfileStore store = store(0);
     ProfilePush push = push(store.url(), Map.of());
@@ -278,8 +278,8 @@ class ProfilePushTest {
   }
 
   /**
-   * Reads to the end of the stream. Fails if the other side keeps it open until the socket's
-   * timeout.
+   * Reads to the end of the stream. Fails if the other side keeps the connection open until the
+   * socket's timeout.
    */
   private static boolean readToTheEnd(Socket client) throws IOException {
     byte[] buffer = new byte[8192];

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the sites of HotSpot and mallometer are shown on request only. */
+/** Tests that call sites of HotSpot and of mallometer itself are shown only on request. */
 @Tag("any-jdk")
 class OwnerParameterTest {
 

@@ -271,8 +271,8 @@ class PageViewsTest {
   }
 
   /**
-   * Sends a request of each viewer, the last one after the interval that the viewers were told.
-   * Returns the interval that the viewers are told next.
+   * Sends a request for each viewer, the last one after the interval that the viewers were told.
+   * Returns the interval that they are told next.
    */
   private int paceAfter(Views views, int viewers, int told) throws Exception {
     for (int i = 1; i < viewers; i++) {

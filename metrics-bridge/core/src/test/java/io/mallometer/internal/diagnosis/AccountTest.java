@@ -688,8 +688,8 @@ class AccountTest {
   }
 
   /**
-   * Two suspects cause the growth. The readings span too short a time to attribute it to its
-   * causes.
+   * Two suspects cause the growth. The readings span too short a time to attribute the growth to
+   * its causes.
    */
   @Test
   void twoSuspectsAreBothNamed() {
@@ -751,7 +751,7 @@ class AccountTest {
     assertThat(diagnosis.sentence())
         .startsWith(
             "OOM kill expected in about 2 h. Anonymous memory outside malloc adds 2.0 MiB/min");
-    // The process has 400 MiB left until the limit. The heap takes 126 MiB of these until it
+    // The process has 400 MiB left until the limit, of which the heap takes 126 MiB until it
     // reaches its maximum.
     assertThat(diagnosis.limit().seconds()).isCloseTo(274 / 2.0 * 60, within(200.0));
   }
@@ -816,7 +816,7 @@ class AccountTest {
 
   /**
    * Memory rises by 70 MiB, falls, and rises again by up to 102 MiB. Without the verdict that
-   * memory waits for a garbage collection, some of these situations have a forecast.
+   * memory waits for a garbage collection, some of these diagnoses contain a forecast.
    */
   @Test
   void garbageThatFellOnceIsNotExtrapolated() {
@@ -967,7 +967,7 @@ class AccountTest {
     }
   }
 
-  /** The troughs rise by 4 MiB a minute. */
+  /** The troughs of the sawtooth rise by 4 MiB a minute. */
   @Test
   void aSawtoothWhoseTroughsRiseIsForecastFromThem() {
     Situation rising =

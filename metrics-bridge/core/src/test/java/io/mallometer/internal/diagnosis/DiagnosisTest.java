@@ -251,7 +251,7 @@ class DiagnosisTest {
     assertThat(slow.sentence()).startsWith("OOM kill expected in about 5 h. ");
   }
 
-  /** Growth is extrapolated to at most 24 times the time watched. */
+  /** Growth is extrapolated to at most 24 times the observed time. */
   @Test
   void aShortTimeIsNotExtrapolatedToADay() {
     Diagnosis diagnosis =
@@ -464,7 +464,7 @@ class DiagnosisTest {
     }
   }
 
-  /** A compiler allocates and frees memory while the leak goes on. */
+  /** A compiler allocates and frees memory while the program leaks. */
   @Test
   void growthIsSeenThroughNoise() {
     Situation noisy =
@@ -695,8 +695,8 @@ class DiagnosisTest {
   }
 
   /**
-   * Memory that no pointer refers to (lost memory) has leaked for certain. Idle memory may be used
-   * again. So the sentence calls only the bytes of the former "lost".
+   * Memory that no pointer refers to has leaked for certain, so the sentence calls it "lost". Idle
+   * memory may be used again.
    */
   @Test
   void whatIsLostIsSaidToHaveLeakedSoFar() {
@@ -1014,9 +1014,8 @@ class DiagnosisTest {
   }
 
   /**
-   * The cgroup's limit and the stated limit take turns in being the nearer limit. A diagnosis that
-   * is held for a while ends early if a limit changes or is removed, but not if another limit
-   * becomes the nearer one.
+   * The cgroup's limit and the stated limit take turns in being the nearer limit. This does not end
+   * a diagnosis that is held for a while, but a change or removal of a limit does.
    */
   @Test
   void aLimitThatOnlyTakesTheOthersPlaceBeginsNothingAnew() {
@@ -1055,7 +1054,7 @@ class DiagnosisTest {
     assertThat(new HeldDiagnosis(START).startedUp(START.plusSeconds(700))).isPresent();
   }
 
-  // ---- Findings
+  // ---- The findings of a diagnosis
 
   @Test
   void whatTheAllocatorRetainsIsAReason() {
@@ -1173,7 +1172,7 @@ class DiagnosisTest {
     assertThat(HistoryPoint.of(attached).netBytes()).isEqualTo(-300_000 + size);
   }
 
-  // ---- Situations
+  // ---- Making verdicts and previous runs, and reading findings
 
   private static SiteVerdict growing(String site, double perHour, double live) {
     return VerdictsByHand.growing(Verdict.GROWING, site, perHour, live);

@@ -35,8 +35,8 @@ class RecordedDiagnosisTest {
   private static final double UNKNOWN_SHARE = 0.1;
 
   /**
-   * Growth of up to this many bytes needs no cause: for example, an estimate of 60 MiB from samples
-   * has a standard error of 5 MiB.
+   * The diagnosis need not name causes for growth of up to this many bytes: an estimate of 60 MiB
+   * from samples has a standard error of 5 MiB.
    */
   private static final double LEAST_BYTES = 8 * MIB;
 
@@ -84,8 +84,8 @@ class RecordedDiagnosisTest {
   }
 
   /**
-   * Adds up the absolute growth of the rows of the account that are of a kind and whose name or
-   * place contains a text.
+   * Adds up the absolute growth of the account's rows that have this kind and whose name or place
+   * contains this text.
    */
   private static double growth(Account account, String kind, String text) {
     return account.rows().stream()

@@ -30,8 +30,7 @@ final class RecordedInput {
   private RecordedInput() {}
 
   /**
-   * Returns the input of the rules of the diagnosis, with the default options and without a
-   * previous run.
+   * Reads an input of the diagnosis's rules, with the default options and without a previous run.
    */
   static DiagnosisInput of(JsonNode json) throws ReflectiveOperationException {
     JsonNode row = json.path("firstRow");
@@ -145,8 +144,8 @@ final class RecordedInput {
     Object[] values = new Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
-      // A file has no object for the run: the components of the run are members of the input's
-      // object.
+      // The components of {@code Run} have no object of their own in a file: they are members of
+      // the input's object.
       JsonNode part =
           types[i] == DiagnosisInput.Run.class ? json : json.path(components[i].getName());
       values[i] = value(part, components[i].getGenericType());

@@ -51,7 +51,7 @@ class Situation {
   static final double MIB = 1 << 20;
   static final double UNKNOWN = Double.NaN;
 
-  /** The most words of the sentence of a diagnosis. */
+  /** The most words that the sentence of a diagnosis may have. */
   private static final int MOST_WORDS = 25;
 
   static final Instant START = Instant.parse("2026-01-01T12:00:00Z");
@@ -90,10 +90,10 @@ class Situation {
   /** The seconds between two readings of the parts of memory. */
   int readingSeconds = 15;
 
-  /** The share of the live bytes of call sites that is on pages in memory; NaN if unknown. */
+  /** The share of the call sites' live bytes that is resident; NaN if unknown. */
   double residentShare = Double.NaN;
 
-  /** The MiB that each call site has allocated; NaN for as many as are live. */
+  /** The MiB that each call site has allocated; {@code NaN} if they equal the live MiB. */
   double allocated = Double.NaN;
 
   Status status = Status.counting();

@@ -48,9 +48,8 @@ class WarmUpTest {
   }
 
   /**
-   * After 45 minutes, linear growth at the same rate would double the process within half a day.
-   * Metaspace grows with the logarithm of time. In the second process it grows by 20 MiB an hour
-   * more.
+   * Metaspace grows with the logarithm of time, and in the second process by another 20 MiB an
+   * hour. Linear growth at the rate of minute 45 would double the process within half a day.
    */
   @Test
   void aLongWarmUpDoublesNothingAndALeakDuringItDoes() {

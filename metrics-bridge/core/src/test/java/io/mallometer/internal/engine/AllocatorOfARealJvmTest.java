@@ -116,8 +116,8 @@ class AllocatorOfARealJvmTest {
   @Test
   void monitorsNameTheStackOfARequestAndWhoIsLive() throws Exception {
     BlockingQueue<MonitorEvent> told = new LinkedBlockingQueue<>();
-    // The first allocation makes the call site known. The event of a request may come before the
-    // sample of that request, and names only call sites that are known at that time.
+    // The first allocation makes the call site known. The event of the second allocation may come
+    // before its sample, and an event names only call sites that are known.
     long before = NativeWork.allocateMemory(2 * HUGE);
     long address;
     try (Mallometer mallometer =
@@ -209,7 +209,7 @@ class AllocatorOfARealJvmTest {
     }
   }
 
-  /** Allocates and touches objects and frees every second one. Returns the others. */
+  /** Allocates and touches objects, frees every second one, and returns the rest. */
   private static List<Long> holesInTheHeap() {
     List<Long> kept = new ArrayList<>();
     List<Long> freed = new ArrayList<>();

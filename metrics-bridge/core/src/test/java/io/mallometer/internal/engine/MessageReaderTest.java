@@ -37,7 +37,7 @@ class MessageReaderTest {
           "");
 
   /**
-   * A library that records the calls of its methods. A message can begin, and exists, only while
+   * A library that records the calls of its methods. It accepts a message, and has one, only while
    * {@link #counts} is true.
    */
   private final class Library extends SilentLibrary {

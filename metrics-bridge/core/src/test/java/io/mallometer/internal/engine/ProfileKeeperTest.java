@@ -111,7 +111,9 @@ class ProfileKeeperTest {
     return kept.sites().get(0).liveBytes().value() / MIB;
   }
 
-  /** Observes live bytes and a share of the limit, five seconds after the previous observation. */
+  /**
+   * Lets the keeper observe live bytes and a share of the limit, five seconds after the last ones.
+   */
   private void at(double liveMib, double shareOfLimit) {
     library.advanceClock(Duration.ofSeconds(5));
     now(liveMib);

@@ -9,7 +9,7 @@ import io.mallometer.model.Setting;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A recorded program that reaches a checkpoint and is restored. */
+/** A program that mallometer records, and that reaches a checkpoint and is restored. */
 public final class CheckpointedProgram {
 
   private CheckpointedProgram() {}

@@ -210,8 +210,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * Writes a fast rise from 400 to 995 MB under a limit of 1,000 MB, with two call sites of the
-   * same code. Each site has grown by a third of the given bytes.
+   * Records a fast rise of memory from 400 to 995 MB under a limit of 1,000 MB, with two call sites
+   * of the same code. Each site has grown by a third of the given bytes.
    */
   private void burst(double second, double bytes, String thread) throws IOException {
     long jdk = RecordedFrame.ofJava(1, 5);
@@ -320,7 +320,7 @@ class ExitDiagnosisTest {
             "was ended during its shutdown, 30 s after it had begun, without an exit record");
   }
 
-  /** Writes the beginning of a shutdown, and a sample 30 s later. */
+  /** Records that a shutdown began, and a sample 30 s later. */
   private void shutdown(ByteBuffer last) throws IOException {
     try (RecordingFile file = Recordings.open(path)) {
       file.write(
@@ -334,8 +334,8 @@ class ExitDiagnosisTest {
   }
 
   /**
-   * A named pipe replaces the file. No program writes to the pipe, so a read from it would never
-   * return.
+   * A named pipe replaces the file in which the kernel counts OOM kills. No program writes to the
+   * pipe, so a read from it would never return.
    */
   @Test
   @Tag("process")

@@ -455,8 +455,8 @@ class RecorderTest {
   }
 
   /**
-   * A named pipe replaces the file. No program writes to the pipe, so a read from it would never
-   * return.
+   * A named pipe replaces the recording of the previous run. No program writes to the pipe, so a
+   * read from it would never return.
    */
   @Test
   @Tag("process")

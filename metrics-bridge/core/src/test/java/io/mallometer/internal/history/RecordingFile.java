@@ -45,7 +45,7 @@ final class RecordingFile implements Closeable {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Writes a text as a record of a kind. */
+  /** Writes a text as a record of the given kind. */
   void write(int kind, Instant time, long monotonicNanos, MemoryText text) throws IOException {
     write(kind, 0, time, monotonicNanos, text.toString().getBytes(StandardCharsets.UTF_8));
   }

@@ -226,7 +226,7 @@ class RecordingOfARealJvmTest {
     }
   }
 
-  // ---- Processes
+  // ---- Starting, killing and awaiting processes
 
   private Process start(boolean preloaded, String... arguments) throws IOException {
     return start(preloaded, List.of(), arguments);
@@ -273,8 +273,8 @@ class RecordingOfARealJvmTest {
   }
 
   /**
-   * Kills a process and waits for the lock of its recording. If the library has started a child
-   * process, the child shares the lock and ends a little later.
+   * Kills a process and waits until its recording is unlocked. If the library has started a child
+   * process, the child also holds the lock, and ends a little later.
    */
   private void kill(Process process) throws Exception {
     process.destroyForcibly();
@@ -288,7 +288,6 @@ class RecordingOfARealJvmTest {
     return Files.readString(directory.resolve("output-" + started.indexOf(process)));
   }
 
-  /** Waits until the recording meets a condition. */
   private void await(Predicate<RecordedLife> enough) throws Exception {
     if (!ChildJvm.await(
         () -> Files.exists(recording) && enough.test(RecordedLife.read(recording)))) {

@@ -91,7 +91,7 @@ class ReportedMemoryTest {
   }
 
   /**
-   * Returns the report of a process that wrote its memory by the minute, at 10 and 70 s, and also
+   * Returns the report of a process that recorded its memory every minute, at 10 and 70 s, and also
    * at the second at which a threshold was exceeded.
    */
   private String report(long exceededSecond) throws IOException {

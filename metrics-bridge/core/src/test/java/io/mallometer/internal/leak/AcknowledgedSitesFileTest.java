@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that acknowledgements outlive the process. If the file is invalid, the acknowledgements are
- * lost, but nothing fails.
+ * Tests that acknowledgements of call sites outlive the process. If the file is invalid, the
+ * acknowledgements are lost, but nothing fails.
  */
 class AcknowledgedSitesFileTest {
 

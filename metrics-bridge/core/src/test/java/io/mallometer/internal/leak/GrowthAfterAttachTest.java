@@ -15,8 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Measures the error rates of the verdict {@code GROWING} after an attach, in simulated processes
  * with 0.1, 1 and 4 GiB of live memory. The processes have leaks, a cache that replaces its objects
- * from before the attach, and memory that is allocated and freed all the time. Objects are sampled
- * by size, as the library samples them.
+ * from before the attach, and short-lived objects.
  */
 @Tag("any-jdk")
 class GrowthAfterAttachTest {

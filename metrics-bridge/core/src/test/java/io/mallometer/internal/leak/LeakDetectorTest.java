@@ -185,7 +185,7 @@ class LeakDetectorTest {
     assertThat(verdict.suspected().objects().value()).isBetween(143.0, 145.0);
   }
 
-  /** The use of objects that were allocated before the observation is unknown. */
+  /** It is not known whether objects that were allocated before the observation are used. */
   @Test
   void whatWasAllocatedBeforeObservationBeganIsNotCalledIdle() {
     site(1, "Cart.zip");
@@ -205,7 +205,7 @@ class LeakDetectorTest {
 
   /**
    * The site has 128 live objects, 32 MiB in total. The program has lost the addresses of all of
-   * them; only garbage still contains 8 of the addresses. Of the objects, 6 MiB are idle for longer
+   * them, but 8 of the addresses are still in garbage. Of the objects, 6 MiB are idle for longer
    * than the threshold.
    */
   @Test
@@ -327,8 +327,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Accesses are not observed for 20 s (void time). These are more than a hundredth of the longest
-   * timeout of half an hour, so the program may have accessed all its objects unseen.
+   * Accesses are not observed for 20 s (void time). That is more than a hundredth of the longest
+   * timeout (half an hour), so the program may have accessed all its objects unseen.
    */
   @Test
   void voidTimeThatMayHideAScanDelaysTheVerdict() {
@@ -458,7 +458,7 @@ class LeakDetectorTest {
     SiteVerdict verdict = verdict(evaluate(100 * MINUTE), 1);
     assertThat(verdict.verdict()).isEqualTo(Verdict.LEAK);
     assertThat(verdict.suspected().idleSeconds()).isBetween(300.0, 310.0);
-    // The objects of the first 75 minutes are idle.
+    // The objects that were allocated in the first 75 minutes are idle.
     assertThat(verdict.suspected().objects().value()).isBetween(178.0, 181.0);
   }
 
@@ -720,7 +720,7 @@ class LeakDetectorTest {
     }
   }
 
-  /** The first stack loses 400 KiB. The second stack grows, and its objects are used. */
+  /** The 400 KiB of the first stack are lost. The second stack grows, and its objects are used. */
   @Test
   void whatAStackLosesIsNotToldBelowAMebibyteThoughItsNameGrows() {
     site(1, "Parser.node");
@@ -808,8 +808,8 @@ class LeakDetectorTest {
 
   /**
    * Two stacks leak together, until the objects of the second are freed at minute 41.5. At minute
-   * 50 the first stack has leaked enough by itself. Two caches with the same name are filled from
-   * minute 33 on, so none of their objects is idle for 30 minutes.
+   * 50 the first stack has leaked enough to be a leak by itself. Two caches with the same name are
+   * filled from minute 33 on, so none of their objects is idle for 30 minutes.
    */
   @Test
   void cachesOfTheNameOfALeakThatLeavesThemAreOnlyUnused() {
@@ -844,8 +844,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Two other stacks of the same name have unused objects, too, but these objects are younger than
-   * the longest timeout.
+   * Two other stacks of the same name also have unused objects, but younger ones than the longest
+   * timeout.
    */
   @Test
   void aLeakHasOnlyTheStacksWhoseObjectsOutlastedTheLongestTimeout() {
@@ -919,7 +919,7 @@ class LeakDetectorTest {
   }
 
   /**
-   * Six stacks of the same name have no live memory. They have freed objects that were idle for 25
+   * Six stacks of the same name have no live memory. Their freed objects had been idle for 25
    * minutes.
    */
   @Test
@@ -1025,7 +1025,7 @@ class LeakDetectorTest {
     assertThat(cart.sentence()).startsWith("Cart.zip keeps 9.6 MiB in 150 objects");
   }
 
-  /** A verdict shows ten stacks, and this suspect has 14. */
+  /** A verdict shows at most ten stacks, and this suspect has 14. */
   @Test
   void ofASuspectAllStacksAreSearchedFor() {
     for (int number = 1; number <= 14; number++) {
@@ -1086,7 +1086,7 @@ class LeakDetectorTest {
 
   /**
    * A new stack begins each minute, and its objects live for an hour. So the memory of the stacks
-   * that are live at the end has only grown.
+   * that have live objects at the end has only grown.
    */
   @Test
   void stacksOfOneNameThatTakeTurnsAreAPoolAndDoNotGrow() {
@@ -1176,8 +1176,8 @@ class LeakDetectorTest {
     steadily(1, 550, 9, 50, 256 * KIB);
     steadily(1, 1_400, 2, 90, 256 * KIB);
     assertThat(settled(30 * MINUTE, 1).verdict()).isEqualTo(Verdict.LEAK);
-    // Only one object is left that was allocated in the last third of the time. With this, a site
-    // that was no leak before would have the verdict {@code UNUSED}.
+    // A single object is left of those that were allocated in the last third of the time. A site
+    // that was no leak before would therefore have the verdict {@code UNUSED}.
     objects.removeIf(object -> object.bornNanos() == nanos(1_400));
     for (int i = 1; i <= TO_CLEAR_A_LEAK + 1; i++) {
       assertThat(verdict(evaluate(30 * MINUTE + i * EPOCH), 1).verdict()).isEqualTo(Verdict.LEAK);
@@ -1308,7 +1308,7 @@ class LeakDetectorTest {
     assertThat(detector.failure()).isPresent();
   }
 
-  /** Returns an invalid use of a site, which only a defect could cause. */
+  /** Returns an invalid {@code SiteUse}, which only a defect could cause. */
   private static SiteUse unreadable() {
     return new SiteUse(1, 0, null, null, null);
   }
@@ -1345,8 +1345,8 @@ class LeakDetectorTest {
     site(2, "Store.keep");
     steadily(2, 0, 120, 15, 64 * KIB);
     uses.put(2, comingBack());
-    // A single object of the third site was allocated in the last third of the 25 min in which
-    // objects that are now idle can have been allocated.
+    // Objects that are idle at minute 30 were allocated in the first 25 min. In the last third of
+    // these, the third site allocated a single object.
     site(3, "Plugin.open");
     steadily(3, 0, 10, 100, 128 * KIB);
     object(3, 1_450, 1_450, 128 * KIB, 1, 1);
@@ -1658,8 +1658,8 @@ class LeakDetectorTest {
   }
 
   /**
-   * Returns the use of a site with many gaps between accesses. Only a small share of the gaps
-   * exceeds the threshold, but these long gaps outnumber the idle objects.
+   * Returns a record of many gaps between accesses to a site's objects. Only a small share of the
+   * gaps exceeds the threshold, but these long gaps outnumber the idle objects.
    */
   private static SiteUse comingBack() {
     float[] weights = new float[DurationSketch.BUCKETS];

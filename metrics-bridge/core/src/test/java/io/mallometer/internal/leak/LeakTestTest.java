@@ -25,8 +25,8 @@ class LeakTestTest {
   private static final double FLOOR = 300;
 
   /**
-   * The seconds at which objects are allocated. One is in the last third of the 1,500 s in which
-   * objects that are now idle can have been allocated.
+   * The seconds at which objects are allocated. Only objects of the first 1,500 s can be idle now;
+   * one object is in the last third of that time.
    */
   private static final double[] ONE_IN_THE_LAST_THIRD = {
     0, 200, 400, 550, 600, 650, 700, 750, 800, 850, 900, 950, 1_490
@@ -96,8 +96,8 @@ class LeakTestTest {
   }
 
   /**
-   * When few more objects can be observed, an object may be chosen with a very small probability.
-   * Such an object stands for many objects.
+   * If there is little room to observe more objects, an object is chosen with a very small
+   * probability, and then stands for many objects.
    */
   @Test
   void oneObjectThatStandsForThousandsDoesNotMakeTheOthersFewer() {

@@ -372,7 +372,7 @@ class LeakWatchTest {
     assertThat(watch.latest().sites()).hasSize(1);
   }
 
-  /** The details of the health endpoint contain this sentence. */
+  /** The details of the health endpoint contain {@code worstInWords}. */
   @Test
   void theFirstLeakIsTheWorstInWords() {
     watch.publish(

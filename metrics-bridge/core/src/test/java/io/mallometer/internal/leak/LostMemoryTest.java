@@ -235,7 +235,7 @@ class LostMemoryTest {
     assertThat(library.searches.size() * library.cpuSeconds).isBetween(14.0, 6 + 4 * 3.6 + 1);
   }
 
-  /** The hourly search takes place even if it exceeds the share of CPU time. */
+  /** The hourly search takes place even if it exceeds the CPU time that searches may take. */
   @Test
   void aLargeProcessIsSearchedOnceAnHour() {
     library.cpuSeconds = 7;
@@ -450,7 +450,7 @@ class LostMemoryTest {
     assertThat(library.searches).containsExactly(List.of(7, SITE, 12, 9));
   }
 
-  /** A verdict shows ten stacks, and this verdict has 20. */
+  /** A verdict shows at most ten stacks, and this verdict has 20. */
   @Test
   void allStacksOfASuspectAreSoughtAndNoneTwice() {
     List<Integer> stacks = IntStream.rangeClosed(SITE, SITE + 19).boxed().toList();
@@ -475,7 +475,7 @@ class LostMemoryTest {
     return new LostObjects(sought, lost, share, share);
   }
 
-  /** Lets time pass. As in the poller, memory may be searched every 15 s. */
+  /** Lets time pass. Like the poller, decides every 15 s whether to search memory. */
   private void pass(double time) {
     LeakReport report = new LeakReport(Instant.EPOCH, Observation.off("not asked"), sites, "");
     for (double end = seconds + time; seconds < end; seconds += 15) {

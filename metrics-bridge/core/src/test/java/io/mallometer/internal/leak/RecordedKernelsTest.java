@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Judges recorded evidence of real programs on JDK 17 and 25: the last six of 40 minutes in which
- * the small programs of {@code benchmarks/leaks} (kernels) ran side by side. All times of the
- * kernels were divided by 20. Twelve kernels leak, and thirteen look like leaks but are none. The
- * evidence also has the call sites of the JVM and its libraries.
+ * Judges evidence of real programs on JDK 17 and 25, recorded in the last six of 40 minutes in
+ * which the small programs of {@code benchmarks/leaks} (kernels) ran side by side, with all their
+ * times divided by 20. Twelve kernels leak, and thirteen only look like leaks. The evidence also
+ * has the call sites of the JVM and its libraries.
  */
 @Tag("any-jdk")
 class RecordedKernelsTest {

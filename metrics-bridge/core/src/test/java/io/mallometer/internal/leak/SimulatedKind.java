@@ -81,7 +81,7 @@ record SimulatedKind(
     return (time, random) -> time + exponential(1 / rate, random);
   }
 
-  /** Returns births at random times between two times, with a constant rate per second. */
+  /** Returns births at random times between two moments, with a constant rate per second. */
   static Births between(double begin, double end, double rate) {
     return (time, random) -> {
       double next = Math.max(begin, time) + exponential(1 / rate, random);
@@ -167,7 +167,7 @@ record SimulatedKind(
 
   // ---- Uses
 
-  /** Returns no use after the birth. */
+  /** Returns a use in which no object is used after its birth. */
   static Use atBirth() {
     return (time, birth, random) -> NEVER;
   }

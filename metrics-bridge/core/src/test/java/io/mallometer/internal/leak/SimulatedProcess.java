@@ -21,9 +21,9 @@ import java.util.Random;
 
 /**
  * Simulates a process with many call sites as the library would observe it. The library observes
- * accesses only to samples in slots; it puts samples into slots with a certain probability. At the
- * end of each epoch of 16 s, it tells which slots were accessed. In some epochs (void ones), it
- * observes nothing. A seed makes the simulation repeatable. The simulation has a clock of its own.
+ * accesses only to samples in slots, and puts a sample into a slot with a certain probability. At
+ * the end of each epoch of 16 s it tells which slots were accessed; in void epochs it observes
+ * nothing. A seed makes the simulation repeatable.
  */
 final class SimulatedProcess {
 
@@ -34,8 +34,8 @@ final class SimulatedProcess {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   /**
-   * The library tries to put at least this many samples of each site into slots in an epoch, that
-   * is, to observe accesses to them (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS}
+   * The library tries, in each epoch, to put at least this many samples of each site into slots,
+   * where it observes accesses to them (leak/placement.h). It tries to have {@link #LIVE_IN_SLOTS}
    * live samples of each site in slots.
    */
   private static final double PLACED_IN_AN_EPOCH = 4;
@@ -98,8 +98,8 @@ final class SimulatedProcess {
     }
 
     /**
-     * Returns the estimated bytes of the objects that were born before a time and are never freed,
-     * from the site's samples.
+     * Estimates, from the site's samples, the bytes of the objects that were born before a time and
+     * are never freed.
      */
     double suspectable(double oldest) {
       return live.stream()

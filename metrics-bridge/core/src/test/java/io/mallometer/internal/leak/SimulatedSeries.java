@@ -47,7 +47,7 @@ public final class SimulatedSeries {
   }
 
   /**
-   * Returns noise with the standard deviation 1 around 0.
+   * Returns noise with the mean 0 and the standard deviation 1.
    *
    * @param memory the share of the time after which a deviation has fallen to 37 %
    */

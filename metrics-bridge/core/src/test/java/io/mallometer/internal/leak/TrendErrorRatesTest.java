@@ -14,7 +14,7 @@ class TrendErrorRatesTest {
 
   /**
    * If figures have no trend, all their orders are equally likely. The orders of 8 figures can be
-   * counted, so the probability is known.
+   * counted, so the probability that they seem to rise is known.
    */
   @Test
   void ofNoiseNoMoreIsCalledGrowthThanOrdersOfWhichFourOfFivePairsRise() {

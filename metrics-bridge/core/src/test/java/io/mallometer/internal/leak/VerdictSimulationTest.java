@@ -253,7 +253,9 @@ class VerdictSimulationTest {
         .isEmpty();
   }
 
-  /** Tables that grow like a logarithm never stop growing, so they may be called a leak. */
+  /**
+   * Tables that grow like a logarithm never stop growing, so the test lets some be called a leak.
+   */
   @Test
   void ofAllThatOnlyLooksLikeALeakOneInAHundredIsCalledOneAtMost() {
     for (Simulation simulation : ALL) {

@@ -63,9 +63,9 @@ class VoidTimeTest {
     for (int i = 1; i <= 8; i++) {
       read(500 * i, 500 * i, 2 * i);
     }
-    // The gap between uses is at most 1,000 s. So at least one use came in the 1,250 s, between
-    // second 250 and second 1,000. If it was the only use, it was hidden with the probability 20 /
-    // 750, because 20 of these 750 s are void. Two uses were both hidden with the probability (30 /
+    // Uses are at most 1,000 s apart, so at least one use came in the 1,250 s, between second 250
+    // and second 1,000. If it was the only use, it was hidden with the probability 20 / 750,
+    // because 20 of these 750 s are void. Two uses were both hidden with the probability (30 /
     // 1,250)^2.
     assertThat(voidTime.hiddenUseProbability(at(0), at(1_250), 1_000))
         .isCloseTo(20 / 750.0 + Math.pow(30 / 1_250.0, 2), within(1e-12));
@@ -76,9 +76,7 @@ class VoidTimeTest {
     assertThat(voidTime.hiddenUseProbability(at(0), at(4_000), 0)).isZero();
   }
 
-  /**
-   * A single use must have come between second 990 and second 1,000. Of these 10 s, 5 s are void.
-   */
+  /** A single use came between second 990 and second 1,000. Of these 10 s, 5 s are void. */
   @Test
   void aUseIsHiddenWithTheVoidPartOfAShortSpan() {
     read(990, 990, 0);

@@ -200,8 +200,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * A cleaner is recognized some seconds after its first free. Until then, its frees count as frees
-   * by another thread.
+   * The library recognizes a cleaner some seconds after the cleaner's first free. Until then, its
+   * frees count as frees by another thread.
    */
   @Test
   void cannotTellBeforeTwoOldCollectionsSinceTheCleanerIsKnown() {
@@ -340,8 +340,8 @@ class WaitingGarbageTest {
   }
 
   /**
-   * The library counts collections from its own start on. So an instance that begins later also
-   * knows the collections before its beginning.
+   * The library counts collections from its own start on. So an instance of {@code WaitingGarbage}
+   * that begins later also knows earlier collections.
    */
   @Test
   void theLastCollectionIsKnownToWhoeverLooksLater() {

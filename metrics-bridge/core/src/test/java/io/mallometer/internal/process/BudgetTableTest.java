@@ -120,8 +120,8 @@ class BudgetTableTest {
   }
 
   /**
-   * The configuration needs 822 MiB, 40 MiB of them for what native code has allocated. Without
-   * these a limit of 760 MiB is too small, and a limit of 800 MiB is not.
+   * The configuration needs 822 MiB, including 40 MiB that native code has allocated. Without these
+   * 40 MiB, a limit of 800 MiB is large enough, but 760 MiB are not.
    */
   @Test
   void whatNativeCodeHoldsMayBeALeak() {

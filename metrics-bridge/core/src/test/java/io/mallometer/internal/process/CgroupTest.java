@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Tests the reading of captured texts of cgroups. The texts of version 2 were captured on Debian's
  * Linux 6.1 and 6.12, from a cgroup in which a shell and a JVM had exceeded the limit. Other texts
- * of version 2 follow the kernel's documentation, with figures that can be added up by hand.
+ * of version 2 follow the kernel's documentation.
  */
 @Tag("any-jdk")
 class CgroupTest {
@@ -125,7 +125,7 @@ class CgroupTest {
         .contains(new CgroupMemory.Pressure(2.219590, 2.210981, 0.0003, 0.0003));
   }
 
-  /** The JVM had ended, but its file pages and its pages of tmpfs are still charged. */
+  /** The JVM has ended, but its file pages and its pages of tmpfs are still charged. */
   @Test
   void version2IsReadAsLinux61WritesIt() {
     CgroupMemory memory =

@@ -120,8 +120,8 @@ class FileCacheTest {
   }
 
   /**
-   * A single one of 100,000 descriptors is an open file. The others take only the CPU time that is
-   * reserved for descriptors, so the mapped file is read, and a later reading reaches the open
+   * The 100,000 descriptors include a single open file. The others take only the CPU time that is
+   * reserved for descriptors. So the mapped file is read, and a later reading reaches the open
    * file.
    */
   @Test

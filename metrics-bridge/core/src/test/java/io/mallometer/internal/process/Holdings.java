@@ -153,7 +153,7 @@ final class Holdings {
     }
   }
 
-  /** Allocates an object that the kernel merges into one mapping with memory mapped below it. */
+  /** Allocates an object, and maps memory below it. The kernel shows both as one mapping. */
   private void takeHiddenObject() {
     long address = allocate(LARGE_OBJECT);
     touch(address, LARGE_OBJECT);

@@ -95,8 +95,8 @@ record Jvm(Path jdk, String collector, boolean tracking, boolean preload, String
   }
 
   /**
-   * Returns the parts that contain malloc's memory. With tracking, these include the JVM's own
-   * part.
+   * Returns the parts that contain malloc's memory. With native memory tracking, these include the
+   * JVM's own part.
    */
   List<String> partsOfMalloc() {
     return tracking

@@ -4,7 +4,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Provides the memory of this process. The clock of a test decides when the resident set is split
- * into parts again. A split seems to take no CPU time.
+ * into parts again. The CPU time of a split is always shown as 0.
  */
 public final class MemoryByClock {
 

@@ -19,7 +19,7 @@ final class MemoryByHand implements AddressSpace {
     return this;
   }
 
-  /** Writes the header of a heap of an arena of glibc. */
+  /** Writes the header of a heap that belongs to an arena of glibc. */
   MemoryByHand heap(long address, long arena, long before, long used, long writable) {
     return word(address, arena)
         .word(address + 8, before)

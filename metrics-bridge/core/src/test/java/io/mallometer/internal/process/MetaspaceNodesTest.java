@@ -30,7 +30,7 @@ class MetaspaceNodesTest {
     assertThat(others(3 * MIB)).containsExactly(range(AT, 64 * MIB));
   }
 
-  /** Three full nodes appear as one mapping, and a fourth node begins in the same mapping. */
+  /** Three full nodes of metaspace appear as one mapping, in which a fourth node begins. */
   @Test
   void fullNodesAreOneMapping() {
     mappings.add(committed(AT, AT + 200 * MIB));
@@ -45,8 +45,8 @@ class MetaspaceNodesTest {
   }
 
   /**
-   * A table of the collector begins at an address at which a node may begin, but the committed
-   * bytes that the JVM reports exclude it.
+   * A table of the collector begins at an address at which a node of metaspace could begin, but the
+   * JVM reports fewer committed bytes than such a node would have.
    */
   @Test
   void whatOnlyLooksLikeANodeIsNone() {

@@ -649,7 +649,7 @@ class ResidentSplitTest {
   }
 
   /**
-   * The library keeps observed objects in slots. These have 30 resident MiB, of which 8 MiB lie
+   * The library keeps observed objects in slots. The slots have 30 resident MiB, 8 MiB of them
    * beyond the objects. 2 MiB of an object were never touched.
    */
   @Test

@@ -77,10 +77,7 @@ class ModuleSymbolsTest {
     assertThat(opened).hasValue(2);
   }
 
-  /**
-   * A library has thousands of functions. A table of all functions would have a hundred times the
-   * bytes.
-   */
+  /** A table of all functions of a library would take a hundred times as many bytes. */
   @Test
   void onlyFunctionsThatAreAskedForAreKept() {
     ModuleSymbols symbols = new ModuleSymbols(images);

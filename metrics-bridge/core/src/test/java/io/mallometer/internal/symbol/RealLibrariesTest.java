@@ -195,7 +195,7 @@ class RealLibrariesTest {
     return library;
   }
 
-  /** A source of the bytes of modules that knows the memory of this process, but no files. */
+  /** Provides the bytes of modules from the memory of this process, not from files. */
   private static class MemoryOnly implements ModuleImages {
 
     private final ModuleImages own = ModuleImages.ofThisProcess();

@@ -57,8 +57,9 @@ class ResidentSharesTest {
   }
 
   /**
-   * The library keeps some samples on pages of their own (slots). A small sample in a slot stands
-   * for small objects outside of slots, which lie on pages that the allocator has used before.
+   * The library keeps some samples on pages of their own (slots). A small sample in a slot counts
+   * as resident, because it stands for small objects outside of slots, on pages that the allocator
+   * has used before.
    */
   @Test
   void aSmallSampleInASlotIsResidentAndALargeOneByItsPages() throws IOException {

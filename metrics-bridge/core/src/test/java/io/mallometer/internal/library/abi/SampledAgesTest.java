@@ -60,8 +60,8 @@ class SampledAgesTest {
   }
 
   /**
-   * The size of an object is the requested size, and may be 0, if the library stores sizes in
-   * headers of its own.
+   * If the library stores sizes in headers of its own, the size of an object is the requested size,
+   * which may be 0.
    */
   @Test
   void objectsOfNoBytesHaveAges() {

@@ -7,7 +7,7 @@ import io.mallometer.model.Estimate;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Tests estimates from the library's sums of a site. The expected values are computed by hand. */
+/** Tests estimates for a site from the library's sums. The expected values are computed by hand. */
 class SiteEstimatesTest {
 
   private static final double INTERVAL = 524_288;
@@ -58,8 +58,8 @@ class SiteEstimatesTest {
   }
 
   /**
-   * The bytes of an object are the requested bytes, and may be 0, if the library stores sizes in
-   * headers of its own.
+   * If the library stores sizes in headers of its own, the bytes of an object are the requested
+   * bytes, which may be 0.
    */
   @Test
   void aSiteOfEmptyObjectsKeepsNoGroupFromItsInterval() {

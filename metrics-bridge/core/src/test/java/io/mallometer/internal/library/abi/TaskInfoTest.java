@@ -48,7 +48,7 @@ class TaskInfoTest {
     assertThat(TaskInfo.residentBytes()).isEmpty();
   }
 
-  /** The build for macOS compares these numbers with Apple's header. */
+  /** The build for macOS compares these offsets with Apple's header. */
   @Test
   void theBuildOfTheLibraryComparesTheSamePlaces() throws Exception {
     String source =

@@ -32,7 +32,10 @@ class PlatformTest {
     assertThat(BundledLibrary.existsFor(Platform.of("Windows 11", processor, ""))).isFalse();
   }
 
-  /** A jar that was built for one processor may run on another. */
+  /**
+   * A jar built for one processor may be started on another, where it lacks the native library. The
+   * remedy then names the jars that have it, or recommends a Linux container.
+   */
   @Test
   void theRemedyNamesWhatThePlatformNeeds() {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "aarch64", "")))
@@ -44,7 +47,7 @@ class PlatformTest {
     assertThat(Remedy.elsewhere(Platform.of("Linux", "riscv64", ""))).isEqualTo(Remedy.container());
   }
 
-  /** The library can be preloaded on musl, but not opened later. */
+  /** The library can be preloaded on musl, but a running process cannot open it. */
   @Test
   void onMuslNobodyIsToldToAttach() {
     Platform musl =
