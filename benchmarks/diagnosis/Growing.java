@@ -49,7 +49,7 @@ import org.opencv.core.Scalar;
 import org.rocksdb.RocksDB;
 import sun.misc.Unsafe;
 
-/** Programs whose memory grows in one known way. Most of them grow in a library, as users of the library have reported. */
+/** Programs, each of which grows in one known way. Most repeat a growth that users of a library have reported. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Growing {
   private static final int MIB = 1 << 20;
@@ -60,7 +60,7 @@ final class Growing {
 
   private Growing() {}
 
-  /** Starts five threads a second that never end. */
+  /** Starts five threads a second. The threads never end. */
   private static void threads() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     while (true) {
@@ -88,8 +88,8 @@ final class Growing {
   }
 
   /**
-   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each thread allocates 2,000 more objects in each
-   * round.
+   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each time, a thread allocates 2,000 objects more
+   * than before.
    */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
@@ -195,7 +195,7 @@ final class Growing {
     }
   }
 
-  /** A cache without a bound. Each addition uses all entries. */
+  /** A cache without a bound. Each addition reads and changes all entries, so none looks unused. */
   private static final class Cached {
     static final Cached USERS = new Cached();
     static final Cached ORDERS = new Cached();
@@ -477,7 +477,7 @@ final class Growing {
     }
   }
 
-  /** Makes 1 MiB of engines and buffers a second, which a collection frees every 75 s. */
+  /** Makes 1 MiB of TLS engines and buffers a second. A garbage collection frees them every 75 s. */
   private static void conscrypt() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS", Conscrypt.newProvider());
     context.init(null, null, null);

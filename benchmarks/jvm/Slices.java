@@ -43,12 +43,11 @@ import org.rocksdb.WriteOptions;
  * another state before each slice.
  *
  * <p>A pair of slices is the same work done twice: in the measured state and in the reference
- * state. A kind of pair names the two states. The two slices of a pair take turns of some 10 ms,
- * because a processor that shares its core with a busy neighbour works at half of its speed for
- * some tenths of a second. Such a period slows two successive turns equally; without turns it would
- * slow only one of the two slices. In each turn one part of the load runs. After each turn of all
- * parts the two states swap their order; a seeded random number decides the first order of a pair.
- * In each round of pairs the kinds come in a random order.
+ * state. A kind of pair names the two states. The two slices take turns of some 10 ms, so that a
+ * busy neighbour on the same core, which halves the speed for some tenths of a second, slows both
+ * slices equally. In each turn one part of the load runs. After each turn of all parts the two
+ * states swap their order; a seeded random number decides the first order of a pair. In each round
+ * of pairs the kinds come in a random order.
  *
  * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
  * clock for a hundredth of the work's time. The method must find this known cost.
@@ -553,8 +552,8 @@ public final class Slices {
     }
 
     /**
-     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is that
-     * of the hook and the allocator.
+     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is
+     * spent in the tool's hook and in the allocator.
      */
     private static void unsafe(int pairs) throws Exception {
       try {

@@ -188,9 +188,9 @@ final class Pack {
 }
 
 /**
- * Ends in the way that HOW names, or sleeps for 60 s: {@code Ends HOW REST_SECONDS MESSAGE}. Unless HOW is {@code child}, the program first
- * allocates until the termination message reports 85 % of the limit. So the file MESSAGE has content. The caller checks whether the end has
- * emptied or kept this content.
+ * Ends in the way that HOW names ({@code Ends HOW REST_SECONDS MESSAGE}), or sleeps for 60 s if HOW is another word. Unless HOW is {@code
+ * child}, the program first allocates until the termination message in the file MESSAGE reports 85 % of the limit. The caller checks
+ * whether the end empties the file.
  */
 final class Ends {
 

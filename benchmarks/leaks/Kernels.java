@@ -30,7 +30,7 @@ import java.util.zip.Deflater;
  *
  * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
  * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
- * place of the names runs all {@link Stated} kernels, and no names run all other kernels. The
+ * place of the names runs all {@link Stated} kernels; without names, all other kernels run. The
  * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
  * the evidence of the verdicts. Both files begin after {@code openAfter} seconds of the kernels'
  * time. The property {@code threads} is a number of additional threads that wait for work. Stated

@@ -201,7 +201,7 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /** Starts to record. Accesses to objects are observed at least as often as for the verdicts. */
+    /** Starts to record. Observes accesses to objects at least as often as mallometer does for its verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

@@ -25,7 +25,7 @@ final class AgentOptions {
   private AgentOptions() {}
 
   /**
-   * Reads options; an empty text is valid. The bridge checks their names and values.
+   * Reads options; an empty text is valid. Does not check their names and values.
    *
    * @return the given options by name
    * @throws IllegalArgumentException if an option is malformed; the message names it

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes JNA's native part to a file in the directory that JNA uses. JNA itself would choose a
- * random name, for which the JDK loads its cryptography. That takes a tenth of the time that the
- * bridge adds to the start of a program.
+ * random name, for which the JDK loads its cryptography. That takes a tenth of the time that
+ * mallometer adds to the start of a program.
  */
 final class UnpackedJna {
 

@@ -62,8 +62,8 @@ final class AttachedJvm implements Source {
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
   /**
-   * The JDK's time limit as a multiple of the command's. The command ends before the JDK sends a
-   * second signal.
+   * The JDK's time limit as a multiple of the command's, so that the command ends before the JDK
+   * sends a second signal.
    */
   private static final int LONGER = 4;
 
@@ -97,7 +97,7 @@ final class AttachedJvm implements Source {
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
   /**
-   * The files and sockets that the command creates in directories that other processes use, too.
+   * The files and sockets that the command creates in directories that other processes also use.
    * {@link #cleanUp} removes them also if the command is interrupted.
    */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
@@ -326,8 +326,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit, and marks the file of the JDK's request for deletion,
-   * because the JDK deletes it only after its own, longer time limit.
+   * Returns the failure after the time limit. Also makes {@link #cleanUp} delete the JDK's request
+   * file, which the JDK deletes only after its own, longer time limit.
    */
   private Failure late() {
     hangs = true;

@@ -37,7 +37,7 @@ final class DyldProtection {
   /**
    * Returns why a program does not load the library; empty if it may load it.
    *
-   * @param interpreter the interpreter in a script's first line; empty for another program
+   * @param interpreter the interpreter in a script's first line; empty if the program is no script
    */
   static Optional<String> objection(String executable, String interpreter) {
     if (isProtected(executable)) {

@@ -33,7 +33,7 @@ record JvmProcess(long pid, Path proc) {
     return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
   }
 
-  /** Returns all JVMs whose mappings this user may read, without this process. */
+  /** Returns all JVMs whose mappings this user may read, except this process. */
   static List<JvmProcess> all() throws IOException {
     List<JvmProcess> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {

@@ -209,8 +209,8 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for all paths that differ from it in the last part and have no entry of their own. HEAD
-   * is answered like GET.
+   * stands for all paths with another last part that have no entry of their own. HEAD is answered
+   * like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();

@@ -13,9 +13,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The bridge that the application itself has opened, for example by the starter. Its classes belong
- * to another class loader and have their own poller, history and verdicts. The {@code Mallometer}
- * that is opened here is closed immediately: the views read what the application's own one polls.
+ * The {@code Mallometer} that the application itself has opened, for example through the starter.
+ * Its classes belong to another class loader and have their own poller, history and verdicts. This
+ * class opens one more to create the views and closes it immediately: the views read what the
+ * application's own one polls.
  */
 final class ApplicationBridge {
 

@@ -19,19 +19,18 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers GET ({@link ApplicationBridge}). For the other questions this
- * class opens a {@link Mallometer}, which polls every second, or at the interval of an agent or
- * attach that is polling already. The poller's thread closes it two minutes after the last
- * question. The command {@code attach} opens a second {@code Mallometer}, which polls at the usual
- * interval until a detach or the end of the JVM, because names of Java frames and evidence of leaks
- * have to be collected also between questions.
+ * Answers questions of the command line. If the application itself has an open {@code Mallometer},
+ * for example the starter's, that one answers GET ({@link ApplicationBridge}). For the other
+ * questions this class opens one. It polls every second, or at the interval of an agent or attach
+ * that is polling already, and is closed two minutes after the last question. The command {@code
+ * attach} opens another one, which polls at the usual interval until a detach, because names of
+ * Java frames and evidence of leaks must be collected between questions too.
  */
 final class CommandLineSession {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** The interval at which a bridge that was just opened is polled until its first reading. */
+  /** The polling interval of a {@code Mallometer} that was just opened, until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
   /**
