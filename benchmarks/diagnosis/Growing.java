@@ -162,7 +162,7 @@ final class Growing {
     Thread.currentThread().join();
   }
 
-  /** Loses memory. Each kind of object has its own call site. */
+  /** Allocates memory and forgets its address. Each kind of object has its own call site. */
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
@@ -216,7 +216,7 @@ final class Growing {
     }
   }
 
-  /** Holds 240 MiB, and loses 10 MiB a minute. */
+  /** Allocates 240 MiB, and then loses 10 MiB a minute. */
   private static void nearLimit() throws InterruptedException {
     for (int i = 0; i < 240; i++) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
@@ -279,7 +279,7 @@ final class Growing {
     }
   }
 
-  /** Defines a class in a new class loader ten times a second, and keeps an instance of 10 KiB. */
+  /** Defines a class in a new class loader ten times a second, and keeps one instance of each, of 10 KiB. */
   private static void classes() throws Exception {
     byte[] code;
     try (InputStream in = Growing.class.getResourceAsStream("Growing$Script.class")) {
@@ -558,7 +558,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a context of about 500,000 bytes every three seconds. */
+  /** Creates and keeps a context of about 500,000 bytes every three seconds. */
   private static void zstd() throws InterruptedException {
     byte[] report = new byte[21_000];
     while (true) {

@@ -173,8 +173,8 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program, separately for each row into which mallometer divides the memory. Prints the counts every five
-   * seconds: {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   * Counts the true growth of a program for each row of mallometer's breakdown of memory. Prints the counts every five seconds: {@code
+   * planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */
@@ -208,7 +208,7 @@ final class Situation {
   }
 
   /**
-   * Writes the inputs of the diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
+   * Writes the inputs of mallometer's diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
    * the diagnosis. Reads the engine of the agent in this JVM by reflection.
    */
   @SuppressWarnings("removal")

@@ -78,7 +78,7 @@ public final class Slices {
   private final List<Kind> kinds = new ArrayList<>();
   private final List<Part> parts = new ArrayList<>();
 
-  /** The states of the two slices of a pair. */
+  /** A kind of pair: the states of its two slices. */
   private record Kind(String name, String measured, String reference) {}
 
   /** The work of one turn, and the nanoseconds that it usually takes. */
@@ -100,7 +100,6 @@ public final class Slices {
     }
   }
 
-  /** Runs the slices that the arguments describe. */
   public static void main(String[] words) throws Exception {
     Map<String, String> arguments = new TreeMap<>();
     for (String word : words) {

@@ -17,10 +17,10 @@ import java.util.zip.Inflater;
 import jdk.crac.Core;
 
 /**
- * Waits for input, sleeps for REST_SECONDS, and then allocates by KIND until the kernel kills the program: {@code Burst KIND REST_SECONDS
- * BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The program stores
- * the number of allocated bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true, another thread
- * makes garbage, so that the JVM collects.
+ * Waits for input, sleeps for REST_SECONDS, and then allocates in the way that KIND names until the kernel kills the program: {@code Burst
+ * KIND REST_SECONDS BURST_SECONDS BYTES FILE COLLECTIONS}. It allocates BYTES within BURST_SECONDS, and further bytes at the same rate. The
+ * program stores the number of allocated bytes in FILE, which is mapped, so that the number survives the kill. If COLLECTIONS is true,
+ * another thread makes garbage, so that the JVM collects.
  */
 final class Burst {
 

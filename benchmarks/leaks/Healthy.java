@@ -363,7 +363,7 @@ final class Healthy {
     }
   }
 
-  /** Allocates by a method that it shares with a leaking kernel, and frees the memory. */
+  /** Allocates through a method that a leaking kernel also calls, and frees the memory. */
   static final class ThroughWrapper implements Kernel {
     private final ArrayDeque<Block> kept = new ArrayDeque<>();
 

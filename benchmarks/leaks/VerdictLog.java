@@ -185,7 +185,7 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /** Records the evidence of verdicts each minute, so that a test can judge the evidence again. */
+  /** Records each minute the observations on which the verdicts are based, so that a test can judge them again. */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);

@@ -300,8 +300,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the nanoseconds of `operations`. Times blocks of operations and takes the median block, because a neighbour
- * on the same core disturbs only some blocks. */
+/* Returns the nanoseconds that `operations` of a pattern take. Times blocks of operations and takes the median block,
+ * because a neighbour on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;

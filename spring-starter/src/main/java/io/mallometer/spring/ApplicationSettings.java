@@ -13,10 +13,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/**
- * Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. The
- * build makes the metadata for IDEs from {@link Setting}, too.
- */
+/** Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. */
 final class ApplicationSettings {
 
   private final Binder binder;

@@ -67,8 +67,8 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads a jar inside the agent's jar. A URL connection would load twenty classes of the JDK;
-   * {@code readAllBytes} would fill and join a hundred small arrays.
+   * Reads a jar inside the agent's jar. Avoids a URL connection, which would load twenty classes of
+   * the JDK, and {@code readAllBytes}, which would join a hundred small arrays.
    */
   private static byte @Nullable [] inJar(File agent, String name) throws IOException {
     try (ZipFile outer = new ZipFile(agent)) {

@@ -32,8 +32,9 @@ final class UnpackedJna {
       Path file =
           directory()
               .resolve("jna" + System.identityHashCode(bytes) + "-" + System.nanoTime() + ".tmp");
-      // JNA deletes the file only if it could load it, so the JVM deletes the file at its end. The
-      // file is registered before the write, because the application may end during the write.
+      // JNA deletes the file only if loading succeeds, so the JVM also deletes the file when it
+      // ends. The file is registered before the write, because the application may end during the
+      // write.
       file.toFile().deleteOnExit();
       try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
         out.write(bytes);

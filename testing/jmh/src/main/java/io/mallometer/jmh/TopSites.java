@@ -55,8 +55,8 @@ final class TopSites {
   }
 
   /**
-   * Waits for a reading that is newer than the constructor's. The bridge returns the same reading
-   * for one second.
+   * Waits for a reading that is newer than the constructor's. {@code read()} returns the same
+   * reading for one second.
    */
   private CallSites readAnew() {
     CallSites read = mallometer.sites().read();

@@ -62,7 +62,7 @@ record Expectations(
     }
   }
 
-  // ---- Limits
+  // ---- Checking limits
 
   private static void checkMost(
       ExpectMaxNative most, ThisProcess process, Class<?> test, Body body, UseByMetric figures)
@@ -95,7 +95,7 @@ record Expectations(
     }
   }
 
-  // ---- Memory that has to be freed
+  // ---- Checking that memory is freed
 
   private static void checkFreed(
       ExpectNativeFreed freed,
@@ -129,7 +129,7 @@ record Expectations(
     }
   }
 
-  // ---- No growth
+  // ---- Checking that memory does not grow
 
   private static void checkGrowth(
       ExpectNoNativeGrowth noGrowth,

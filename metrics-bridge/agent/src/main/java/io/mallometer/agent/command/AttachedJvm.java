@@ -164,7 +164,7 @@ final class AttachedJvm implements Source {
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  /** Makes the JVM's user the owner of the directory: root may attach to another user's JVM. */
+  /** Makes the JVM's user the owner of the directory: root can attach to another user's JVM. */
   private void giveTo(int owner) throws IOException {
     if (!Files.getAttribute(directory, "unix:uid").equals(owner)) {
       Files.setAttribute(directory, "unix:uid", owner);

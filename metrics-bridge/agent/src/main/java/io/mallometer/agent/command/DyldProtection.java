@@ -10,10 +10,11 @@ import java.util.Optional;
 
 /**
  * Explains why a program on macOS starts without the library although {@code DYLD_INSERT_LIBRARIES}
- * names it. System Integrity Protection removes such variables from system programs, and so from
- * the programs that these start: {@code /usr/bin/java} and every script whose interpreter is {@code
- * /bin/sh}. A program with a hardened runtime keeps them only if it was signed with the entitlement
- * {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code codesign} shows.
+ * names it. System Integrity Protection removes such variables from system programs, such as {@code
+ * /usr/bin/java} and {@code /bin/sh} as the interpreter of a script, and so from the programs that
+ * these start. A program with a hardened runtime keeps the variables only if it was signed with the
+ * entitlement {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code
+ * codesign} shows.
  */
 final class DyldProtection {
 

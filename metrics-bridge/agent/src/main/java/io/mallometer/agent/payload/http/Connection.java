@@ -346,7 +346,6 @@ final class Connection {
     return phase == Phase.IDLE;
   }
 
-  /** Returns whether the connection is closed. */
   boolean isClosed() {
     synchronized (pending) {
       return closed;
