@@ -518,7 +518,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void leveldb(Path directory) throws Exception {
     DB database = JniDBFactory.factory.open(directory.toFile(), new Options().createIfMissing(true));
     byte[] value = new byte[100_000];
@@ -538,7 +538,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void rocksdb() throws Exception {
     RocksDB.loadLibrary();
     org.rocksdb.WriteBatch first = new org.rocksdb.WriteBatch();

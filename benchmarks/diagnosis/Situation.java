@@ -146,7 +146,7 @@ final class Situation {
     }
   }
 
-  /** Fills the Java heap by 25 MiB a minute. */
+  /** Keeps 25 MiB more on the Java heap each minute. */
   private static void heap() throws InterruptedException {
     while (true) {
       byte[] kept = new byte[MIB];

@@ -152,7 +152,7 @@ final class Healthy {
     }
   }
 
-  /** Fills a cache without a bound and reads its entries. Such growth may be intended or not. */
+  /** Fills a cache without a bound and reads its entries. Such growth can be intended. */
   static final class GrowingAndRead implements Kernel {
     private static final int BYTES = 6000;
 

@@ -184,7 +184,7 @@ public final class Kernels {
    */
   interface Kernel {
 
-    /** Returns the time from the start of one step to that of the next. */
+    /** Returns the time from the start of one step to the start of the next. */
     Duration period();
 
     /**
@@ -235,7 +235,7 @@ public final class Kernels {
   }
 
   /**
-   * A clock that may run faster than the real time, so that an hour of a program passes in minutes.
+   * A clock that can run faster than the real time, so that an hour of a program passes in minutes.
    * At any scale the kernels do the same work between two moments of this clock.
    */
   static final class Pace {
@@ -282,7 +282,7 @@ public final class Kernels {
       LOOK_ALIKE,
       /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
-      /** Java holds objects that it never uses or frees. */
+      /** Java code refers to objects that it never uses again or frees. */
       LEAK,
       /** The last pointer to the objects is lost. */
       LOST

@@ -377,12 +377,11 @@ static void start_threads(int count) {
   pthread_barrier_wait(&all_have_counted);
 }
 
-/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
- * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then
- * measures three series of readings. The first reads the counters of the process again and again, so that all blocks
- * of counters are in the caches, as in a program that reads before and after a piece of work. The second overwrites
- * the caches before each such reading, as in a program that reads every few seconds. The third reads the counters of
- * the main thread. */
+/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many waiting threads,
+ * each of which has allocated and so owns a block of counters. Measures three series of readings: of the process's
+ * counters while the caches have them, as in a program that reads before and after a piece of work; of the process's
+ * counters after the caches were overwritten, as in a program that reads every few seconds; and of the main thread's
+ * counters. */
 static void time_readings(int threads, int readings) {
   if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");
   if (!mallometer_available()) exit_with("libmallometer is not preloaded");

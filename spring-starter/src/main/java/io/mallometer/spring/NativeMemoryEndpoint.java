@@ -126,7 +126,6 @@ public final class NativeMemoryEndpoint {
     return views;
   }
 
-  /** Returns the evidence bundle. */
   Answer evidence() {
     return views.evidence(settings.get());
   }

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PayloadLoader extends ClassLoader {
 
-  /** The jar that runs inside an application: the bridge and its dependencies. */
+  /** The jar of the code that runs inside an application, with its dependencies. */
   static final String BRIDGE = "mallometer-payload.jar";
 
   /** The jar of the command line. */

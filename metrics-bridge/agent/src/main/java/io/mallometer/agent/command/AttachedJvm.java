@@ -287,11 +287,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent with which the JVM was started, through the agent's socket. Returns false if
-   * there is no such agent, if the directory of the socket belongs to another user than the
-   * process, or if another process listens: containers that share /tmp may have processes of the
-   * same id. The socket is used because JDK 21 and newer print a warning if the agent is loaded
-   * once more.
+   * Asks the agent with which the JVM was started, through the agent's socket, because JDK 21 and
+   * newer print a warning if the agent is loaded once more. Returns false if there is no such
+   * agent, if the socket's directory belongs to another user, or if another process listens:
+   * processes in containers that share /tmp can have the same id.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());

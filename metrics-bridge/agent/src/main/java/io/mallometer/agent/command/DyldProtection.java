@@ -30,13 +30,13 @@ final class DyldProtection {
 
   private DyldProtection() {}
 
-  /** Returns why a program does not load the library, in one line; empty if it may load it. */
+  /** Returns why a program does not load the library, in one line; empty if no reason is found. */
   static Optional<String> objection(Path executable) {
     return objection(executable.toString(), interpreter(executable));
   }
 
   /**
-   * Returns why a program does not load the library; empty if it may load it.
+   * Returns why a program does not load the library; empty if no reason is found.
    *
    * @param interpreter the interpreter in a script's first line; empty if the program is no script
    */

@@ -220,7 +220,7 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Returns whether the process has another mount namespace, and so may see other files than this
+   * Returns whether the process has another mount namespace, and so can see other files than this
    * process.
    */
   boolean hasOtherMounts() {

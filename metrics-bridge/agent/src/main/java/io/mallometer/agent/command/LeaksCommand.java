@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Prints the verdicts on call sites, with the evidence. */
+/** Prints the verdicts on call sites, with the observations behind them. */
 @Command(
     name = "leaks",
     description =

@@ -20,7 +20,7 @@ record Overview(Map<String, String> views) {
   private static final List<String> NAMES = List.of(ROOT, "diagnosis");
 
   /**
-   * Asks for all views.
+   * Reads all views from a source.
    *
    * @param sites the largest number of call sites
    */

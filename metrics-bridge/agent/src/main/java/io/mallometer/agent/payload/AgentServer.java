@@ -179,7 +179,7 @@ final class AgentServer implements AutoCloseable {
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page may start a trim. Therefore no site may show the page in a frame and make
+    // A click on the page can start a trim. Therefore no site may show the page in a frame and make
     // users click on it.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");

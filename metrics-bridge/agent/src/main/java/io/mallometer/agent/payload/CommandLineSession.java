@@ -76,8 +76,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's bridge; empty if an agent or attach of this class loader polls
-   * already, or if the application has no bridge that polls.
+   * Returns the application's own {@code Mallometer}; empty if an agent or attach of this class
+   * loader polls already, or if none polls in the application.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -280,8 +280,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method.
-   * It checks the time without the lock, because a question may hold the lock while it waits for
+   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method,
+   * which checks the time without the lock, because a question may hold the lock while it waits for
    * the poll.
    */
   private static void closeIfForgotten() {
