@@ -62,7 +62,8 @@ final class AgentOptions {
    */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // The name in the current line and the names of the levels around it, by their indentation.
+    // The name in the current line and the names of the levels around it. The key is the
+    // indentation.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

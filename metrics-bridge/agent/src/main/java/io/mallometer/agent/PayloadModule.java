@@ -57,7 +57,7 @@ final class PayloadModule {
           Set.of(),
           Map.of());
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // The internals of this JDK differ, so it prints its warning.
+      // The internals of this JDK differ, so the JDK prints its warning.
       return;
     }
   }

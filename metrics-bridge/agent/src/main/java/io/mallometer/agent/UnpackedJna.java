@@ -20,9 +20,9 @@ final class UnpackedJna {
   private UnpackedJna() {}
 
   /**
-   * Returns the URL of a file with the bytes if the resource is JNA's native part. JNA deletes the
-   * file after loading it because the name begins with jna. Returns null if the resource is another
-   * one or the file cannot be written: JNA then unpacks the resource or reports the failure.
+   * If the resource is JNA's native part, writes it to a file and returns the file's URL. JNA
+   * deletes the file after loading it because its name begins with jna. Otherwise, or if the file
+   * cannot be written, returns null: JNA then unpacks the resource or reports the failure.
    */
   static @Nullable URL url(String name, byte[] bytes) {
     if (!name.endsWith(LIBRARY)) {

@@ -42,7 +42,7 @@ final class TopSites {
     return ++iterations == all;
   }
 
-  /** Returns the call sites that allocated most since the constructor, as text. */
+  /** Returns, as text, the call sites that have allocated most since this object was created. */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();

@@ -233,8 +233,8 @@ record Expectations(
   }
 
   /**
-   * Runs at least {@code least} times, and then until the bytes that runs keep are steady, at most
-   * {@link #MOST_WARMUPS} times as often. Returns the number of runs.
+   * Runs the test at least {@code least} times, and then until the bytes that runs keep are steady,
+   * but at most {@code MOST_WARMUPS * least} times. Returns the number of runs.
    */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));

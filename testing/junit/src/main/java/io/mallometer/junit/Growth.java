@@ -48,7 +48,7 @@ record Growth(
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** The fewest bytes by which a growing series rises over its whole length. */
+  /** The fewest bytes by which a series must rise over its whole length to count as growing. */
   private static final double LEAST_BYTES = 1;
 
   /**

@@ -78,7 +78,7 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Returns the failure of a command on a stopped process, with the remedy; empty if it is not
+   * Returns the failure for a stopped process, with the remedy; empty if the process is not
    * stopped.
    */
   Optional<Failure> stopped() {

@@ -128,8 +128,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds to the readings the live bytes that the process itself recorded in the last minutes, if it
-   * was polled. The growth is then known without a wait.
+   * Adds to the readings the live bytes that an agent in the process recorded in the last minutes,
+   * so that the growth is known without a wait. Does nothing without such an agent.
    */
   private void remember(Source source) throws IOException {
     Json trends;

@@ -106,7 +106,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
         .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
   }
 
-  /** Listens for commands. If that fails, commands load the agent once more. */
+  /**
+   * Listens for questions of the command line. If that fails, each command loads the agent once
+   * more.
+   */
   private static void takeQuestions(String version) {
     try {
       QuestionSocket socket = QuestionSocket.listen(version);
@@ -141,8 +144,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Returns an action that starts to push metrics, for the life of the JVM. A checkpoint does not
-   * close the sockets of the exporter.
+   * Returns an action that starts to push metrics, for the life of the JVM. The sockets of the
+   * exporter stay open during a checkpoint.
    */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
@@ -179,8 +182,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Returns a note if the runtime, made by jlink, lacks a module that the breakdown of memory
-   * needs.
+   * Returns a note if the runtime, made by jlink, lacks a module that mallometer needs to break
+   * down the memory.
    */
   private static String missing() {
     return ModuleLayer.boot().findModule("jdk.management").isPresent()
