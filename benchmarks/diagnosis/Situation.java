@@ -209,7 +209,7 @@ final class Situation {
 
   /**
    * Writes the inputs of mallometer's diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
-   * the diagnosis. Reads the engine of the agent in this JVM by reflection.
+   * the diagnosis. Reads the state of the agent in this JVM by reflection.
    */
   @SuppressWarnings("removal")
   static final class Inputs {
@@ -335,8 +335,8 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the sentence. If
-     * the JVM cannot be asked, the state is empty and the name of the exception takes the place of the sentence.
+     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the diagnosis in
+     * words. If the JVM cannot be asked, the state is empty and the name of the exception takes the place of the words.
      */
     static final class Beans {
       private Beans() {}

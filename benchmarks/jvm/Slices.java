@@ -84,7 +84,10 @@ public final class Slices {
   /** The work of one turn, and the nanoseconds that it usually takes. */
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
 
-  /** The cost of a turn: nanoseconds of the thread and of the process, and events of the tool. */
+  /**
+   * The cost of a turn: nanoseconds of the thread and of the process, and allocations that the tool
+   * counted.
+   */
   private record Turn(long time, long all, long events) {}
 
   private Slices(Map<String, String> arguments) {
@@ -236,8 +239,8 @@ public final class Slices {
     void to(String state);
 
     /**
-     * Returns how many events the tool has seen since the process started; 0 if the tool does not
-     * report this number.
+     * Returns how many allocations the tool has counted since the process started; 0 if the tool
+     * does not report this number.
      */
     default long events() {
       return 0;

@@ -146,7 +146,7 @@ static void two_threads(long operations) {
   run_threads(2, pairs_in_thread, &half);
 }
 
-/* Counts each realloc as an operation. The malloc and the free of each chain are not counted. */
+/* Counts each realloc as an operation, but not the malloc and the free of the buffer. */
 static void realloc_chain(long operations) {
   while (operations > 0) {
     size_t size = CHAIN_START;
