@@ -562,10 +562,7 @@ final class LookAlikes {
       }
     }
 
-    /**
-     * Uses a hundredth of the objects. This runs twice a second, so each object is used about once
-     * a minute.
-     */
+    /** Uses a hundredth of the objects. Runs twice a second: each is used about once a minute. */
     private void useSome(List<Entry> of) throws Exception {
       for (int i = 0; i < of.size(); i += 100) {
         of.get(random.nextInt(of.size())).held.use();

@@ -185,10 +185,7 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /**
-   * Records each minute the observations on which the verdicts are based, so that a test can judge
-   * them again.
-   */
+  /** Records each minute the observations behind the verdicts; a test can judge them again. */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -204,10 +201,7 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /**
-     * Starts to record. Observes accesses to objects at least as often as mallometer does for its
-     * verdicts.
-     */
+    /** Starts to record. Observes accesses at least as often as mallometer does for verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

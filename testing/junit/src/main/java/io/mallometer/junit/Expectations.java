@@ -234,7 +234,7 @@ record Expectations(
 
   /**
    * Runs the test at least {@code least} times, and then until the bytes that runs keep are steady,
-   * but at most {@code MOST_WARMUPS * least} times. Returns the number of runs.
+   * at most {@code MOST_WARMUPS * least} times. Returns the number of runs.
    */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));
