@@ -49,7 +49,7 @@ import org.opencv.core.Scalar;
 import org.rocksdb.RocksDB;
 import sun.misc.Unsafe;
 
-/** Programs whose memory grows in one known way. Most of them grow in a library, as users of the library have reported. */
+/** Programs, each of which grows in one known way. Most repeat a growth that users of a library have reported. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Growing {
   private static final int MIB = 1 << 20;
@@ -60,7 +60,7 @@ final class Growing {
 
   private Growing() {}
 
-  /** Starts five threads a second that never end. */
+  /** Starts five threads a second. The threads never end. */
   private static void threads() throws InterruptedException {
     CountDownLatch never = new CountDownLatch(1);
     while (true) {
@@ -88,8 +88,8 @@ final class Growing {
   }
 
   /**
-   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each thread allocates 2,000 more objects in each
-   * round.
+   * Lets 32 threads allocate objects of 80 bytes every 15 s and free them immediately. Each time, a thread allocates 2,000 objects more
+   * than before.
    */
   private static void bursts() throws InterruptedException {
     CyclicBarrier together = new CyclicBarrier(32);
@@ -162,7 +162,7 @@ final class Growing {
     Thread.currentThread().join();
   }
 
-  /** Loses memory. Each kind of object has its own call site. */
+  /** Allocates memory and forgets its address. Each kind of object has its own call site. */
   private static final class Lost {
     static void session(int bytes) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(bytes), bytes, (byte) 1);
@@ -195,7 +195,7 @@ final class Growing {
     }
   }
 
-  /** A cache without a bound. Each addition uses all entries. */
+  /** A cache without a bound. Each addition reads and changes all entries, so none looks unused. */
   private static final class Cached {
     static final Cached USERS = new Cached();
     static final Cached ORDERS = new Cached();
@@ -216,7 +216,7 @@ final class Growing {
     }
   }
 
-  /** Holds 240 MiB, and loses 10 MiB a minute. */
+  /** Allocates 240 MiB, and then loses 10 MiB a minute. */
   private static void nearLimit() throws InterruptedException {
     for (int i = 0; i < 240; i++) {
       UNSAFE.setMemory(UNSAFE.allocateMemory(MIB), MIB, (byte) 1);
@@ -279,7 +279,7 @@ final class Growing {
     }
   }
 
-  /** Defines a class in a new class loader ten times a second, and keeps an instance of 10 KiB. */
+  /** Defines a class in a new class loader ten times a second, and keeps one instance of each, of 10 KiB. */
   private static void classes() throws Exception {
     byte[] code;
     try (InputStream in = Growing.class.getResourceAsStream("Growing$Script.class")) {
@@ -477,7 +477,7 @@ final class Growing {
     }
   }
 
-  /** Makes 1 MiB of engines and buffers a second, which a collection frees every 75 s. */
+  /** Makes 1 MiB of TLS engines and buffers a second. A garbage collection frees them every 75 s. */
   private static void conscrypt() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS", Conscrypt.newProvider());
     context.init(null, null, null);
@@ -518,7 +518,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void leveldb(Path directory) throws Exception {
     DB database = JniDBFactory.factory.open(directory.toFile(), new Options().createIfMissing(true));
     byte[] value = new byte[100_000];
@@ -538,7 +538,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a batch of 100,000 bytes 80 times a minute. */
+  /** Creates and keeps a batch of 100,000 bytes 80 times a minute. */
   private static void rocksdb() throws Exception {
     RocksDB.loadLibrary();
     org.rocksdb.WriteBatch first = new org.rocksdb.WriteBatch();
@@ -558,7 +558,7 @@ final class Growing {
     }
   }
 
-  /** Keeps a context of about 500,000 bytes every three seconds. */
+  /** Creates and keeps a context of about 500,000 bytes every three seconds. */
   private static void zstd() throws InterruptedException {
     byte[] report = new byte[21_000];
     while (true) {

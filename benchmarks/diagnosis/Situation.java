@@ -146,7 +146,7 @@ final class Situation {
     }
   }
 
-  /** Fills the Java heap by 25 MiB a minute. */
+  /** Keeps 25 MiB more on the Java heap each minute. */
   private static void heap() throws InterruptedException {
     while (true) {
       byte[] kept = new byte[MIB];
@@ -173,8 +173,8 @@ final class Situation {
   }
 
   /**
-   * Counts the true growth of a program, separately for each row into which mallometer divides the memory. Prints the counts every five
-   * seconds: {@code planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
+   * Counts the true growth of a program for each row of mallometer's breakdown of memory. Prints the counts every five seconds: {@code
+   * planted}, the milliseconds since 1970, and a field {@code ROW=BYTES} for each row, separated by tabs.
    *
    * <p>A row is {@code KIND:NAME}, such as {@code site:Archive.pack}, {@code file:data.mdb} or {@code count:threads}.
    */
@@ -208,8 +208,8 @@ final class Situation {
   }
 
   /**
-   * Writes the inputs of the diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
-   * the diagnosis. Reads the engine of the agent in this JVM by reflection.
+   * Writes the inputs of mallometer's diagnosis to files, such as {@code NAME-5.json.gz}, at minutes 3, 5 and 9, so that tests can repeat
+   * the diagnosis. Reads the state of the agent in this JVM by reflection.
    */
   @SuppressWarnings("removal")
   static final class Inputs {
@@ -335,8 +335,8 @@ final class Situation {
     }
 
     /**
-     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the sentence. If
-     * the JVM cannot be asked, the state is empty and the name of the exception takes the place of the sentence.
+     * Reads JMX ports from lines of standard input, and prints a line for each JVM: the state of its diagnosis, a tab, and the diagnosis in
+     * words. If the JVM cannot be asked, the state is empty and the name of the exception takes the place of the words.
      */
     static final class Beans {
       private Beans() {}

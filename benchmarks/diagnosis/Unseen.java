@@ -23,7 +23,7 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import sun.misc.Unsafe;
 
-/** Programs for an unbiased test of the diagnosis: all of them were written before the diagnosis was tried on any of them. */
+/** Programs for an unbiased test of mallometer's diagnosis: all were written before the diagnosis was tried on any of them. */
 @SuppressWarnings({"deprecation", "removal"})
 final class Unseen {
   private static final int MIB = 1 << 20;
@@ -96,7 +96,7 @@ final class Unseen {
     }
   }
 
-  /** Lets each of three readers keep 50 Inflaters a minute, about 2 MiB a minute for each reader. */
+  /** Lets each of three readers keep 50 Inflaters a minute, which have about 2 MiB. */
   private static void inflaters() throws Exception {
     Deflater deflater = new Deflater();
     byte[] text = new byte[64 << 10];
@@ -116,7 +116,7 @@ final class Unseen {
     }
   }
 
-  /** The bytes of zlib's inflate state, and below those of its window. zlib allocates the window with the first inflated bytes. */
+  /** The bytes of zlib's inflate state. zlib allocates this state first, and the window when it inflates the first bytes. */
   private static final int STATE_BYTES = 7_160;
   private static final int WINDOW_BYTES = 32 << 10;
 
@@ -181,7 +181,7 @@ final class Unseen {
     }
   }
 
-  /** Starts a child process that grows by 8 MiB a minute, and itself does nothing. */
+  /** Starts a child process that grows by 8 MiB a minute. This process does nothing else. */
   private static void child() throws Exception {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     ProcessBuilder builder =

@@ -24,10 +24,9 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * A program with one kind of native memory, and with a heap load that causes collections of the old generation. It
- * counts the objects that it made, those that it dropped, and those whose end a phantom reference has reported. The
- * difference of the last two counts is the true garbage. After each evaluation of mallometer's leak report the program
- * prints the call sites with the counts at that moment, and at the end what System.gc() frees.
+ * A program with one kind of native memory, and with a heap load that causes collections of the old generation. It counts the objects that
+ * were made, dropped and collected. The dropped objects that are not yet collected are the true garbage. After each evaluation of
+ * mallometer's leak report the program prints the call sites with these counts, and at the end what System.gc() frees.
  */
 public final class Garbage {
 
@@ -41,7 +40,7 @@ public final class Garbage {
   private static final AtomicLong DROPPED = new AtomicLong();
   private static final AtomicLong CLOSED = new AtomicLong();
   private static final AtomicLong COLLECTED = new AtomicLong();
-  /** The counts of the last minute, noted about every 20 ms, by time. */
+  /** The counts by time, noted about every 20 ms and kept for a minute. */
   private static final NavigableMap<Instant, String> BOOKS = new ConcurrentSkipListMap<>();
 
   private static volatile Object sink;
@@ -204,7 +203,7 @@ public final class Garbage {
     }
   }
 
-  /** Replaces objects that have become old, so that the old generation fills. Only sleeps unless {@code collects} is set. */
+  /** Replaces objects that have become old, so that the old generation fills. If {@code collects} is false, only sleeps. */
   private static Runnable load(boolean collects) {
     byte[][] ring = new byte[1_500][];
     int[] next = {0};

@@ -43,12 +43,11 @@ import org.rocksdb.WriteOptions;
  * another state before each slice.
  *
  * <p>A pair of slices is the same work done twice: in the measured state and in the reference
- * state. A kind of pair names the two states. The two slices of a pair take turns of some 10 ms,
- * because a processor that shares its core with a busy neighbour works at half of its speed for
- * some tenths of a second. Such a period slows two successive turns equally; without turns it would
- * slow only one of the two slices. In each turn one part of the load runs. After each turn of all
- * parts the two states swap their order; a seeded random number decides the first order of a pair.
- * In each round of pairs the kinds come in a random order.
+ * state. A kind of pair names the two states. The two slices take turns of some 10 ms, so that a
+ * busy neighbour on the same core, which halves the speed for some tenths of a second, slows both
+ * slices equally. In each turn one part of the load runs. After each turn of all parts the two
+ * states swap their order; a seeded random number decides the first order of a pair. In each round
+ * of pairs the kinds come in a random order.
  *
  * <p>In the state {@code planted} the tool is {@code off}, and after the work the thread reads the
  * clock for a hundredth of the work's time. The method must find this known cost.
@@ -79,13 +78,16 @@ public final class Slices {
   private final List<Kind> kinds = new ArrayList<>();
   private final List<Part> parts = new ArrayList<>();
 
-  /** The states of the two slices of a pair. */
+  /** A kind of pair: the states of its two slices. */
   private record Kind(String name, String measured, String reference) {}
 
   /** The work of one turn, and the nanoseconds that it usually takes. */
   private record Part(String name, NativeLoad.Part work, int amount, long usual) {}
 
-  /** The cost of a turn: nanoseconds of the thread and of the process, and events of the tool. */
+  /**
+   * The cost of a turn: nanoseconds of the thread and of the process, and allocations that the tool
+   * counted.
+   */
   private record Turn(long time, long all, long events) {}
 
   private Slices(Map<String, String> arguments) {
@@ -101,7 +103,6 @@ public final class Slices {
     }
   }
 
-  /** Runs the slices that the arguments describe. */
   public static void main(String[] words) throws Exception {
     Map<String, String> arguments = new TreeMap<>();
     for (String word : words) {
@@ -238,8 +239,8 @@ public final class Slices {
     void to(String state);
 
     /**
-     * Returns how many events the tool has seen since the process started; 0 if the tool does not
-     * report this number.
+     * Returns how many allocations the tool has counted since the process started; 0 if the tool
+     * does not report this number.
      */
     default long events() {
       return 0;
@@ -553,8 +554,8 @@ public final class Slices {
     }
 
     /**
-     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is that
-     * of the hook and the allocator.
+     * Allocates and frees 64 to 1,087 bytes without other work, so that nearly all CPU time is
+     * spent in the tool's hook and in the allocator.
      */
     private static void unsafe(int pairs) throws Exception {
       try {

@@ -152,7 +152,7 @@ final class Healthy {
     }
   }
 
-  /** Fills a cache without a bound and reads its entries. Such growth may be intended or not. */
+  /** Fills a cache without a bound and reads its entries. Such growth can be intended. */
   static final class GrowingAndRead implements Kernel {
     private static final int BYTES = 6000;
 
@@ -363,7 +363,7 @@ final class Healthy {
     }
   }
 
-  /** Allocates by a method that it shares with a leaking kernel, and frees the memory. */
+  /** Allocates through a method that a leaking kernel also calls, and frees the memory. */
   static final class ThroughWrapper implements Kernel {
     private final ArrayDeque<Block> kept = new ArrayDeque<>();
 

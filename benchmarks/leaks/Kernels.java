@@ -30,19 +30,19 @@ import java.util.zip.Deflater;
  *
  * <p>Arguments: the minutes to run in the kernels' time, the factor by which the kernels' time is
  * faster than real time, and names of kernels such as {@code Leaking.Deflaters}. {@code Stated} in
- * place of the names runs all {@link Stated} kernels, and no names run all other kernels. The
+ * place of the names runs all {@link Stated} kernels; without names, all other kernels run. The
  * property {@code verdicts} names a file for mallometer's verdicts, and {@code trace} a file for
- * the evidence of the verdicts. Both files begin after {@code openAfter} seconds of the kernels'
- * time. The property {@code threads} is a number of additional threads that wait for work. Stated
- * kernels run beside {@code liveMiB} of Java objects that are replaced in turn, and without
+ * the observations behind the verdicts. Both files begin after {@code openAfter} seconds of the
+ * kernels' time. The property {@code threads} is a number of additional threads that wait for work.
+ * Stated kernels run beside {@code liveMiB} of Java objects that are replaced in turn, and without
  * requests for collections.
  */
 public final class Kernels {
 
   /**
-   * The time between requests for a collection. The kernels make so little garbage that no
-   * collection would run without a request. Then the memory of dead classes and buffers would stay,
-   * unlike in real programs.
+   * The time between two requests for a garbage collection. The kernels make so little garbage that
+   * no collection would run without a request. Then the memory of dead classes and buffers would
+   * stay, unlike in real programs.
    */
   private static final Duration COLLECTED = Duration.ofMinutes(3);
 
@@ -184,7 +184,7 @@ public final class Kernels {
    */
   interface Kernel {
 
-    /** Returns the time from the start of one step to that of the next. */
+    /** Returns the time from the start of one step to the start of the next. */
     Duration period();
 
     /**
@@ -235,7 +235,7 @@ public final class Kernels {
   }
 
   /**
-   * A clock that may run faster than the real time, so that an hour of a program passes in minutes.
+   * A clock that can run faster than the real time, so that an hour of a program passes in minutes.
    * At any scale the kernels do the same work between two moments of this clock.
    */
   static final class Pace {
@@ -282,7 +282,7 @@ public final class Kernels {
       LOOK_ALIKE,
       /** All memory is used again within the longest idle time, and its amount has no bound. */
       GROWING,
-      /** Java holds objects that it never uses or frees. */
+      /** Java code refers to objects that it never uses again or frees. */
       LEAK,
       /** The last pointer to the objects is lost. */
       LOST
@@ -355,7 +355,6 @@ public final class Kernels {
       };
     }
 
-    /** A direct buffer, which the collector frees. */
     static Held buffer(ByteBuffer buffer) {
       return new Held() {
         @Override
@@ -365,12 +364,11 @@ public final class Kernels {
 
         @Override
         public void free() {
-          // The caller drops the buffer.
+          // The collector frees the buffer after the caller has dropped it.
         }
       };
     }
 
-    /** A compressor of the JDK. */
     static Held deflater(Deflater deflater, byte[] input) {
       byte[] output = new byte[input.length];
       return new Held() {
@@ -389,7 +387,6 @@ public final class Kernels {
       };
     }
 
-    /** A context of zstd. */
     static Held zstd(byte[] input) {
       ZstdCompressCtx context = new ZstdCompressCtx().setLevel(1);
       context.compress(input);
@@ -406,7 +403,6 @@ public final class Kernels {
       };
     }
 
-    /** A statement of SQLite. */
     static Held statement(Connection connection) throws SQLException {
       PreparedStatement statement =
           connection.prepareStatement("select name from entry where value > ? order by name");
@@ -439,7 +435,6 @@ public final class Kernels {
       return this;
     }
 
-    /** Reads a byte of the block. */
     byte read() {
       return new Pointer(address).getByte(bytes / 2);
     }

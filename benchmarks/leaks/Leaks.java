@@ -263,7 +263,7 @@ final class Leaks {
       }
     }
 
-    /** Allocates by a method that it shares with a healthy kernel, and never frees the memory. */
+    /** Allocates through a method that a healthy kernel also calls, and never frees the memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {
@@ -336,7 +336,7 @@ final class Leaks {
       }
     }
 
-    /** Allocates by a method that it shares with a healthy kernel, and never frees the memory. */
+    /** Allocates through a method that a healthy kernel also calls, and never frees the memory. */
     static final class ThroughWrapper implements Kernel {
       @Override
       public Duration period() {

@@ -512,7 +512,7 @@ final class LookAlikes {
           1, (double) age.minus(from).toMillis() / Math.max(1, to.minus(from).toMillis()));
     }
 
-    // ---- New objects
+    // ---- Creating objects
 
     private void arrive(Duration age) throws Exception {
       made += plan.objects() * expected(age);
@@ -543,7 +543,7 @@ final class LookAlikes {
       };
     }
 
-    // ---- Use and frees
+    // ---- Using and freeing objects
 
     private void touch(Duration age) throws Exception {
       while (!due.isEmpty() && due.peek().due.compareTo(age) <= 0) {
@@ -562,7 +562,7 @@ final class LookAlikes {
       }
     }
 
-    /** Uses a hundredth of the objects, so that each is used about once a minute. */
+    /** Uses a hundredth of the objects. Runs twice a second: each is used about once a minute. */
     private void useSome(List<Entry> of) throws Exception {
       for (int i = 0; i < of.size(); i += 100) {
         of.get(random.nextInt(of.size())).held.use();

@@ -185,7 +185,7 @@ final class VerdictLog implements AutoCloseable {
     mallometer.close();
   }
 
-  /** Records the evidence of verdicts each minute, so that a test can judge the evidence again. */
+  /** Records each minute the observations behind the verdicts; a test can judge them again. */
   static final class Trace extends Thread {
 
     private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -201,7 +201,7 @@ final class VerdictLog implements AutoCloseable {
       this.epoch = epoch;
     }
 
-    /** Starts to record. Accesses to objects are observed at least as often as for the verdicts. */
+    /** Starts to record. Observes accesses at least as often as mallometer does for verdicts. */
     static Trace start(Path file, Pace pace, double scale) {
       Trace log = new Trace(file, pace, Duration.ofMillis((long) (5000 / scale)));
       log.start();

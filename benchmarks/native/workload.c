@@ -146,7 +146,7 @@ static void two_threads(long operations) {
   run_threads(2, pairs_in_thread, &half);
 }
 
-/* Counts each realloc as an operation. The malloc and the free of each chain are not counted. */
+/* Counts each realloc as an operation, but not the malloc and the free of the buffer. */
 static void realloc_chain(long operations) {
   while (operations > 0) {
     size_t size = CHAIN_START;
@@ -300,8 +300,8 @@ static uint64_t timed(const struct pattern *pattern, long operations) {
   return process_cpu_ns() - start;
 }
 
-/* Returns the nanoseconds of `operations`. Times blocks of operations and takes the median block, because a neighbour
- * on the same core disturbs only some blocks. */
+/* Returns the nanoseconds that `operations` of a pattern take. Times blocks of operations and takes the median block,
+ * because a neighbour on the same core disturbs only some blocks. */
 static uint64_t steady(const struct pattern *pattern, long operations, uint64_t warm_up_ms) {
   static uint64_t spent[MOST_BLOCKS];
   long block = pattern->is_whole ? operations : operations / 20 + 1;
@@ -377,12 +377,11 @@ static void start_threads(int count) {
   pthread_barrier_wait(&all_have_counted);
 }
 
-/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many live threads.
- * Each thread allocates and frees once, so that it owns a block of counters, and waits. The main thread then
- * measures three series of readings. The first reads the counters of the process again and again, so that all blocks
- * of counters are in the caches, as in a program that reads before and after a piece of work. The second overwrites
- * the caches before each such reading, as in a program that reads every few seconds. The third reads the counters of
- * the main thread. */
+/* Measures the time of mallometer_snapshot() and mallometer_thread_snapshot() in a process of many waiting threads,
+ * each of which has allocated and so owns a block of counters. Measures three series of readings: of the process's
+ * counters while the caches have them, as in a program that reads before and after a piece of work; of the process's
+ * counters after the caches were overwritten, as in a program that reads every few seconds; and of the main thread's
+ * counters. */
 static void time_readings(int threads, int readings) {
   if (threads <= 0 || readings <= 0) exit_with("usage: workload snapshot THREADS READINGS");
   if (!mallometer_available()) exit_with("libmallometer is not preloaded");

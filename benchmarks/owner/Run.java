@@ -147,7 +147,8 @@ public final class Run {
 
   /**
    * Fills the heap with small objects, and prints the estimated and the measured pauses of two
-   * searches, in seconds. The first estimate precedes any measurement. Argument: the MiB to fill.
+   * searches for owners, in seconds. The first estimate precedes any measurement. Argument: the MiB
+   * to fill.
    */
   public static final class Pauses {
 

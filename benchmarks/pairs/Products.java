@@ -105,7 +105,7 @@ public final class Products {
     }
   }
 
-  /** Runs a step again and again in a thread of its own, without counting it. */
+  /** Runs a step again and again in a thread of its own, without counting the runs. */
   private static void beside(String name, Step step) {
     Thread thread =
         new Thread(

@@ -16,14 +16,14 @@ import org.apache.arrow.memory.RootAllocator;
 /**
  * Programs whose resident set mallometer is to divide into parts. "jna" and "ffm" call a library of their own, which maps and touches 120
  * MiB; "netty" holds 80 MiB of buffers of the default allocator, of changing sizes in four threads; "arrow" holds 80 MiB of buffers. "cost"
- * prints the time that mapping and unmapping take below Java frames, with the library and without.
+ * prints the time that mapping and unmapping take below Java frames, with mallometer and without.
  */
 public final class Resident {
 
   private static final long BYTES = 120L << 20;
   private static final int HELD = 20 << 20;
   private static final int CALLS = 20;
-  // The slices together need 3,500 stack walks. A full budget of mallometer has 4,000.
+  // The slices together walk 3,500 stacks. mallometer walks 4,000 before it limits the rate.
   private static final int WARM_SLICES = 20;
   private static final int SLICES = 50;
   private static final int PAIRS = 50;
@@ -73,10 +73,10 @@ public final class Resident {
             .invoke(linker.getMethod("nativeLinker").invoke(null), found.get(), type, options);
   }
 
-  /** Prints the time of a pair of mmap and munmap in nanoseconds, without and with the library, in turns. */
+  /** Prints the time of a pair of mmap and munmap in nanoseconds, without and with mallometer, in turns. */
   private static void measureCost(NativeLibrary own) throws InterruptedException {
     NativeLibrary mallometer = NativeLibrary.getProcess();
-    // Waits until the budget of stack walks is full. It gains 50 walks a second, up to 4,000.
+    // Waits until mallometer's budget of stack walks is full. The budget gains 50 walks a second, up to 4,000.
     Thread.sleep(80_000);
     StringBuilder line = new StringBuilder("pairs");
     for (int i = 0; i < WARM_SLICES + SLICES; i++) {

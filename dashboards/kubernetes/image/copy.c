@@ -21,7 +21,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-// The directory of the files. A test defines another one.
+// The directory of the files to copy. A test defines another one.
 #ifndef FILES
 #define FILES "/opt/mallometer"
 #endif

@@ -2,7 +2,7 @@ import io.mallometer.Mallometer;
 import io.mallometer.model.Status;
 import java.io.IOException;
 
-/** A program that opens the bridge itself if its argument is "open", and prints the status in a line of its own. */
+/** A program that opens a Mallometer if its argument is "open", and prints the status in a line of its own. */
 public final class Bridge {
 
   private Bridge() {}

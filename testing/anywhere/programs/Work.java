@@ -22,8 +22,7 @@ public final class Work {
     keepDeflater();
     System.out.println("child: " + child());
     System.out.println("ready");
-    // Java frames are known only for allocations while the bridge runs. So a thread goes on
-    // allocating for 4 s, in which the bridge starts.
+    // Stacks have Java frames only while mallometer's Java code runs. So a thread allocates for 4 s, in which that code starts.
     Thread keeper = new Thread(Work::keepSome);
     keeper.setDaemon(true);
     keeper.start();

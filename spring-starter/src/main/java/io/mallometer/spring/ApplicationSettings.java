@@ -13,10 +13,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/**
- * Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. The
- * build makes the metadata for IDEs from {@link Setting}, too.
- */
+/** Binds the properties {@code mallometer.*} to the {@link Setting settings} of the same names. */
 final class ApplicationSettings {
 
   private final Binder binder;
@@ -83,8 +80,8 @@ final class ApplicationSettings {
    *
    * <p>With the variable an operator can prevent an attach without a new build, so it takes
    * precedence over every property and argument. An invalid value prevents an attach too, because
-   * it is most likely a mistyped {@code off}; the application still starts. The other valid values
-   * are those of the property, and Spring Boot binds them as usual.
+   * it is most likely a mistyped {@code off}; the application still starts. Spring Boot binds the
+   * variable's other values as usual.
    *
    * @param mode when to attach
    * @param origin the setting that prevents the attach, as it was written; empty unless the mode is

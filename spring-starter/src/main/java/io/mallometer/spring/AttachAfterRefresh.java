@@ -36,7 +36,7 @@ final class AttachAfterRefresh
 
   /**
    * Returns whether {@code mallometer.attach} is {@code early}, for callers that are compiled for
-   * Java 8 and cannot see a record.
+   * Java 8 and cannot use a record.
    *
    * @throws org.springframework.boot.context.properties.bind.BindException if the property has an
    *     invalid value

@@ -71,7 +71,7 @@ public final class MallometerAutoConfiguration {
   }
 
   /**
-   * Tells the bridge at the first refresh that the start has ended, so that growth is measured from
+   * Tells mallometer at the first refresh that the start has ended, so that growth is measured from
    * then on.
    */
   @Bean

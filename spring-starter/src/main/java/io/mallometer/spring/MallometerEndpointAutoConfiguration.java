@@ -89,7 +89,7 @@ public final class MallometerEndpointAutoConfiguration {
     return new NativeMemoryEndpointWebExtension(endpoint);
   }
 
-  /** Configures the filter for WebFlux. The context of a management port inherits it. */
+  /** Configures {@link ReactiveEndpointFilter}. The context of a management port inherits it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
   static class Reactive {
@@ -103,7 +103,7 @@ public final class MallometerEndpointAutoConfiguration {
     }
   }
 
-  /** Configures the filter for servlets. The context of a management port does not inherit it. */
+  /** Configures {@link RefusedChanges}. The context of a management port does not inherit it. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
   static class Servlet {
@@ -143,8 +143,8 @@ public final class MallometerEndpointAutoConfiguration {
 
   /**
    * Refuses requests for changes if the endpoint is read-only. The answer names the property that
-   * allows changes; without this filter Spring Boot would answer 405 without a text. {@link
-   * ReactiveEndpointFilter} does this for Spring WebFlux. Runs after Spring Security's filter.
+   * allows changes; without this filter Spring Boot would answer 405 without a text. This filter
+   * runs after Spring Security's. {@link ReactiveEndpointFilter} does this for Spring WebFlux.
    */
   static final class RefusedChanges extends OncePerRequestFilter {
 

@@ -61,8 +61,8 @@ public final class NativeMemoryEndpoint {
   }
 
   /**
-   * @param trimAllowed whether the endpoint's access allows a trim, for the page
-   * @param settings the application's {@code mallometer.*}, for the evidence bundle
+   * @param trimAllowed whether the endpoint's access allows a trim; the page shows this
+   * @param settings the application's {@code mallometer.*}, which the evidence bundle contains
    */
   NativeMemoryEndpoint(
       Mallometer mallometer, boolean trimAllowed, Supplier<Map<String, String>> settings) {
@@ -126,7 +126,6 @@ public final class NativeMemoryEndpoint {
     return views;
   }
 
-  /** Returns the evidence bundle. */
   Answer evidence() {
     return views.evidence(settings.get());
   }

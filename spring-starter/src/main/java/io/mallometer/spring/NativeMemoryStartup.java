@@ -17,8 +17,8 @@ import org.springframework.core.metrics.StartupStep;
  * application.run(arguments);
  * }</pre>
  *
- * <p>Only a preloaded library counts from the start of the JVM on. Without it the steps have no
- * such tags.
+ * <p>Steps before the library counts have no such tags. Only a preloaded library counts from the
+ * JVM's start on.
  */
 public final class NativeMemoryStartup extends BufferingApplicationStartup {
 

@@ -19,8 +19,8 @@ import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Measures methods with {@link NativeScoped}. Needs no auto-proxying in the application. Skips
- * final classes, which cannot be extended.
+ * Measures methods that have the annotation {@link NativeScoped}. Needs no auto-proxying in the
+ * application. Skips final classes, which cannot be extended.
  */
 final class NativeScopePostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 

@@ -7,8 +7,8 @@ import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.core.env.Environment;
 
 /**
- * Finds the address of mallometer's web page for a browser on this machine. The address is known
- * only when the server listens.
+ * Finds the address of mallometer's web page for a browser on this machine. The address is unknown
+ * until the server listens.
  */
 @FunctionalInterface
 interface PageAddress {

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * The entry point of {@code java -javaagent:mallometer-agent.jar=port=9464,host=127.0.0.1 ...}.
  * Without a change to the application, the agent registers the MBeans {@code io.mallometer:type=*}.
  * With a port it also serves metrics to Prometheus and a page to people. With {@code
- * recording=FILE} it also keeps a recording.
+ * recording=FILE} it also keeps a recording, a file that survives a kill.
  *
  * <p>If the library is not preloaded, the agent attaches it; memory that was allocated before is
- * then known as a sum only. One line on standard error states the result. If something fails, this
- * line says so and the application continues.
+ * then known as a sum only. One line on standard error states the result or the failure; after a
+ * failure the application continues.
  *
  * <p>The command line loads the agent into a running JVM to ask it a question: {@link #agentmain}.
  * The agent then registers and serves nothing.
@@ -35,19 +35,17 @@ final class Agent {
    */
   private static final PrintStream STANDARD_ERROR = System.err;
 
-  /**
-   * The environment variable that switches mallometer off. The library and the bridge read it too.
-   */
+  /** The environment variable that switches mallometer off. */
   private static final String ENABLED_VARIABLE = "MALLOMETER_ENABLED";
 
   private static final List<String> OFF = List.of("false", "0", "no", "off");
 
-  /** The JDK modules that the bridge requires. A runtime that jlink made may lack them. */
+  /** The JDK modules that mallometer requires. A runtime that jlink made may lack them. */
   private static final List<String> MODULES = List.of("java.logging", "java.management");
 
   /**
-   * The bridge in a class loader of its own, loaded once in a process. The JVM loads this class
-   * once, however often the agent is loaded. Guarded by the class's monitor.
+   * The rest of the agent, in a class loader of its own. Loaded once in a process, because the JVM
+   * loads this class once, however often the agent is loaded. Guarded by the class's monitor.
    */
   private static @Nullable Payload payload;
 
@@ -69,8 +67,7 @@ final class Agent {
 
   /**
    * Answers a question of the command line. The options are the path of a {@link Question}'s
-   * directory. A failure of the bridge is written as the answer, and so is the refusal if the agent
-   * is switched off.
+   * directory. If the question fails or the agent is switched off, the answer is the reason.
    */
   static void agentmain(@Nullable String options, Instrumentation instrumentation) {
     try {
@@ -140,8 +137,8 @@ final class Agent {
   }
 
   /**
-   * Opens the package of the JDK's diagnostic commands to the bridge, so that the bridge calls them
-   * without JMX. Must run before the poller's first reading.
+   * Opens the package of the JDK's diagnostic commands to the payload's module, which then calls
+   * them without JMX. Must run before the first poll.
    */
   static void openDiagnostics(Instrumentation instrumentation) throws Exception {
     Module to = payload(instrumentation).module();

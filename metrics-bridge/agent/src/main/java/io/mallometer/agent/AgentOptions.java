@@ -25,7 +25,7 @@ final class AgentOptions {
   private AgentOptions() {}
 
   /**
-   * Reads options; an empty text is valid. The bridge checks their names and values.
+   * Reads options; an empty text is valid. Does not check their names and values.
    *
    * @return the given options by name
    * @throws IllegalArgumentException if an option is malformed; the message names it
@@ -62,7 +62,8 @@ final class AgentOptions {
    */
   static Map<String, String> lines(List<String> lines) {
     Map<String, String> options = new LinkedHashMap<>();
-    // The name in the current line and the names of the levels around it, by their indentation.
+    // The name in the current line and the names of the levels around it. The key is the
+    // indentation.
     TreeMap<Integer, String> path = new TreeMap<>();
     for (String line : lines) {
       String text = line.strip();

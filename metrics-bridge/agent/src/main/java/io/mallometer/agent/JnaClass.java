@@ -9,9 +9,9 @@ import java.io.IOException;
 /**
  * Changes JNA's class files so that JNA does not affect the whole process. JNA's own class files
  * start {@code java.util.logging}, which takes 20 ms and which the application may have to
- * configure first. They also set a system property that an application's own JNA reads. The name of
- * the logger's class and the name of the property are in the constant pool of a class file (JVMS
- * 4.4). This class replaces both names when the class file is loaded.
+ * configure first. They also set a system property that an application's own JNA reads. When a
+ * class file is loaded, this class replaces the names of the logger's class and of the property in
+ * its constant pool (JVMS 4.4).
  */
 final class JnaClass {
 

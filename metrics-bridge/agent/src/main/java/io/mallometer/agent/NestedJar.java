@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A jar in memory that inflates an entry only when it is read, because the start of an application
- * needs only a few of its classes. The JDK can read a jar only from a file, or from beginning to
- * end.
+ * needs only a few of the jar's classes. The JDK can read a jar only from a file, or from beginning
+ * to end.
  *
  * <p>Supports jars as Maven writes them: neither ZIP64 nor encryption. Field positions are from
  * PKWARE's APPNOTE, 4.3.7, 4.3.12 and 4.3.16.

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls the functions of the payload by reflection. The payload is the code that runs in an
- * isolated class loader: the bridge or the command line.
+ * isolated class loader: the agent's main part or the command line.
  */
 final class Payload {
 
@@ -50,7 +50,7 @@ final class Payload {
     this.instrumentation = instrumentation;
   }
 
-  /** Loads the bridge into an application, in a class loader of its own. */
+  /** Loads the agent's main part into an application, in a class loader of its own. */
   static Payload load(Instrumentation instrumentation) throws Exception {
     PayloadLoader loader =
         PayloadLoader.open(ClassLoader.getPlatformClassLoader(), PayloadLoader.BRIDGE);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PayloadLoader extends ClassLoader {
 
-  /** The jar that runs inside an application: the bridge and its dependencies. */
+  /** The jar of the code that runs inside an application, with its dependencies. */
   static final String BRIDGE = "mallometer-payload.jar";
 
   /** The jar of the command line. */
@@ -67,8 +67,8 @@ final class PayloadLoader extends ClassLoader {
   }
 
   /**
-   * Reads a jar inside the agent's jar. A URL connection would load twenty classes of the JDK;
-   * {@code readAllBytes} would fill and join a hundred small arrays.
+   * Reads a jar inside the agent's jar. Avoids a URL connection, which would load twenty classes of
+   * the JDK, and {@code readAllBytes}, which would join a hundred small arrays.
    */
   private static byte @Nullable [] inJar(File agent, String name) throws IOException {
     try (ZipFile outer = new ZipFile(agent)) {

@@ -17,11 +17,10 @@ import java.util.Set;
  *
  * <p>When a class in an unnamed module first loads native code, such a JDK prints four lines, once
  * in a process. The agent must neither add them to the application's output nor use up the warning
- * that the application's own code would cause. An option or the manifest of the application's jar
- * can allow native access; an agent's manifest cannot. But the right to native access can be given
- * to a single named module: {@code NativeAccess} in the payload gives it to the payload's module.
- * This class opens two packages of the JDK to that module only, because {@code NativeAccess} needs
- * them.
+ * that the application's own code would cause. An agent's manifest cannot allow native access, but
+ * a single named module can get the right: {@code NativeAccess} in the payload gives it to the
+ * payload's module. This class opens two packages of the JDK to that module only, because {@code
+ * NativeAccess} needs them.
  *
  * <p>Does nothing if native access is allowed already, or the JDK is older.
  */
@@ -58,7 +57,7 @@ final class PayloadModule {
           Set.of(),
           Map.of());
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // The internals of this JDK differ, so it prints its warning.
+      // The internals of this JDK differ, so the JDK prints its warning.
       return;
     }
   }

@@ -48,8 +48,8 @@ record Question(Path directory) {
   }
 
   /**
-   * Lets the payload answer, the agent's code in a class loader of its own. Loads the payload if it
-   * is not loaded yet.
+   * Lets the payload (the agent's code in a class loader of its own) answer. Loads the payload if
+   * it is not loaded yet.
    */
   void answer(Callable<Payload> payload) throws Exception {
     String question = Files.readString(directory.resolve(QUESTION)).strip();

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
  * class loading (0.1 s of CPU time). A preloaded library counts from the start of the process, also
  * during this time. Without a preload, this thread attaches the library.
  *
- * <p>The thread is a daemon: a program that ends earlier does not print the agent's line.
+ * <p>The thread is a daemon: a program that ends during the start does not print the agent's line.
  */
 final class Start implements Runnable, Consumer<String> {
 
@@ -38,8 +38,8 @@ final class Start implements Runnable, Consumer<String> {
   }
 
   /**
-   * Prints the result of the start, and opens the JDK's diagnostic commands to the bridge before
-   * the poller's first reading.
+   * Prints the result of the start, and opens the JDK's diagnostic commands to the payload before
+   * the first poll.
    */
   @Override
   public void accept(String line) {

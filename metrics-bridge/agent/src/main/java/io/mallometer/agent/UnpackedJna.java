@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes JNA's native part to a file in the directory that JNA uses. JNA itself would choose a
- * random name, for which the JDK loads its cryptography. That takes a tenth of the time that the
- * bridge adds to the start of a program.
+ * random name, for which the JDK loads its cryptography. That takes a tenth of the time that
+ * mallometer adds to the start of a program.
  */
 final class UnpackedJna {
 
@@ -20,9 +20,9 @@ final class UnpackedJna {
   private UnpackedJna() {}
 
   /**
-   * Returns the URL of a file with the bytes if the resource is JNA's native part. JNA deletes the
-   * file after loading it because the name begins with jna. Returns null if the resource is another
-   * one or the file cannot be written: JNA then unpacks the resource or reports the failure.
+   * If the resource is JNA's native part, writes it to a file and returns the file's URL. JNA
+   * deletes the file after loading it because its name begins with jna. Otherwise, or if the file
+   * cannot be written, returns null: JNA then unpacks the resource or reports the failure.
    */
   static @Nullable URL url(String name, byte[] bytes) {
     if (!name.endsWith(LIBRARY)) {
@@ -32,8 +32,9 @@ final class UnpackedJna {
       Path file =
           directory()
               .resolve("jna" + System.identityHashCode(bytes) + "-" + System.nanoTime() + ".tmp");
-      // JNA deletes the file only if it could load it, so the JVM deletes the file at its end. The
-      // file is registered before the write, because the application may end during the write.
+      // JNA deletes the file only if loading succeeds, so the JVM also deletes the file when it
+      // ends. The file is registered before the write, because the application may end during the
+      // write.
       file.toFile().deleteOnExit();
       try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
         out.write(bytes);

@@ -109,7 +109,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     return "Native allocations by malloc, for each operation";
   }
 
-  // ---- JMH's own process
+  // ---- Functions that run in JMH's own process
 
   /** Starts a fork with the library, beside other preloaded libraries. */
   @Override
@@ -158,7 +158,7 @@ public final class NativeMemoryProfiler implements ExternalProfiler, InternalPro
     return true;
   }
 
-  // ---- The process of the benchmark
+  // ---- Functions that run in the process of the benchmark
 
   @Override
   public void beforeIteration(BenchmarkParams params, IterationParams iteration) {

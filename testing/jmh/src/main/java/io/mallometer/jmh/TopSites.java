@@ -42,7 +42,7 @@ final class TopSites {
     return ++iterations == all;
   }
 
-  /** Returns the call sites that allocated most since the constructor, as text. */
+  /** Returns, as text, the call sites that have allocated most since this object was created. */
   String listed() {
     StringBuilder text = new StringBuilder();
     List<CallSite> sites = readAnew().ofApplication().sites();
@@ -55,8 +55,8 @@ final class TopSites {
   }
 
   /**
-   * Waits for a reading that is newer than the constructor's. The bridge returns the same reading
-   * for one second.
+   * Waits for a reading that is newer than the constructor's. {@code read()} returns the same
+   * reading for one second.
    */
   private CallSites readAnew() {
     CallSites read = mallometer.sites().read();

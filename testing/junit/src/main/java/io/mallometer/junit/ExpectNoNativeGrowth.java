@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>The method runs {@link #warmups()} times or more, until the bytes that a run keeps are steady,
  * and then {@link #iterations()} times. If that series grows, the method runs as often again: the
  * test fails only if both series grow. Methods before and after each test run once around all runs.
- * Growth is judged by call site, without HotSpot's own; {@code docs/reference/gates.md} states the
+ * Growth is judged by call site, HotSpot's excluded; {@code docs/reference/gates.md} states the
  * method and its error rates.
  *
  * <p>Memory of unreachable objects that no garbage collection has freed yet counts as kept. The

@@ -62,7 +62,7 @@ record Expectations(
     }
   }
 
-  // ---- Limits
+  // ---- Checking limits
 
   private static void checkMost(
       ExpectMaxNative most, ThisProcess process, Class<?> test, Body body, UseByMetric figures)
@@ -95,7 +95,7 @@ record Expectations(
     }
   }
 
-  // ---- Memory that has to be freed
+  // ---- Checking that memory is freed
 
   private static void checkFreed(
       ExpectNativeFreed freed,
@@ -129,7 +129,7 @@ record Expectations(
     }
   }
 
-  // ---- No growth
+  // ---- Checking that memory does not grow
 
   private static void checkGrowth(
       ExpectNoNativeGrowth noGrowth,
@@ -233,8 +233,8 @@ record Expectations(
   }
 
   /**
-   * Runs at least {@code least} times, and then until the bytes that runs keep are steady, at most
-   * {@link #MOST_WARMUPS} times as often. Returns the number of runs.
+   * Runs the test at least {@code least} times, and then until the bytes that runs keep are steady,
+   * at most {@code MOST_WARMUPS * least} times. Returns the number of runs.
    */
   private static int warmUp(int least, Watch watch, Body body) throws Throwable {
     List<Double> live = new ArrayList<>(List.of(watch.read().liveBytes()));

@@ -16,9 +16,9 @@ import java.util.Arrays;
  * with few large falls, as in a pool that is emptied, are no growth: all runs together must keep
  * half of what the median implies.
  *
- * <p>The second takes the series of live bytes after each run, as the poller does for a process:
- * {@link Trend}, the median of the slopes between all pairs, with the interval of their ranks. It
- * also finds a leak in every third run.
+ * <p>The second takes the live bytes after each run: {@link Trend}, the median of the slopes
+ * between all pairs of runs, with the interval of their ranks. It also finds a leak in every third
+ * run.
  *
  * @param found whether the growth exceeds the allowed bytes
  * @param lower the lower end of the 95 % interval of the growth, in bytes a run
@@ -48,7 +48,7 @@ record Growth(
 
   private static final Trend.Slope NONE = new Trend.Slope(Double.NaN, Double.NaN, Double.NaN);
 
-  /** The fewest bytes by which a growing series rises over its whole length. */
+  /** The fewest bytes by which a series must rise over its whole length to count as growing. */
   private static final double LEAST_BYTES = 1;
 
   /**

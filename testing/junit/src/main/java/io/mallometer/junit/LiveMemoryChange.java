@@ -22,7 +22,7 @@ record LiveMemoryChange(Watch watch, Class<?> test, LiveReading before, LiveRead
     return after.keptSince(before);
   }
 
-  /** Returns the call sites that allocated. */
+  /** Returns the call sites that allocated between the two readings. */
   List<Kept> allocated() {
     return after.allocatedSince(before);
   }

@@ -58,7 +58,7 @@ record LiveReading(
     return more(earlier, CallSite::liveBytes, CallSite::liveObjects);
   }
 
-  /** Returns the sites that have allocated since, the most bytes first. */
+  /** Returns the sites that have allocated since the earlier reading, the most bytes first. */
   List<Kept> allocatedSince(LiveReading earlier) {
     return more(earlier, CallSite::allocatedBytes, CallSite::allocatedObjects);
   }

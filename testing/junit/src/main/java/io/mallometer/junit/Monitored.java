@@ -226,7 +226,7 @@ final class Monitored {
     }
   }
 
-  // ---- The end
+  // ---- Ending the monitors
 
   /** Ends the monitors and returns their findings, in lines. Must be called once. */
   String end() {

@@ -23,7 +23,7 @@ class ThisProcess {
 
   static final ThisProcess INSTANCE = new ThisProcess();
 
-  /** The most garbage collections. Collecting ends earlier if one frees nothing. */
+  /** The largest number of garbage collections. Collecting ends earlier if one frees nothing. */
   private static final int MOST_COLLECTIONS = 2;
 
   private static final long LONGEST_COLLECTION_MILLIS = 1_000;

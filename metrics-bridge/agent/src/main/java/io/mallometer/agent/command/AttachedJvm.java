@@ -62,8 +62,8 @@ final class AttachedJvm implements Source {
   private static final String ATTACH_TIMEOUT = "sun.tools.attach.attachTimeout";
 
   /**
-   * The JDK's time limit as a multiple of the command's. The command ends before the JDK sends a
-   * second signal.
+   * The JDK's time limit as a multiple of the command's, so that the command ends before the JDK
+   * sends a second signal.
    */
   private static final int LONGER = 4;
 
@@ -97,7 +97,7 @@ final class AttachedJvm implements Source {
   private final Thread atExit = new Thread(this::cleanUp, "mallometer-cleanup");
 
   /**
-   * The files and sockets that the command creates in directories that other processes use, too.
+   * The files and sockets that the command creates in directories that other processes also use.
    * {@link #cleanUp} removes them also if the command is interrupted.
    */
   private final List<Closeable> leftBehind = new CopyOnWriteArrayList<>();
@@ -164,7 +164,7 @@ final class AttachedJvm implements Source {
         : Path.of(System.getProperty("java.io.tmpdir"));
   }
 
-  /** Makes the JVM's user the owner of the directory: root may attach to another user's JVM. */
+  /** Makes the JVM's user the owner of the directory: root can attach to another user's JVM. */
   private void giveTo(int owner) throws IOException {
     if (!Files.getAttribute(directory, "unix:uid").equals(owner)) {
       Files.setAttribute(directory, "unix:uid", owner);
@@ -287,11 +287,10 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Asks the agent with which the JVM was started, through the agent's socket. Returns false if
-   * there is no such agent, if the directory of the socket belongs to another user than the
-   * process, or if another process listens: containers that share /tmp may have processes of the
-   * same id. The socket is used because JDK 21 and newer print a warning if the agent is loaded
-   * once more.
+   * Asks the agent with which the JVM was started, through the agent's socket, because JDK 21 and
+   * newer print a warning if the agent is loaded once more. Returns false if there is no such
+   * agent, if the socket's directory belongs to another user, or if another process listens:
+   * processes in containers that share /tmp can have the same id.
    */
   private boolean askedBySocket() throws IOException {
     Path place = process.proc().resolve("root/tmp/.mallometer-" + process.pidInside());
@@ -326,8 +325,8 @@ final class AttachedJvm implements Source {
   }
 
   /**
-   * Returns the failure after the time limit, and marks the file of the JDK's request for deletion,
-   * because the JDK deletes it only after its own, longer time limit.
+   * Returns the failure after the time limit. Also makes {@link #cleanUp} delete the JDK's request
+   * file, which the JDK deletes only after its own, longer time limit.
    */
   private Failure late() {
     hangs = true;

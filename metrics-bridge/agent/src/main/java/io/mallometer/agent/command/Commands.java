@@ -101,8 +101,8 @@ public final class Commands implements Runnable {
     Thread.currentThread().setContextClassLoader(Commands.class.getClassLoader());
     CommandLine line = new CommandLine(new Commands());
     line.getSubcommands().get("generate-completion").getCommandSpec().usageMessage().hidden(true);
-    // The command run passes all words after the program's name to the program, even if they begin
-    // with a hyphen.
+    // The command `run` passes all words after the program's name to the program, even if they
+    // begin with a hyphen.
     line.getSubcommands().get("run").setStopAtPositional(true);
     exits(line, ExitCode.meanings());
     line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));

@@ -62,7 +62,7 @@ final class DoctorCommand implements Callable<Integer> {
     return broken ? ExitCode.FAILED : ExitCode.OK;
   }
 
-  // ---- The machine
+  // ---- Checks of the machine
 
   private void machine() throws Exception {
     good(
@@ -159,7 +159,7 @@ final class DoctorCommand implements Callable<Integer> {
         "mount /sys/fs/cgroup into the container");
   }
 
-  // ---- This Java
+  // ---- Checks of this Java
 
   private void java() throws IOException {
     good("java", System.getProperty("java.version") + " in " + System.getProperty("java.home"));
@@ -180,7 +180,7 @@ final class DoctorCommand implements Callable<Integer> {
     }
   }
 
-  // ---- A JVM
+  // ---- Checks of a JVM
 
   private void jvm(JvmProcess process, Duration limit) throws Exception {
     good("process " + process.pid(), process.commandLine());
@@ -325,7 +325,7 @@ final class DoctorCommand implements Callable<Integer> {
     return digits.isEmpty() ? 0 : Integer.parseInt(digits);
   }
 
-  // ---- Output
+  // ---- Printing results
 
   private void tell(boolean fine, String what, String found, String remedy) throws IOException {
     if (fine) {

@@ -10,10 +10,11 @@ import java.util.Optional;
 
 /**
  * Explains why a program on macOS starts without the library although {@code DYLD_INSERT_LIBRARIES}
- * names it. System Integrity Protection removes such variables from system programs, and so from
- * the programs that these start: {@code /usr/bin/java} and every script whose interpreter is {@code
- * /bin/sh}. A program with a hardened runtime keeps them only if it was signed with the entitlement
- * {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code codesign} shows.
+ * names it. System Integrity Protection removes such variables from system programs, such as {@code
+ * /usr/bin/java} and {@code /bin/sh} as the interpreter of a script, and so from the programs that
+ * these start. A program with a hardened runtime keeps the variables only if it was signed with the
+ * entitlement {@code com.apple.security.cs.allow-dyld-environment-variables}, which {@code
+ * codesign} shows.
  */
 final class DyldProtection {
 
@@ -29,15 +30,15 @@ final class DyldProtection {
 
   private DyldProtection() {}
 
-  /** Returns why a program does not load the library, in one line; empty if it may load it. */
+  /** Returns why a program does not load the library, in one line; empty if no reason is found. */
   static Optional<String> objection(Path executable) {
     return objection(executable.toString(), interpreter(executable));
   }
 
   /**
-   * Returns why a program does not load the library; empty if it may load it.
+   * Returns why a program does not load the library; empty if no reason is found.
    *
-   * @param interpreter the interpreter in a script's first line; empty for another program
+   * @param interpreter the interpreter in a script's first line; empty if the program is no script
    */
   static Optional<String> objection(String executable, String interpreter) {
     if (isProtected(executable)) {

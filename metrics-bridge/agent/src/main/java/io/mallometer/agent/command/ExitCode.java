@@ -18,7 +18,7 @@ final class ExitCode {
   /** The exit code for a command line that is not understood, EX_USAGE of sysexits.h. */
   static final int USAGE = 64;
 
-  /** The code for {@link #USAGE} with --bisect: git bisect run stops at codes from 128 on. */
+  /** The code for {@link #USAGE} with --bisect: "git bisect run" stops at codes from 128 on. */
   static final int BISECT_USAGE = 129;
 
   /** The code that a shell reports for a program that Ctrl-C ended. */

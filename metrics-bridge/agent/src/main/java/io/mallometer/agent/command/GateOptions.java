@@ -64,7 +64,10 @@ final class GateOptions {
               + " measured")
   private boolean bisect;
 
-  /** Compares results with a tolerance. Reading the results may fail. */
+  /**
+   * Compares results with each other and allows differences within a tolerance. Throws an
+   * IOException if the results cannot be read.
+   */
   interface Comparing {
     Comparison with(Tolerance tolerance) throws IOException;
   }

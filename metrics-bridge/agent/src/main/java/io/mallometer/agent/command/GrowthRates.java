@@ -9,9 +9,9 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * The growth of figures, by name. It is computed from two readings that are at least a minute
- * apart, because within seconds a sampled figure changes by its sampling error only. A figure of
- * few samples needs five minutes. Readings are kept for ten minutes.
+ * Computes the growth of named figures from two readings that are at least a minute apart, because
+ * within seconds a sampled figure changes by its sampling error only. A figure that few samples
+ * estimate needs five minutes. Keeps readings for ten minutes.
  */
 final class GrowthRates {
 

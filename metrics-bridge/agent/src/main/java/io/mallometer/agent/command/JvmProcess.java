@@ -33,7 +33,7 @@ record JvmProcess(long pid, Path proc) {
     return new JvmProcess(pid, Path.of("/proc", Long.toString(pid)));
   }
 
-  /** Returns all JVMs whose mappings this user may read, without this process. */
+  /** Returns all JVMs whose mappings this user may read, except this process. */
   static List<JvmProcess> all() throws IOException {
     List<JvmProcess> found = new ArrayList<>();
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
@@ -78,7 +78,7 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Returns the failure of a command on a stopped process, with the remedy; empty if it is not
+   * Returns the failure for a stopped process, with the remedy; empty if the process is not
    * stopped.
    */
   Optional<Failure> stopped() {
@@ -220,7 +220,7 @@ record JvmProcess(long pid, Path proc) {
   }
 
   /**
-   * Returns whether the process has another mount namespace, and so may see other files than this
+   * Returns whether the process has another mount namespace, and so can see other files than this
    * process.
    */
   boolean hasOtherMounts() {

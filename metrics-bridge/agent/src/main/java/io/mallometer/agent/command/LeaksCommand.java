@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Prints the verdicts on call sites, with the evidence. */
+/** Prints the verdicts on call sites, with the observations behind them. */
 @Command(
     name = "leaks",
     description =
@@ -76,8 +76,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns the view {@code nativememory}. Fails if the JVM is not counted, because an empty list
-   * would look like a process without leaks.
+   * Returns the view {@code nativememory}. Fails if the JVM's memory is not counted, because an
+   * empty list would look like a process without leaks.
    */
   private Json counting(Source source) throws Failure, IOException {
     Json root = source.get("nativememory").json();
@@ -93,8 +93,8 @@ final class LeaksCommand implements Callable<Integer> {
   }
 
   /**
-   * Returns a line on the start of counting and on the calls that are not counted; empty if
-   * counting began with the process.
+   * Returns a line on how counting began and on what is missing in the figures; empty if counting
+   * began with the process.
    */
   private static String beginning(Json root) {
     String before = root.at("process", "allocatedBefore", "sentence").text();

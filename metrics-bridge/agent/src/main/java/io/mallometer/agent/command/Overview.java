@@ -20,7 +20,7 @@ record Overview(Map<String, String> views) {
   private static final List<String> NAMES = List.of(ROOT, "diagnosis");
 
   /**
-   * Asks for all views.
+   * Reads all views from a source.
    *
    * @param sites the largest number of call sites
    */
@@ -33,7 +33,7 @@ record Overview(Map<String, String> views) {
     return new Overview(views);
   }
 
-  /** Returns this overview with the changes of call sites that {@link SiteGrowth} wrote. */
+  /** Returns this overview and the changes of call sites, as {@link SiteGrowth} writes them. */
   Overview with(String changes) {
     Map<String, String> more = new LinkedHashMap<>(views);
     more.put("changes", changes);

@@ -6,11 +6,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Runs a program with the library preloaded. The program uses the standard streams of this process.
- * If this process gets SIGTERM or SIGINT, the program is ended, too. This process exits with the
- * program's exit code.
- */
+/** Runs a program with the library preloaded. */
 final class PreloadedProgram {
 
   private PreloadedProgram() {}

@@ -111,8 +111,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Adds the variables that start the monitors in the program. The library itself reports a wrong
-   * size of a threshold when the program starts.
+   * Adds the variables that start the monitors in the program. Does not check the size of a
+   * threshold: the library reports a wrong size when the program starts.
    */
   private void putMonitors(Map<String, String> variables) throws Failure {
     Set<String> words = new LinkedHashSet<>();

@@ -24,7 +24,7 @@ interface Source extends AutoCloseable {
     }
   }
 
-  /** Returns the name of the process for messages. */
+  /** Returns the name by which messages call the process. */
   String name();
 
   /**

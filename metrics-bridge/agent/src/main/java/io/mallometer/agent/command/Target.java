@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 final class Target {
 
   /**
-   * The default time limit. The first answer takes 0.5 s of the JVM's CPU time, and much longer
-   * than that if the JVM is busy.
+   * The default time limit. The JVM needs 0.5 s of CPU time for the first answer, which takes much
+   * longer if the JVM is busy.
    */
   static final String TIMEOUT = "60s";
 
@@ -66,12 +66,12 @@ final class Target {
   }
 
   /**
-   * Returns what can be done about a JVM that is not counted.
+   * Returns how to start counting in a JVM that does not count.
    *
    * @param target the process as the user named it
    * @param root the view {@code nativememory}
-   * @return a sentence; empty if the JVM is counted, if its status names another remedy than an
-   *     attach, or if the user named an address
+   * @return a sentence; empty if the JVM counts, if its status names another remedy than an attach,
+   *     or if the user named an address
    */
   static String offer(String target, Json root) {
     return isProcess(target) && root.at("status", "remedy").text().contains("(attach PID)")
@@ -79,7 +79,7 @@ final class Target {
         : "";
   }
 
-  /** Returns why a JVM is not counted, followed by the remedy if there is one. */
+  /** Returns why a JVM does not count, followed by the remedy if there is one. */
   static String reason(Json root) {
     String remedy = root.at("status", "remedy").text();
     return root.at("status", "reason").text() + (remedy.isEmpty() ? "" : "; " + remedy);

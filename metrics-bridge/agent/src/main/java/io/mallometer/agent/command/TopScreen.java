@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The screen of {@code top}: the latest reading, and the growth over a minute or more. If the
- * process was polled before, its own records already give the growth at the first reading.
+ * The screen of {@code top}: the latest reading, and the growth over a minute or more. If an agent
+ * in the process polled before, the growth is known at the first reading.
  */
 final class TopScreen {
 
@@ -84,7 +84,7 @@ final class TopScreen {
     this.target = target;
   }
 
-  /** Returns what can be done about a process that is not counted; empty if it is counted. */
+  /** Returns how to start counting in the process; empty if it counts. */
   String offer() {
     return Target.offer(target, root);
   }
@@ -128,8 +128,8 @@ final class TopScreen {
   }
 
   /**
-   * Adds to the readings the live bytes that the process itself recorded in the last minutes, if it
-   * was polled. The growth is then known without a wait.
+   * Adds to the readings the live bytes that an agent in the process recorded in the last minutes,
+   * so that the growth is known without a wait. Does nothing without such an agent.
    */
   private void remember(Source source) throws IOException {
     Json trends;
@@ -240,7 +240,7 @@ final class TopScreen {
     return shown.stream().map(line -> Text.left(line, width)).toList();
   }
 
-  /** Returns a line on how counting began and on the calls that are not counted. */
+  /** Returns a line on how counting began and on what is missing in the figures. */
   private String beginning() {
     return Stream.of(
             Target.mode(root),

@@ -179,7 +179,7 @@ final class AgentServer implements AutoCloseable {
   private void handle(Exchange exchange) {
     exchange.header("X-Content-Type-Options", "nosniff");
     exchange.header("Cache-Control", "no-store");
-    // A click on the page may start a trim. Therefore no site may show the page in a frame and make
+    // A click on the page can start a trim. Therefore no site may show the page in a frame and make
     // users click on it.
     exchange.header("X-Frame-Options", "DENY");
     @Nullable String authorization = exchange.request().header("Authorization");
@@ -209,8 +209,8 @@ final class AgentServer implements AutoCloseable {
 
   /**
    * Returns the code that answers each method and path. A path that ends in {@value #ANY_NAME}
-   * stands for all paths that differ from it in the last part and have no entry of their own. HEAD
-   * is answered like GET.
+   * stands for all paths with another last part that have no entry of their own. HEAD is answered
+   * like GET.
    */
   private Map<String, Consumer<Exchange>> routes() {
     Map<String, Consumer<Exchange>> all = new HashMap<>();

@@ -45,10 +45,10 @@ final class AgentSettings {
   }
 
   /**
-   * Returns whether the value of an environment variable is a setting of the agent. An empty value
-   * is not, and neither is that of a variable that the library itself reads. Kubernetes sets
-   * MALLOMETER_PORT to an address such as {@code tcp://10.0.0.1:9464} if a service is called
-   * mallometer; such an address is not meant for the agent.
+   * Returns whether the value of an environment variable is meant for the agent. An empty value is
+   * not, nor the value of a variable that the library itself reads. Kubernetes sets MALLOMETER_PORT
+   * to an address such as {@code tcp://10.0.0.1:9464} if a service is called mallometer; such an
+   * address is not meant for the agent.
    */
   private static boolean isMeant(Setting<?> setting, String variable) {
     return !variable.isEmpty()

@@ -13,15 +13,16 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The bridge that the application itself has opened, for example by the starter. Its classes belong
- * to another class loader and have their own poller, history and verdicts. The {@code Mallometer}
- * that is opened here is closed immediately: the views read what the application's own one polls.
+ * The {@code Mallometer} that the application itself has opened, for example through the starter.
+ * Its classes belong to another class loader and have their own poller, history and verdicts. This
+ * class opens one more to create the views and closes it immediately: the views read what the
+ * application's own one polls.
  */
 final class ApplicationBridge {
 
   /**
-   * The age of the latest reading above which the application's bridge is considered stopped. By
-   * default a bridge polls every 5 s.
+   * The age of the latest reading above which the application's polling is considered stopped. The
+   * default interval is 5 s.
    */
   private static final Duration FRESH = Duration.ofMinutes(2);
 
@@ -36,10 +37,10 @@ final class ApplicationBridge {
   }
 
   /**
-   * Returns the bridge whose history begins earliest.
+   * Returns the application's {@code Mallometer} whose history begins earliest.
    *
    * @param loaders class loaders in which a {@code Mallometer} is open
-   * @return empty if no bridge is polling
+   * @return empty if none is polling
    */
   static Optional<ApplicationBridge> of(List<ClassLoader> loaders) {
     return loaders.stream()
@@ -71,8 +72,8 @@ final class ApplicationBridge {
         called(facade, "close", opened);
       }
     } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-      // The bridge has another version or is not accessible, so the agent opens a bridge of its
-      // own.
+      // The application's Mallometer has another version or is not accessible, so the agent opens
+      // its own.
       return Optional.empty();
     }
   }
@@ -107,7 +108,7 @@ final class ApplicationBridge {
     return reply(asked("answer", name, parameters));
   }
 
-  /** Returns the evidence bundle, without the settings that only the application knows. */
+  /** Returns the evidence bundle (a zip), without the settings that only the application knows. */
   Reply evidence() throws IOException {
     return reply(asked("evidence", Map.of()));
   }

@@ -19,19 +19,18 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers questions of the command line. If the application has a bridge of its own, for example
- * the starter's, that bridge answers GET ({@link ApplicationBridge}). For the other questions this
- * class opens a {@link Mallometer}, which polls every second, or at the interval of an agent or
- * attach that is polling already. The poller's thread closes it two minutes after the last
- * question. The command {@code attach} opens a second {@code Mallometer}, which polls at the usual
- * interval until a detach or the end of the JVM, because names of Java frames and evidence of leaks
- * have to be collected also between questions.
+ * Answers questions of the command line. If the application itself has an open {@code Mallometer},
+ * for example the starter's, that one answers GET ({@link ApplicationBridge}). For the other
+ * questions this class opens one. It polls every second, or at the interval of an agent or attach
+ * that is polling already, and is closed two minutes after the last question. The command {@code
+ * attach} opens another one, which polls at the usual interval until a detach, because names of
+ * Java frames and evidence of leaks must be collected between questions too.
  */
 final class CommandLineSession {
 
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-  /** The interval at which a bridge that was just opened is polled until its first reading. */
+  /** The polling interval of a {@code Mallometer} that was just opened, until its first reading. */
   private static final Duration SOON = Duration.ofMillis(50);
 
   /**
@@ -77,8 +76,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Returns the application's bridge; empty if an agent or attach of this class loader polls
-   * already, or if the application has no bridge that polls.
+   * Returns the application's own {@code Mallometer}; empty if an agent or attach of this class
+   * loader polls already, or if none polls in the application.
    */
   private static Optional<ApplicationBridge> bridge(Supplier<List<ClassLoader>> bridges) {
     return observed() ? Optional.empty() : ApplicationBridge.of(bridges.get());
@@ -281,8 +280,8 @@ final class CommandLineSession {
   }
 
   /**
-   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method.
-   * It checks the time without the lock, because a question may hold the lock while it waits for
+   * Closes the {@code Mallometer} two minutes after the last question. Each poll calls this method,
+   * which checks the time without the lock, because a question may hold the lock while it waits for
    * the poll.
    */
   private static void closeIfForgotten() {

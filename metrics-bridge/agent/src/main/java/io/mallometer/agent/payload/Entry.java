@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The functions that the agent calls in the payload, the code in an isolated class loader. The
+ * The functions that the agent calls in the payload (the code in an isolated class loader). The
  * agent calls them by reflection, with types of the JDK only. The function that every start calls
  * implements an interface of the JDK instead, because JDK 25 generates classes for a call by
  * reflection, which takes time.
@@ -55,8 +55,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   /**
    * Starts polling, attaches the library if it does not count yet and the options allow it, serves
    * and pushes as the options request, and registers the MBeans and the events of Flight Recorder.
-   * All of this lasts for the life of the JVM. Returns when everything is registered. Without a use
-   * of JMX the method never returns.
+   * All of this lasts for the life of the JVM. Returns when everything is registered: never, if JMX
+   * is not used.
    *
    * @param given the options by name and the key {@code agent version}
    * @param said receives one line that states the result, one for each setting without effect, and
@@ -106,7 +106,10 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
         .run(otlp.isPresent() ? metricsTo(mallometer, otlp.get(), said) : null);
   }
 
-  /** Listens for commands. If that fails, commands load the agent once more. */
+  /**
+   * Listens for questions of the command line. If that fails, each command loads the agent once
+   * more.
+   */
   private static void takeQuestions(String version) {
     try {
       QuestionSocket socket = QuestionSocket.listen(version);
@@ -141,8 +144,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Returns an action that starts to push metrics, for the life of the JVM. A checkpoint does not
-   * close the sockets of the exporter.
+   * Returns an action that starts to push metrics, for the life of the JVM. The sockets of the
+   * exporter stay open during a checkpoint.
    */
   private static Runnable metricsTo(
       Mallometer mallometer, OtlpPush.Options receiver, Consumer<String> said) {
@@ -156,8 +159,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge without two side effects: JNA does not run ldconfig, whose result is not
-   * needed because all libraries are loaded already, and the JDK does not warn of native access.
+   * Opens a {@code Mallometer} without two side effects: JNA does not run ldconfig, because all
+   * libraries are loaded already, and the JDK does not warn of native access.
    */
   static Mallometer open(MallometerOptions options) {
     allowNativeAccess();
@@ -165,8 +168,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Opens the bridge with the options of a {@code Mallometer} that is already open, or else with
-   * the default options.
+   * Opens a {@code Mallometer} with the options of one that is already open, or else with the
+   * default options.
    */
   static Mallometer open() {
     allowNativeAccess();
@@ -179,8 +182,8 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
   }
 
   /**
-   * Returns a note if the runtime, made by jlink, lacks a module that the breakdown of memory
-   * needs.
+   * Returns a note if the runtime, made by jlink, lacks a module that mallometer needs to break
+   * down the memory.
    */
   private static String missing() {
     return ModuleLayer.boot().findModule("jdk.management").isPresent()
@@ -225,7 +228,7 @@ public final class Entry implements BiConsumer<Map<String, String>, Consumer<Str
 
   /**
    * Answers a question of the command line. If the JVM was started without the agent, the
-   * application's own bridge answers; without one, this bridge is opened for a while.
+   * application's own {@code Mallometer} answers; without one, this method opens one for a while.
    *
    * @param question such as {@code GET sites?limit=10}
    * @param version the agent's version

@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Stands in for {@link java.util.logging.Logger} in the agent's own copy of JNA, with the methods
  * that JNA calls, so that the agent does not initialize the application's logging. JNA also throws
- * each failure that it logs, and the bridge explains it. If a method is missing here, JNA fails
- * with {@link NoSuchMethodError}.
+ * each failure that it logs. If a method is missing here, JNA fails with {@link NoSuchMethodError}.
  */
 public final class JnaLog {
 

@@ -25,8 +25,8 @@ final class JvmCollector extends Collector implements Collector.Describable {
   private static final List<String> POOL_LABELS = List.of("area", "id");
 
   /**
-   * The function that reads each metric from a pool's usage. It returns -1 for a maximum that is
-   * undefined.
+   * The function that reads each metric from a pool's usage. The function returns -1 for a maximum
+   * that is undefined.
    */
   private static final Map<String, ToLongFunction<MemoryUsage>> POOLS =
       Map.of(

@@ -26,7 +26,7 @@ final class NativeAccess {
         allow.invoke(own);
       }
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // The internals of this JDK differ, so it prints its warning.
+      // The internals of this JDK differ, so the JDK prints its warning.
       return;
     }
   }

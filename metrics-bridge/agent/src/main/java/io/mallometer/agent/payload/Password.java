@@ -61,8 +61,8 @@ final class Password {
   }
 
   /**
-   * Returns whether the header {@code Authorization} contains the user name and the password. May
-   * take 0.5 s to hash.
+   * Returns whether the header {@code Authorization} contains the user name and the password.
+   * Hashing takes up to 0.5 s.
    */
   boolean admits(String authorization) {
     return credentials(authorization)

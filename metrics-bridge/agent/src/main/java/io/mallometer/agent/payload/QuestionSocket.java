@@ -145,7 +145,7 @@ final class QuestionSocket {
     }
   }
 
-  /** Deletes the socket, unless another JVM has taken it since {@link #pause}. */
+  /** Deletes the socket, unless another JVM has replaced it since {@link #pause}. */
   synchronized void end() {
     if (listening != null && listening.isOpen()) {
       directory.resolve(SOCKET).toFile().delete();

@@ -1,4 +1,7 @@
-/** The code that an isolated class loader loads. It may use the bridge and its libraries freely. */
+/**
+ * The code that an isolated class loader loads. It may use all of mallometer's classes and
+ * libraries.
+ */
 @NullMarked
 package io.mallometer.agent.payload;
 

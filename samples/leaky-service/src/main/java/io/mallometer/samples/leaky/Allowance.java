@@ -15,7 +15,7 @@ final class Allowance {
   private long filledAt;
 
   /**
-   * @param ratePerSecond the inflow, in the unit that is spent
+   * @param ratePerSecond the inflow, in the unit that {@link #spend} takes
    * @param nanoTime a monotonic clock in nanoseconds
    */
   Allowance(double ratePerSecond, LongSupplier nanoTime) {

@@ -10,8 +10,8 @@ import org.springframework.util.unit.DataSize;
  *
  * <p>A step that is about to release native memory calls {@link #forgets}. While the switch is on,
  * the method returns true just often enough that bytes are lost at a steady rate, whatever the
- * load. The method returns false once the cap is reached, or while the process is as large as it
- * may become. Thread-safe.
+ * load. The method returns false once the cap is reached, or while the process has its largest
+ * allowed size. Thread-safe.
  */
 final class LeakSwitch {
   private final DataSize rate;
@@ -23,7 +23,7 @@ final class LeakSwitch {
   private long lostObjects;
 
   /**
-   * @param isFull whether the process is as large as it may become
+   * @param isFull whether the process has its largest allowed size
    */
   LeakSwitch(DataSize rate, DataSize cap, BooleanSupplier isFull, LongSupplier nanoTime) {
     this.rate = rate;

@@ -27,7 +27,8 @@ record LeakyProperties(@DefaultValue Load load, @DefaultValue Leaks leaks) {
    *
    * @param on the leaks that are on from the start
    * @param rate the native memory that each active leak loses per second
-   * @param cap the native memory that each leak may lose in total, which bounds a forgotten demo
+   * @param cap the native memory that each leak may lose in total, so that a forgotten demo stops
+   *     leaking
    * @param resident the resident set of the process at which all leaks stop
    */
   record Leaks(

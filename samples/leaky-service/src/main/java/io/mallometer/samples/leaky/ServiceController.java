@@ -26,7 +26,7 @@ class ServiceController {
     this.reports = reports;
   }
 
-  /** Returns the list of requests. */
+  /** Returns the list of possible requests. */
   @GetMapping(path = "/", produces = MediaType.TEXT_PLAIN_VALUE)
   String index() {
     return """

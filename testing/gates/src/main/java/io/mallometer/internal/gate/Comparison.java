@@ -128,7 +128,7 @@ public record Comparison(List<Figure> figures, List<Problem> problems, SortedSet
     return -more <= noise ? FigureChange.EQUAL : FigureChange.BETTER;
   }
 
-  /** Returns the number of figures with a verdict. */
+  /** Returns the number of figures with this verdict. */
   public long count(FigureChange verdict) {
     return figures.stream().filter(figure -> figure.verdict() == verdict).count();
   }

@@ -4,13 +4,16 @@ import java.util.Locale;
 
 /** The judgement on one figure. */
 public enum FigureChange {
-  /** A failure: more is used than expected, beyond the tolerance and the noise band. */
+  /** A failure: worse than expected, beyond the tolerance and the noise band. */
   WORSE,
-  /** A warning: more is used, beyond the tolerance but inside the noise band. */
+  /** A warning: worse than expected, beyond the tolerance but inside the noise band. */
   NOISE,
-  /** An improvement: less is used, beyond the tolerance and the noise band. */
+  /** An improvement: better than expected, beyond the tolerance and the noise band. */
   BETTER,
-  /** No change: the difference is within the tolerance, or less is used inside the noise band. */
+  /**
+   * No change: the difference is within the tolerance, or the figure is better but inside the noise
+   * band.
+   */
   EQUAL;
 
   /** Returns the name of this judgement in reports. */

@@ -33,7 +33,7 @@ final class Numbers {
     return rounded.signum() == 0 ? "0" : rounded.toPlainString();
   }
 
-  /** Returns the rounded number for a file. */
+  /** Returns the rounded number, as files contain it. */
   static BigDecimal written(double number) {
     return new BigDecimal(text(number));
   }

@@ -144,8 +144,8 @@ public final class Results {
   }
 
   /**
-   * Returns the unit and the distribution of each metric. Those of a baseline are the expected
-   * figures of a comparison.
+   * Returns the unit and the distribution of each metric. A comparison uses the result for a
+   * baseline as expected figures.
    */
   public SortedMap<Key, Expected> expected() {
     SortedMap<Key, Expected> expected = new TreeMap<>();

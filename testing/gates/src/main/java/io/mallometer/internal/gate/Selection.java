@@ -19,8 +19,8 @@ public final class Selection {
   /**
    * Creates a selection.
    *
-   * @param names patterns for names; an empty list selects all
-   * @param metrics patterns for metrics; an empty list selects {@value #NATIVE}
+   * @param names patterns for the names of tests and benchmarks; an empty list selects all
+   * @param metrics patterns for the names of metrics; an empty list selects {@value #NATIVE}
    */
   public Selection(List<String> names, List<String> metrics) {
     metricPatterns = metrics.isEmpty() ? List.of(NATIVE) : List.copyOf(metrics);

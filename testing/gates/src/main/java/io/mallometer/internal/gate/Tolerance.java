@@ -22,9 +22,9 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
       EnumSet.of(Percentile.P25, Percentile.P50, Percentile.P75);
 
   /**
-   * The absolute allowance of the presets. This allowance is less than one byte or call, so whole
-   * numbers must still be equal. The JVM's own allocations add up to 0.5 byte to averages over many
-   * operations, and must not fail a comparison.
+   * The absolute allowance of the presets. This allowance is less than one byte or call, so counts
+   * that are whole numbers must still be equal. The JVM's own allocations add up to 0.5 byte to
+   * averages over many operations, and must not fail a comparison.
    */
   private static final double FRACTION = 0.99;
 
@@ -32,9 +32,9 @@ public record Tolerance(double relative, double absolute, Set<Percentile> percen
   public enum Preset {
     /** Allows no difference at any percentile: for counts that are equal from run to run. */
     STRICT(new Tolerance(0, 0, EnumSet.allOf(Percentile.class))),
-    /** Allows 5 % at the quartiles. A difference of less than one unit is always allowed. */
+    /** Allows the quartiles to differ by up to 5 %, or by less than one byte or call. */
     DEFAULT(new Tolerance(0.05, FRACTION, QUARTILES)),
-    /** Allows 25 % at the quartiles. A difference of less than one unit is always allowed. */
+    /** Allows the quartiles to differ by up to 25 %, or by less than one byte or call. */
     RELAXED(new Tolerance(0.25, FRACTION, QUARTILES));
 
     private final Tolerance tolerance;

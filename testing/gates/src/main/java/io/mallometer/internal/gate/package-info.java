@@ -1,5 +1,5 @@
 /**
- * Gates for builds: measured native memory against baselines and thresholds.
+ * Gates for builds: they compare measured native memory with baselines and thresholds.
  *
  * <p>Results come from files ({@link io.mallometer.internal.gate.Results}). A {@link
  * io.mallometer.internal.gate.Comparison} compares them with expected figures: a named baseline

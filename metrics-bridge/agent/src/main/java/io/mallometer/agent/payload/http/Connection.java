@@ -47,7 +47,7 @@ final class Connection {
   private long since = System.nanoTime();
 
   /**
-   * The time, in nanoseconds, for which the client may still keep the server waiting while it takes
+   * The nanoseconds for which the client is still allowed to keep the server waiting while it takes
    * an answer.
    */
   private long credit;
@@ -346,7 +346,6 @@ final class Connection {
     return phase == Phase.IDLE;
   }
 
-  /** Returns whether the connection is closed. */
   boolean isClosed() {
     synchronized (pending) {
       return closed;
