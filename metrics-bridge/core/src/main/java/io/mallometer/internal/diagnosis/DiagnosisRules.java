@@ -63,8 +63,9 @@ public final class DiagnosisRules {
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /**
-   * If the Java heap is at least this share of the used bytes, it explains the use of the limit. If
-   * at least this share of the limit is used, the rule on the heap's further growth applies.
+   * If the Java heap has at least this share of the used bytes, the heap is named as the reason why
+   * memory is near the limit. If at least this share of the limit is used, the rule on the heap's
+   * further growth applies.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
@@ -147,7 +148,7 @@ public final class DiagnosisRules {
   /** If at least this share of the samples has no call site, these samples may hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** The first action that the state act advises. The action may end with a time to restart. */
+  /** The first action that the state act advises. A time to restart can follow it. */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -269,7 +270,7 @@ public final class DiagnosisRules {
     return Headline.join("", "; ", parts);
   }
 
-  /** Returns the reason why the growth is healthy, or that there is no growth, in words. */
+  /** Returns a text that says why the growth is healthy, or that there is none. */
   private String littleGrowthText() {
     String most =
         total.bounded().isEmpty()
@@ -303,7 +304,7 @@ public final class DiagnosisRules {
     return "Memory shows no steady growth in " + HumanText.duration(total.watched());
   }
 
-  // ---- Actions
+  // ---- Choosing the advised actions
 
   private List<String> actions() {
     List<String> actions = new ArrayList<>();
@@ -384,7 +385,7 @@ public final class DiagnosisRules {
     };
   }
 
-  // ---- Suspected call sites
+  // ---- Judging suspected call sites
 
   private void judgeSuspects() {
     if (!snapshot.status().active()) {
@@ -640,7 +641,7 @@ public final class DiagnosisRules {
                     .orElse("")));
   }
 
-  // ---- Growth of the total
+  // ---- Judging the growth of the total
 
   private void judgeGrowth() {
     if (growth.isEmpty()) {
@@ -741,8 +742,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the time until the limit below which the state is act: 30 min, or 45 min if the state
-   * is already act.
+   * Returns a time: the state is act if growth reaches the limit sooner. It is 30 min, or 45 min if
+   * the state is already act.
    */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
@@ -829,7 +830,7 @@ public final class DiagnosisRules {
         .isPresent();
   }
 
-  // ---- The limit
+  // ---- Judging the used share of the limit
 
   private void judgeLimit() {
     if (Double.isNaN(limit.usedShare())) {
@@ -889,7 +890,7 @@ public final class DiagnosisRules {
     return part(ResidentPart.JAVA_HEAP).orElse(0.0);
   }
 
-  // ---- The previous run
+  // ---- Judging how the previous run ended
 
   private void judgePreviousRun() {
     input
@@ -915,7 +916,7 @@ public final class DiagnosisRules {
             });
   }
 
-  // ---- Findings that do not change the state
+  // ---- Reporting findings that do not change the state
 
   private void reportCounting() {
     if (!snapshot.status().active()) {
@@ -1128,7 +1129,7 @@ public final class DiagnosisRules {
         .orElse(files);
   }
 
-  // ---- Findings and texts
+  // ---- Adding findings and composing texts
 
   private Optional<Double> part(ResidentPart part) {
     return snapshot.memory().resident().flatMap(split -> split.of(part)).map(Long::doubleValue);
@@ -1145,9 +1146,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence of watch or
-   * act: the headline, or for {@link #LIMIT_TOPICS} the finding's own text. For the topic limit,
-   * the headline without its forecast follows this text.
+   * Adds a finding. The first finding with the gravest state determines the sentence. For watch and
+   * act this is the headline; for {@link #LIMIT_TOPICS}, the finding's own text, which the headline
+   * without its forecast follows if the topic is limit.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

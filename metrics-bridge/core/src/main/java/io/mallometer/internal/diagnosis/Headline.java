@@ -53,7 +53,7 @@ final class Headline {
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** The kinds of rows that never explain growth, because they tell no cause. */
+  /** The kinds of rows that never explain growth, because they name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
   /** The most words of the sentence. A longer sentence omits rows. */
@@ -86,8 +86,8 @@ final class Headline {
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than all urgent suspects, or than all the others if the row
-   * is that of a suspect: the lower end of its rate's interval is above their upper ends.
+   * The row that certainly grows faster than all urgent suspects other than itself: the lower end
+   * of its rate's interval is above the upper ends of theirs.
    */
   private final Optional<Row> fastest;
 
@@ -132,8 +132,8 @@ final class Headline {
   }
 
   /**
-   * Returns a sentence of {@code begin} and those parts with which the sentence has at most 25
-   * words.
+   * Returns a sentence that begins with {@code begin}. Leaves out each part that would make the
+   * sentence longer than 25 words.
    */
   static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
@@ -216,8 +216,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with the most growth if the lower end of its rate's interval exceeds the upper
-   * ends of all urgent suspects except the row itself; empty without suspects.
+   * Returns the row with the most growth if it certainly grows faster than all urgent suspects
+   * other than itself; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -550,7 +550,7 @@ final class Headline {
   }
 
   /**
-   * Returns the growth of a count per minute and a further text, in parentheses; empty without
+   * Returns, in parentheses, how much a count grows per minute, and {@code more}; empty without
    * growth.
    */
   private String count(String name, String more) {

@@ -107,11 +107,10 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly.
-   * A milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
-   * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
-   * early. A new diagnosis that is too early replaces no other state, but after five minutes act
-   * becomes watch.
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly,
+   * a milder one when no new diagnosis was graver for five minutes. Healthy replaces too early
+   * after two minutes of healthy diagnoses. A diagnosis that is too early replaces no other state,
+   * but after five minutes act becomes watch.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -159,8 +158,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the figures of a new diagnosis with the state in force and its sentence. If this
-   * sentence names no row, adds the row that makes up most of the growth in the new figures.
+   * Returns the figures of a new diagnosis, with the state and the sentence of the diagnosis in
+   * force. If this sentence names no row, adds the row with most of the growth in the new figures.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);

@@ -219,8 +219,8 @@ final class TotalGrowth {
 
   /**
    * Returns the growth, in bytes per second, that would double the memory or reach the limit and
-   * that the readings of no window exclude. Empty if the readings of a window exclude such growth:
-   * the process is healthy.
+   * that the readings of no window exclude. Empty if the readings of some window exclude such
+   * growth; the process is then healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -238,8 +238,8 @@ final class TotalGrowth {
   /**
    * Returns the growth that the readings since {@code from} do not exclude, in bytes per second; 0
    * if the process is healthy. A process is healthy if two conditions hold. The rows that certainly
-   * grow do not double the memory within the horizon. The largest growth that the readings allow
-   * for all rows fits into the limit, even after the rows with a maximum have grown to it.
+   * grow do not double the memory within the horizon (a day to a week). The largest growth that the
+   * readings allow fits into the limit, even if rows with a maximum reach it.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -276,8 +276,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a figure may grow within the horizon, by the points since
-   * {@code from}.
+   * Returns the most bytes by which a figure can grow within the horizon, judged by the points
+   * since {@code from}.
    */
   private double most(
       List<HistoryPoint> points,
@@ -326,7 +326,7 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a series may grow within a horizon; infinite for too few
+   * Returns the most bytes by which a series can grow within a horizon; infinite for too few
    * points. Extrapolates the upper bound of the slope over time; during a warm-up, of the slope
    * over the logarithm of time.
    *

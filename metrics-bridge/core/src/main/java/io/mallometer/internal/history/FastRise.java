@@ -15,8 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The latest fast rise of memory in a recording. The library writes a description of a rise while
- * the rise lasts.
+ * The latest fast rise of memory in a recording, as the library described it while the rise lasted.
  *
  * @param time the time of the description
  * @param monotonicNanos the time of the description by the monotonic clock
@@ -153,8 +152,8 @@ record FastRise(
   }
 
   /**
-   * Returns the charged bytes at the time of the description, minus the given bytes of cached
-   * files, as a share of the limit; {@code NaN} without a limit.
+   * Returns the charged bytes when the rise was recorded, minus the given bytes of cached files, as
+   * a share of the limit; {@code NaN} without a limit.
    */
   double shareOfLimit(double fileBytes) {
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;

@@ -23,8 +23,8 @@ public interface SiteReadings {
   CallSites notOlderThan(Duration age, double timeScale);
 
   /**
-   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the time
-   * that readings may take.
+   * Returns whether {@link #notOlderThan} has a reading, or can make one within the time allowed
+   * for readings.
    */
   boolean isAffordable(double timeScale);
 

@@ -116,7 +116,10 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /** Returns whether births of idle objects have ended or fallen off, more than chance explains. */
+  /**
+   * Returns whether births of idle objects have ended or become rarer, by more than chance
+   * explains.
+   */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class LeakTest {
 
   /**
-   * The live samples of those stacks that have an object in a slot (a page of its own), if this
-   * object is old enough to be idle.
+   * The live samples. If there are several stacks, only those of stacks with an object in a slot (a
+   * page of its own) that is old enough to be idle.
    */
   private final List<SampledObject> live;
 
@@ -307,7 +307,7 @@ final class LeakTest {
   }
 
   /**
-   * Judges whether objects have been unused so far. A timeout, a scan or a swap may still use or
+   * Judges whether objects have been unused so far. A timeout, a scan or a swap might still use or
    * free them.
    */
   private Assessment judgeUnused() {

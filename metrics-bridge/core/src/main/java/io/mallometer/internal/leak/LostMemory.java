@@ -52,7 +52,7 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The first of the latest two searches, which must agree
+  // ---- The first of a pair of searches: objects are lost only if both find no address of them
 
   private List<Integer> searched = List.of();
 
@@ -76,7 +76,7 @@ final class LostMemory {
 
   private boolean freedOld;
 
-  // ---- Collections
+  // ---- Garbage collections: objects from before the latest are judged separately
 
   private @Nullable GarbageCollections collections;
   private long collectionsNanos;
@@ -96,7 +96,7 @@ final class LostMemory {
 
   private long provingNanos = Long.MIN_VALUE;
 
-  // ---- Pacing
+  // ---- When to search again, and the CPU time left for it
 
   private boolean everSearched;
   private long nextNanos;
@@ -203,11 +203,11 @@ final class LostMemory {
     collectionsNanos = nowNanos;
   }
 
-  // ---- The choice of a search
+  // ---- Beginning and ending a search
 
   /**
    * Chooses the sites of a search. Returns false if no search is due: no memory is newly unused, no
-   * collection may have made a proof possible, and the latest result is not old.
+   * collection can have made a proof possible, and the latest result is not old.
    */
   private boolean chooseSites(LeakReport latest, long nowNanos) {
     List<List<Integer>> unused = new ArrayList<>();
@@ -325,7 +325,7 @@ final class LostMemory {
     return known ? Math.min(unread, threads) : threads;
   }
 
-  // ---- The result in words
+  // ---- Stating the result in words
 
   /**
    * Sets {@link #resultText}. The text states that nothing is lost only if the whole heap was
@@ -367,7 +367,7 @@ final class LostMemory {
     return "searched " + Sentence.bytes(search.coverage().searchedBytes());
   }
 
-  // ---- The result of a search
+  // ---- Choosing sites, and counting the objects that a search found or lost
 
   /**
    * Returns the reason why a search is inconclusive, such as memory that it did not read; empty if

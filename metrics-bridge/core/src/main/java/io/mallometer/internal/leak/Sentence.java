@@ -84,7 +84,10 @@ public final class Sentence {
         : oldest;
   }
 
-  /** Describes idle objects. States that random use is excluded only if no object was ever used. */
+  /**
+   * Describes idle objects. If no object was ever used, the text also says which random use is
+   * excluded.
+   */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
     return ": "

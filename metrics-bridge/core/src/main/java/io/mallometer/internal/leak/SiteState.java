@@ -56,10 +56,10 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns the number of evaluations in a row that change the verdict. One evaluation is enough if
-   * all objects are freed. One is also enough for a graver verdict of growing, unused or lost
-   * memory, because that memory was observed for minutes before. The end of a leak or of growth
-   * takes most evaluations.
+   * Returns the number of evaluations in a row after which the verdict changes. One evaluation is
+   * enough if all objects are freed. One is also enough for a graver verdict of growing, unused or
+   * lost memory, because that memory was observed for minutes before. The end of a leak or of
+   * growth takes most evaluations.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {

@@ -237,7 +237,7 @@ final class Verdicts {
     failure = failure == null ? e : failure;
   }
 
-  // ---- Groups of stacks
+  // ---- Assessing stacks, each alone and all of a name together
 
   void assess(List<CallSite> sites) {
     for (CallSite site : sites) {
@@ -442,7 +442,7 @@ final class Verdicts {
     }
   }
 
-  // ---- Assessments
+  // ---- Making one assessment
 
   private Assessment assessment(CallSite site) {
     int number = site.number();
@@ -578,7 +578,7 @@ final class Verdicts {
     }
   }
 
-  // ---- Verdicts
+  // ---- Making the verdicts of the report
 
   /**
    * Returns the verdicts: suspects that grow, then other suspects, then the rest, each worst first.
@@ -806,8 +806,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, whose
-   * accesses are observed, or the ages of live objects that are small enough for a slot, or none.
+   * Returns the kind of evidence. For a verdict other than leak it is the observed accesses to
+   * objects in slots; else the ages of live objects that would fit into a slot; else none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

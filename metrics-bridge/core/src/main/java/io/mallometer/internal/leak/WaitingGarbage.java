@@ -15,9 +15,7 @@ import java.util.Map;
  * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
  * next garbage collection. An old collection is one of the old generation. A collection meets an
  * object if the object is live when the collection begins. The estimate rests on the samples that
- * the two latest old collections met. Each live sample has the number of collections that began
- * before its allocation. A freed sample is counted under the latest collection that began before
- * its free.
+ * the two latest old collections met.
  *
  * <p>The present garbage has two parts. The first part is a share of the objects that were
  * allocated since the last old collection: the mean of the shares that the two collections freed of
@@ -36,8 +34,8 @@ import java.util.Map;
 final class WaitingGarbage {
 
   /**
-   * The largest share of the samples that may survive one collection. {@link #MOST_LEFT_BY_BOTH} is
-   * the largest share that may survive two in a row.
+   * A site waits for a collection only if at most this share of its samples survives one
+   * collection, and at most {@link #MOST_LEFT_BY_BOTH} survives two in a row.
    */
   private static final double MOST_LEFT = 0.1;
 

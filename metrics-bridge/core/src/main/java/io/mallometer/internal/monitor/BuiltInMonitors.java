@@ -107,11 +107,11 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Requests above a size
+  // ---- The monitor of requests above a size
 
   /**
    * Reports requests above a size. The library watches them while it counts. If the library is too
-   * old for that, or has no free watch, only huge requests are reported.
+   * old for that, or all its watches are in use, only huge requests are reported.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
@@ -331,7 +331,7 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Live bytes above a size
+  // ---- The monitor of live bytes above a size
 
   /** Reports that live bytes exceed a size; again only after they fell 5 % below that size. */
   private static final class LiveSizeMonitor implements RunningMonitor {
@@ -401,7 +401,7 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- A row at each poll
+  // ---- The monitor that writes a row at each poll
 
   /**
    * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
@@ -483,7 +483,7 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Sizes that malloc returned
+  // ---- The monitor of sizes that malloc returned
 
   private static final class UsableSizesMonitor implements RunningMonitor {
     private final MonitorOptions options;

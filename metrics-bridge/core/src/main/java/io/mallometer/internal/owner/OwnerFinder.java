@@ -208,9 +208,9 @@ public final class OwnerFinder {
 
   /**
    * Returns the most frequent {@link Holding} of the samples; of equally frequent ones, the first
-   * in the order of the enum. For a sample counts the first in this order that was found for an
-   * object with its address. Unreachable counts only if a path was searched for each such object,
-   * because addresses are reused, and garbage may contain stale addresses.
+   * in the order of the enum. A sample has the first holding in this order that was found for an
+   * object with its address. It is unreachable only if a path was searched for each such object,
+   * because garbage may contain stale addresses.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {

@@ -166,7 +166,7 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // The interval may change, because all buffers tracked at the present interval were read.
+        // Changes the interval only if all buffers tracked at the present interval were read.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -255,7 +255,7 @@ final class NettyCopy {
         tracked);
   }
 
-  // ---- Tracked buffers
+  // ---- Reading tracked buffers
 
   /** Updates the known buffers, and reads new ones. */
   private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
@@ -410,7 +410,7 @@ final class NettyCopy {
     }
   }
 
-  // ---- Figures
+  // ---- Reading the sizes of pools
 
   private Amounts pooled(Members members, Look look) throws Throwable {
     Set<Object> allocators = Collections.newSetFromMap(new IdentityHashMap<>());
