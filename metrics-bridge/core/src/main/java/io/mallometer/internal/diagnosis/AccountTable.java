@@ -61,9 +61,9 @@ final class AccountTable {
   private static final double STOPPED = 0.1;
 
   /**
-   * A count slows down if its rate in the last third of the window is below this share of its rate
-   * in the whole window. During a warm-up a count grows with the logarithm of the program's age. If
-   * the window covers the last two thirds of this age, the share is then 0.69.
+   * A count, such as that of classes, slows down if its rate in the last third of the window is
+   * below this share of its rate in the whole window. The share is 0.69 for a count that grows with
+   * the logarithm of the program's age, in a window of the last two thirds of this age.
    */
   private static final double STEADY = 0.75;
 
@@ -606,8 +606,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the call site that started most threads, judged by the memory that starting them
-   * allocated. Empty if the JDK's own code started the threads, because the name of the site would
+   * Returns the call site that started most threads, judged by the memory that was allocated to
+   * start them. Empty if the JDK's own code started the threads, because the name of the site would
    * then be a function of HotSpot.
    */
   private String starter() {

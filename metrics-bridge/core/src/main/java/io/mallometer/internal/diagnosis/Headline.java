@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The sentence of a diagnosis with the state watch or act. It forecasts when the limit is reached,
+ * The sentence of a diagnosis with the state WATCH or ACT. It forecasts when the limit is reached,
  * and names the rows of the account that explain the growth, each with its own rate.
  */
 final class Headline {
@@ -79,10 +79,10 @@ final class Headline {
   /** The kinds of rows that grow to a maximum. The sentence names such rows last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is certain and large enough for the state watch. */
+  /** The rows whose growth is certain and large enough for the state WATCH. */
   private final List<Row> certainRows;
 
-  /** The suspects whose state is watch or act, the gravest first. */
+  /** The suspects whose state is WATCH or ACT, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
   /**
@@ -283,8 +283,8 @@ final class Headline {
   }
 
   /**
-   * Returns the largest rows that together make up 60 % of the growth that rows without a maximum
-   * explain; at most three.
+   * Returns the largest of {@link #explanations()} that together have 60 % of their growth; at most
+   * three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();
@@ -303,9 +303,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows without a maximum that can explain the growth. Each has at least a tenth of
-   * the growth, and is a call site in the application's code, a call site that is counted exactly,
-   * or a row whose growth is certain or whose interval excludes zero.
+   * Returns the rows that can explain the growth, without those that grow to a maximum. Each has at
+   * least a tenth of the growth, and is a call site in the application's code, a call site that is
+   * counted exactly, or a row whose growth is certain or whose interval excludes zero.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -365,7 +365,7 @@ final class Headline {
   }
 
   /**
-   * Returns the text on a single named row, and whether its memory is accessed if this is known.
+   * Returns the text on a single named row. It says whether the row's memory is accessed, if known.
    */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {

@@ -153,7 +153,7 @@ record ProcessGrowth(
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
 
-  /** Returns whether growth is steady enough to be extrapolated to a near limit. */
+  /** Returns whether growth is steady enough to be extrapolated to a limit that is near. */
   boolean isSteady() {
     return steadiness >= STEADY_SHARE;
   }

@@ -45,8 +45,8 @@ final class TotalGrowth {
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The shortest time watched after which the time until the memory doubles is predicted. During a
-   * long warm-up, the memory of a small program doubles.
+   * The time until the memory doubles is predicted only after growth was watched for this long,
+   * because the memory of a small program can double in a warm-up.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
@@ -57,7 +57,7 @@ final class TotalGrowth {
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
-  /** The lengths of the windows in which the readings may exclude dangerous growth. */
+  /** The windows that are tested: it is enough if the readings of one exclude dangerous growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
@@ -75,21 +75,21 @@ final class TotalGrowth {
   private static final int MOST_POINTS = 40;
 
   /**
-   * A window can show a warm-up only if the age of the process grows by a certain factor within it.
-   * This is the logarithm of the factor. Over a shorter window, a logarithm cannot be distinguished
-   * from a line.
+   * A window can show a warm-up only if the age of the process grows by a factor of 3 within it;
+   * this is the logarithm of 3. Over a shorter window, a logarithm cannot be distinguished from a
+   * line.
    */
   private static final double WARM_UP = Math.log(3);
 
   /**
-   * The largest growth in the second half of a window that counts as a warm-up, in bytes per
+   * A series that grows faster than this in the second half of a window is no warm-up, in bytes per
    * second.
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
    * If the sites whose memory cleaners free have at least this many live bytes, a single fall in
-   * ten minutes is enough to measure growth by the troughs.
+   * ten minutes is enough to measure growth by the low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 

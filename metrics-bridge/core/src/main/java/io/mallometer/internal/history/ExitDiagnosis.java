@@ -24,7 +24,6 @@ import java.util.function.ToDoubleFunction;
  */
 record ExitDiagnosis(Kind kind, String sentence) {
 
-  /** Kind of end. */
   enum Kind {
     /** A process still writes the file. */
     RUNNING,

@@ -67,7 +67,8 @@ record FastRise(
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
   /**
-   * The growth of all call sites of one name, with the frame that gives the name, and the thread.
+   * The growth of all call sites of one name, with the frame that gives the name, and the thread of
+   * the site that grew most.
    */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 

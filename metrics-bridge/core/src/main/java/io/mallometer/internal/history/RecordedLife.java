@@ -340,7 +340,7 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** Adds a profile in place of an earlier one of the same kind of moment. */
+    /** Adds the call sites of a moment, in place of earlier ones of the same kind of moment. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;

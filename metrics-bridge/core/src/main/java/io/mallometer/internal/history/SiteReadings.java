@@ -14,9 +14,10 @@ public interface SiteReadings {
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost
-   * is allowed. If the latest reading was dropped, a new one is made at any cost. The poller's
-   * thread calls this, and drops the reading after the poll unless a caller has requested sites.
+   * Returns the latest reading if it is younger than {@code age}, or if a new one would cost too
+   * much; otherwise a new one. If the latest reading was dropped, a new one is made at any cost.
+   * The poller's thread calls this, and drops the reading after the poll unless a caller has
+   * requested sites.
    *
    * @param timeScale divides the pauses between readings
    */

@@ -22,12 +22,11 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict. Accesses are observed only for the
- * few samples that are in page slots. These samples give the idle share of the objects older than
- * the threshold. There the weight of a sample is 1 / (p * q), with the probability p of the sample
- * and the probability q of its placement in a slot. All samples give the number of these objects,
- * with weights of 1 / p. The leaked amount is this share of this number, and the relative variances
- * of the share and of the number add up in its variance.
+ * <p>The leaked amount is estimated separately from the verdict: the idle share of the objects
+ * older than the threshold, times the number of these objects. Only the few samples in page slots,
+ * whose accesses are observed, give the share. Their weight is 1 / (p * q), with the probability p
+ * of the sample and the probability q of its placement in a slot. All samples give the number, with
+ * weights of 1 / p. The relative variances of the share and of the number add up.
  */
 final class LeakTest {
 

@@ -174,8 +174,8 @@ public final class LeakThresholds {
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
-   * The least increase, as a share of the bytes of the live objects that were born in the window.
-   * The rest of these bytes replaces freed objects.
+   * The least increase of a growing site, as a share of the bytes of its live objects that were
+   * born in the window. The rest of these bytes replaces freed objects.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
@@ -243,11 +243,11 @@ public final class LeakThresholds {
 
   // ---- Thresholds for lost memory, of which searches found no address
 
-  /** The share of one processor that searches may take over time. */
+  /** The largest share of one processor's time that searches take. */
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most CPU time that searches may save up, in seconds, which is also their initial credit.
+   * The most unused CPU time that is saved up for searches, in seconds; also the initial amount.
    * One search of {@link #SEARCHED_BYTES} takes this time.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
@@ -256,8 +256,8 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * The time after which memory is searched again regardless of changes and of the credit, in
-   * seconds at time scale 1.
+   * The time after which memory is searched again regardless of changes and of the CPU time that is
+   * left, in seconds at time scale 1.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 

@@ -59,7 +59,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
    * Returns the number of evaluations in a row after which the verdict changes. One evaluation is
    * enough if all objects are freed. One is also enough for a graver verdict of growing, unused or
    * lost memory, because that memory was observed for minutes before. The end of a leak or of
-   * growth takes most evaluations.
+   * growth takes the largest number.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
@@ -100,7 +100,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state. If the verdict is healthy, it begins at the given moment. */
+  /** Returns this state; a healthy one with the given beginning. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }

@@ -113,8 +113,8 @@ final class Verdicts {
     }
 
     /**
-     * Returns the kind of a verdict, the gravest first: lost memory, another leak, another suspect,
-     * memory that waits for a collection, a pool; 0 for healthy stacks.
+     * Returns a number for the kind of verdict, from 1, the gravest: lost memory, another leak,
+     * another suspect, memory that waits for a collection, a pool; 0 for healthy stacks.
      */
     int kind() {
       return switch (verdict()) {

@@ -64,8 +64,8 @@ final class WaitingGarbage {
   private static final int FEWEST_FREED = 10;
 
   /**
-   * A collection may have marked for this many seconds before it was noticed. Objects that were
-   * allocated while it marked survive it, and count as objects of the next collection.
+   * A collection can have been marking objects for this many seconds when it is noticed. Objects
+   * that were allocated meanwhile survive it, and count as objects of the next collection.
    */
   private static final double MARKING = 2;
 
@@ -371,8 +371,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the share that cleaners freed within seconds after a collection, of the bytes that
-     * were allocated between the previous collection and this one.
+     * Returns, of the bytes that were allocated between the previous collection and this one, the
+     * share that cleaners freed within seconds after this one.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -406,7 +406,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns the memory of sites together that waits for a garbage collection.
+   * Returns how much memory of the sites together waits for a garbage collection.
    *
    * @param forCleaner whether a cleaner of the JDK frees their objects
    */

@@ -405,8 +405,8 @@ public final class BuiltInMonitors {
 
   /**
    * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
-   * can be moved away, and is not open in a checkpoint. A file that has grown to {@value
-   * #MOST_BYTES} bytes becomes FILE.1.
+   * can be moved away, and is not open while the JVM is checkpointed. A file that has grown to
+   * {@value #MOST_BYTES} bytes becomes FILE.1.
    */
   private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;

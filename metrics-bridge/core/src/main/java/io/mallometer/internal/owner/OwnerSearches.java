@@ -38,7 +38,7 @@ public final class OwnerSearches {
 
   /** Facts about the process that a search needs. */
   interface WalkConditions {
-    /** Returns the estimate for the present heap, collector and load. */
+    /** Returns the estimated pause for the present heap, collector and load. */
     PauseEstimate estimate(double correction);
 
     /** Returns the bytes that the JVM has committed for the heap. */

@@ -20,10 +20,10 @@ final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The live buffers must have arrived at this many different readings or more. */
+  /** The live buffers of a suspect arrived at this many different readings or more. */
   private static final int FEWEST = 3;
 
-  /** The least age of the oldest live buffer whose arrival was seen. */
+  /** The least age of a suspect's oldest live buffer whose arrival was seen. */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;

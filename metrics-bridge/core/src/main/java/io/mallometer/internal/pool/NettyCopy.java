@@ -30,10 +30,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the pools of one copy of Netty in the process.
  *
- * <p>Finds allocators by the defaults of their classes and by the chunks of tracked buffers. Takes
- * sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked buffer
- * once, when it is first found. Later readings only check whether the weak reference to the buffer
- * was cleared, so that they do not keep a garbage collection from freeing a forgotten buffer.
+ * <p>Finds allocators in the static defaults of their classes and in the chunks of tracked buffers.
+ * Takes sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked
+ * buffer once, when it is first found. Later readings only check whether the weak reference to the
+ * buffer was cleared, so that they do not keep a garbage collection from freeing a forgotten
+ * buffer.
  *
  * <p>Reading a stack takes some kilobytes of the application's heap, because a {@code Throwable}
  * keeps the frames that were read from it. So at most {@value #MOST_KNOWN} buffers are known. If
@@ -128,7 +129,7 @@ final class NettyCopy {
    */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** One in this many trackers is read. It is a power of two. */
+  /** One in this many trackers (a power of two) is read. */
   private int oneIn = 1;
 
   /**
