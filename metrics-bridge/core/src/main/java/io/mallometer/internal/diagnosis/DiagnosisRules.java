@@ -145,7 +145,7 @@ public final class DiagnosisRules {
   /** The diagnosis mentions a file if its pages grew by at least this many bytes. */
   private static final double FILE_BYTES = 16 << 20;
 
-  /** If at least this share of the samples has no call site, these samples may hide a leak. */
+  /** If at least this share of the samples has no call site, they could hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
   /**
@@ -1106,7 +1106,7 @@ public final class DiagnosisRules {
         : HumanText.shortName(row.name());
   }
 
-  /** Returns the text on the file whose pages grew most. The kernel can drop such pages. */
+  /** Returns the text on the file whose pages grew most. */
   private Optional<String> filePagesText() {
     return account.map(Account::files).orElse(List.of()).stream()
         .filter(file -> file.growthBytes() >= FILE_BYTES)
@@ -1148,9 +1148,9 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence. For WATCH and
-   * ACT this is the headline; for {@link #LIMIT_TOPICS}, the finding's own text, which the headline
-   * without its forecast follows if the topic is limit.
+   * Adds a finding. The first finding with the gravest state determines the sentence: for WATCH and
+   * ACT the headline, but for {@link #LIMIT_TOPICS} the finding's own text. If the topic is limit,
+   * the headline without its forecast follows this text.
    */
   private void addFinding(String topic, State requested, String text) {
     findings.add(new Finding(topic, requested, text));

@@ -32,7 +32,7 @@ final class Headline {
    */
   static final double EXPLAINED = 0.6;
 
-  /** A row of the account explains growth only if the row has at least this share of the growth. */
+  /** A row explains growth only if it has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -40,8 +40,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * The sentence states the resident part of a suspect's rate if the resident share of its live
-   * bytes is below this number.
+   * If the resident share of a suspect's live bytes is below this number, the sentence states how
+   * much of the suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
@@ -56,7 +56,7 @@ final class Headline {
   /** The kinds of rows that never explain growth, because they name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. A longer sentence omits rows. */
+  /** The most words of the sentence. Rows that would make it longer are left out. */
   private static final int MOST_WORDS = 25;
 
   /**
@@ -159,8 +159,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row that makes up at least 60 % of the growth of all rows without a maximum; empty
-   * if there is none, or if the interval of its growth includes zero.
+   * Returns the row that has at least 60 % of the growth of all rows without a configured maximum;
+   * empty if there is none, or if the interval of its growth includes zero.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =

@@ -88,8 +88,8 @@ record ProcessGrowth(
    * time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Points before {@code from} do not count, except as
-   *     troughs. At the end the figure must exceed the maximum that it had before {@code from}
+   * @param from the end of the start-up. Points before {@code from} count only as troughs (low
+   *     points). At the end the figure must exceed the maximum that it had before {@code from}
    * @param fewestFalls if the figure fell this often in ten minutes, only its troughs are used
    */
   static Optional<ProcessGrowth> of(
@@ -158,7 +158,7 @@ record ProcessGrowth(
     return steadiness >= STEADY_SHARE;
   }
 
-  /** Returns whether memory grew in the last minutes at half of the slope or more. */
+  /** Returns whether memory grew in the last minutes at half of its overall rate or more. */
   boolean isRecent() {
     return recent >= RECENT_SHARE;
   }

@@ -41,7 +41,7 @@ final class TotalGrowth {
    */
   private static final int EXCLUDED = 10;
 
-  /** The length of the account's window if memory does not grow. */
+  /** The time that an account (a table of what grew) covers if memory does not grow. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
@@ -81,10 +81,7 @@ final class TotalGrowth {
    */
   private static final double WARM_UP = Math.log(3);
 
-  /**
-   * A series that grows faster than this in the second half of a window is no warm-up, in bytes per
-   * second.
-   */
+  /** A series that grows by more bytes per second in the second half of a window is no warm-up. */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
@@ -147,7 +144,6 @@ final class TotalGrowth {
         : ProcessGrowth.FEWEST_FALLS;
   }
 
-  /** Returns the growth; empty if there is none. */
   Optional<ProcessGrowth> growth() {
     return growth;
   }
@@ -218,9 +214,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth, in bytes per second, that would double the memory or reach the limit and
-   * that the readings of no window exclude. Empty if the readings of some window exclude such
-   * growth; the process is then healthy.
+   * Returns a growth, in bytes per second, that would double the memory or reach the limit and is
+   * not excluded by the readings of any window. If the readings of one window exclude it, returns
+   * an empty result, and the process is healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -485,10 +481,7 @@ final class TotalGrowth {
             secondsToLimit(slope.lower()));
   }
 
-  /**
-   * Returns the seconds until growth reaches the limit, while bounded rows grow only to their
-   * maxima.
-   */
+  /** Returns the seconds until growth reaches the limit. Rows with a maximum grow only to it. */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());

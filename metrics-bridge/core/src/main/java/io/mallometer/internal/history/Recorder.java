@@ -299,7 +299,6 @@ public final class Recorder {
     recording = library;
   }
 
-  /** Reads the file of this run. */
   private static RecordedLife own(Path path, long life) throws IOException {
     if (!RecordedLife.isOwn(path)) {
       throw new IOException(path + " does not exist any more");

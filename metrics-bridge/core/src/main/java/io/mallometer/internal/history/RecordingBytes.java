@@ -12,7 +12,6 @@ final class RecordingBytes {
 
   private RecordingBytes() {}
 
-  /** Returns the checksum of a range of bytes. */
   static int checksum(ByteBuffer bytes, int from, int to) {
     CRC32 checksum = new CRC32();
     checksum.update(bytes.array(), bytes.arrayOffset() + from, to - from);

@@ -87,7 +87,8 @@ public final class SiteHistory {
   /**
    * Returns the changes between two kept moments, those nearest to {@code from} and {@code to};
    * {@code now} counts as a kept moment. If {@code from} is before the first reading and this
-   * reading is still kept, returns the changes since the first reading, and the reason says so.
+   * reading is still kept, returns the changes since the first reading, and gives this as the
+   * reason.
    *
    * @param now the latest reading, which has the stacks
    */

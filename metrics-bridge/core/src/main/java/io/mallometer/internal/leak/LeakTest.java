@@ -174,9 +174,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that the program uses or frees objects. Returns
-   * false early in the observation, if no object is old enough to be idle and most objects that
-   * were idle for a shorter time stay idle.
+   * Returns whether the lack of idle objects shows that the program uses or frees objects: the
+   * observation is long enough, an object is old enough to be idle, or many objects that were idle
+   * for a shorter time were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -413,7 +413,7 @@ final class LeakTest {
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
    * objects of that age are idle, returns the births of all objects of that age that are or could
-   * be in a slot.
+   * be in a slot (a page of their own).
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));

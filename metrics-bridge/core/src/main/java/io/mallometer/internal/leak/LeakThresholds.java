@@ -107,22 +107,22 @@ public final class LeakThresholds {
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
-   * The births of idle objects have ended if a pause as long as that since the latest birth has
-   * less than this probability for steady births.
+   * The births of idle objects have ended if steady births would pause as long as since the latest
+   * birth with less than this probability.
    */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * The factor by which the mean gap between a site's samples can have grown, because a site is
-   * sampled more seldom the more it has allocated.
+   * The mean gap between a site's samples is assumed to have grown by at most this factor. A site
+   * is sampled more seldom the more it has allocated.
    */
   static final double FEWER_SAMPLES = 2;
 
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The estimate of survival ends at the longest idle time that at least this share of the objects
-   * has reached.
+   * The share of idle objects that stay idle is estimated at the longest idle time that at least
+   * this share of the objects has reached.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -233,8 +233,8 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * The largest probability that an access was missed because it came in a time without evidence,
-   * for an object that outlasted the longest timeout.
+   * The largest probability, for an object that outlasted the longest timeout, that an access was
+   * missed because it came in a time without evidence.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 

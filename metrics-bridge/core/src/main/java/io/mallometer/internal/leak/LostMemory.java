@@ -56,7 +56,10 @@ final class LostMemory {
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each verdict of unused memory that no earlier search had proved lost. */
+  /**
+   * The stacks of each verdict of unused memory, unless an earlier search had proved this memory
+   * lost.
+   */
   private List<List<Integer>> unproved = List.of();
 
   /** The suspected bytes of the verdicts in {@link #unproved}. */
@@ -241,9 +244,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the credit pays for a pair of searches. The credit grows by a thousandth of one
-   * processor's time. A pair that costs more than the largest credit is made only by the hourly
-   * repetition.
+   * Returns whether the credit (unused CPU time) pays for a pair of searches. It grows by a
+   * thousandth of one processor's time. A pair that costs more than the largest credit is made only
+   * by the hourly repetition.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
@@ -303,8 +306,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether, by a later search, most of the objects that a pair of searches took for lost
-   * were freed, or their addresses were found. Other objects of the site do not refute the loss,
+   * Returns whether most of the objects that a pair of searches took for lost have been freed, or
+   * their addresses were found by a later search. Other objects of the site do not refute the loss,
    * because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
@@ -367,7 +370,7 @@ final class LostMemory {
     return "searched " + Sentence.bytes(search.coverage().searchedBytes());
   }
 
-  // ---- Choosing sites, and counting the objects that a search found or lost
+  // ---- Choosing sites, and counting the objects whose addresses searches found or not
 
   /**
    * Returns the reason why a search is inconclusive, such as memory that it did not read; empty if
@@ -549,7 +552,6 @@ final class LostMemory {
     }
   }
 
-  /** Sums of the weights of all objects, and of the lost ones. */
   private static final class Sum {
     private double all;
     private double squares;

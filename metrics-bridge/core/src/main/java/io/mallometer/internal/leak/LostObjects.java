@@ -25,8 +25,8 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
   /**
    * Returns the lost objects of a site. All idle objects count as lost, because a search misses
    * lost objects whose addresses are in garbage or in unused memory. Of the objects that are too
-   * young to be idle, the share that is lost among the samples counts. The result has no idle time,
-   * because it includes young objects.
+   * young to be idle, as large a share counts as is lost among the samples. The result has no idle
+   * time, because it includes young objects.
    *
    * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle

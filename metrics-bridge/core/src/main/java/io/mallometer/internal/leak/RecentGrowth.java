@@ -104,12 +104,10 @@ final class RecentGrowth {
     return windows[windows.length - 1] / timeScale;
   }
 
-  /** Returns the samples of the latest reading. */
   SamplesBySite latestSamples() {
     return latestSamples;
   }
 
-  /** Returns the number of readings that are kept. */
   int readings() {
     return latestFirst.size();
   }

@@ -222,7 +222,6 @@ public final class Sentence {
     return time(Math.floor(seconds / unit) * unit);
   }
 
-  /** Returns a time such as {@code 7 h}. */
   static String time(double seconds) {
     if (seconds < 2 * MINUTE) {
       return whole(seconds) + " s";

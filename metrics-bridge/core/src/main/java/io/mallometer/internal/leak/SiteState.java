@@ -23,7 +23,6 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, latest);
   }
 
-  /** Returns the state after another evaluation. */
   SiteState after(Assessment latest, Instant time) {
     Verdict raw = latest.verdict();
     boolean leak = isLeak();
@@ -100,7 +99,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state; a healthy one with the given beginning. */
+  /** Returns this state, but a healthy one with the given beginning. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }

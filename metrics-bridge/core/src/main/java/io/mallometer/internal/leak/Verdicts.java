@@ -223,7 +223,6 @@ final class Verdicts {
     this.states = States.none(before.firstEvaluation());
   }
 
-  /** Returns the states after this evaluation. */
   States states() {
     return states;
   }
@@ -395,8 +394,8 @@ final class Verdicts {
   /**
    * Returns the stacks that have suspected objects, the most suspected bytes first. If no suspected
    * object is observed, returns all stacks, the most live bytes first. A suspected object of a leak
-   * has outlasted the longest timeout. Unused memory includes growing stacks, because unused and
-   * growing stacks are reported as one suspect.
+   * has outlasted the longest timeout. Growing stacks are kept unless the verdict is leak, because
+   * unused and growing stacks are reported as one suspect.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =

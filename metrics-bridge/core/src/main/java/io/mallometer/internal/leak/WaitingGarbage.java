@@ -17,19 +17,18 @@ import java.util.Map;
  * object if the object is live when the collection begins. The estimate rests on the samples that
  * the two latest old collections met.
  *
- * <p>The present garbage has two parts. The first part is a share of the objects that were
- * allocated since the last old collection: the mean of the shares that the two collections freed of
- * the objects that no earlier one had met. The second part is among the objects that the last
- * collection left: the rate at which the two collections freed objects that an earlier one had
- * left, times the time since the last collection.
+ * <p>The present garbage has two parts. Of the objects that were allocated since the last old
+ * collection, it is the mean share that the two collections freed of objects that no earlier one
+ * had met. Of older objects, it is the rate at which the two collections freed objects that an
+ * earlier one had left, times the time since the last collection.
  *
  * <p>A site waits for a collection only if garbage explains nearly all of its memory. Then each of
  * the two collections left at most a tenth of the samples that it met, and at most a twentieth of
- * the samples that the earlier one met survived both. These shares are upper bounds of binomial
- * intervals. The objects that survived both have at most a tenth of the live bytes. A leak or a
- * cache fails these conditions, because both collections would have left its objects. The
- * conditions do not show a change since the last collection, so the live bytes must also be at most
- * twice the bytes that a collection met.
+ * the samples that the earlier one met survived both (upper bounds of binomial intervals). The
+ * objects that survived both have at most a tenth of the live bytes. A leak or a cache fails these
+ * conditions, because both collections would have left its objects. The conditions do not show a
+ * change since the last collection, so the live bytes must also be at most twice the bytes that a
+ * collection met.
  */
 final class WaitingGarbage {
 
@@ -70,8 +69,8 @@ final class WaitingGarbage {
   private static final double MARKING = 2;
 
   /**
-   * Cleaners may take this many seconds, after a collection was noticed, to free the memory of the
-   * objects that the collection found unreachable.
+   * Cleaners are expected to take up to this many seconds, after a collection was noticed, to free
+   * the memory of the objects that the collection found unreachable.
    */
   private static final double CLEANING = 2;
 
@@ -362,9 +361,8 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the length of the time in which the garbage arose that the two collections freed, in
-     * seconds. The time begins at the collection before them, or at the first reading if that
-     * collection is unknown.
+     * Returns the time, in seconds, in which the garbage arose that the two collections freed. It
+     * begins at the collection before them, or at the first reading if that collection is unknown.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);

@@ -129,7 +129,7 @@ public final class BuiltInMonitors {
     /** Requests that were read and are not reported yet. Guarded by {@link #reporting}. */
     private final Queue<RequestWatch.Request> unreported = new ArrayDeque<>();
 
-    /** The watch of the library. Guarded by this, as is {@link #closed}. */
+    /** The library's watch for these requests. Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
 
     private boolean closed;
@@ -333,7 +333,7 @@ public final class BuiltInMonitors {
 
   // ---- The monitor of live bytes above a size
 
-  /** Reports that live bytes exceed a size; again only after they fell 5 % below that size. */
+  /** Reports when live bytes exceed a size, and again only after they fell 5 % below that size. */
   private static final class LiveSizeMonitor implements RunningMonitor {
     private static final double REARM_SHARE = 0.95;
 

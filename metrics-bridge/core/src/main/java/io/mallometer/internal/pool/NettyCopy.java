@@ -88,7 +88,9 @@ final class NettyCopy {
   /** The most tracked buffers that are stored. */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
+  /**
+   * The CPU time is checked before each tracker that is read, and once in this many skipped ones.
+   */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -129,7 +131,7 @@ final class NettyCopy {
    */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** One in this many trackers (a power of two) is read. */
+  /** Reads one in this many trackers, a power of two. */
   private int oneIn = 1;
 
   /**
@@ -468,7 +470,6 @@ final class NettyCopy {
     }
   }
 
-  /** Reads the sizes of the pools of one kind. */
   @FunctionalInterface
   private interface Sizes {
     Amounts read() throws Throwable;
@@ -488,7 +489,7 @@ final class NettyCopy {
       this.buffer = buffer;
     }
 
-    /** Adds those of the initialized classes that belong to this copy of Netty. */
+    /** Stores the given classes that belong to this copy of Netty. */
     void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =
@@ -500,7 +501,6 @@ final class NettyCopy {
       }
     }
 
-    /** Finds the leak detector of buffers. */
     void open() throws Throwable {
       detector = staticField(buffer, "leakDetector", needed(Names.DETECTOR)).invoke();
     }
