@@ -62,8 +62,8 @@ final class AccountTable {
 
   /**
    * A count, such as that of classes, slows down if its rate in the last third of the window is
-   * below this share of its rate in the whole window. The share is 0.69 for a count that grows with
-   * the logarithm of the program's age, in a window of the last two thirds of this age.
+   * below this share of its rate in the whole window. For growth with the logarithm of the
+   * program's age, the share is 0.69 in a window of the last two thirds of this age.
    */
   private static final double STEADY = 0.75;
 

@@ -87,7 +87,7 @@ final class Headline {
 
   /**
    * The row that certainly grows faster than all urgent suspects other than itself: the lower end
-   * of its rate's interval is above the upper ends of theirs.
+   * of its rate's interval is above the upper ends of their intervals.
    */
   private final Optional<Row> fastest;
 

@@ -29,7 +29,7 @@ public final class HeldDiagnosis {
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The state TOO_EARLY becomes healthy when every new diagnosis was healthy for this time. */
+  /** The state TOO_EARLY becomes HEALTHY when every new diagnosis was HEALTHY for this time. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";

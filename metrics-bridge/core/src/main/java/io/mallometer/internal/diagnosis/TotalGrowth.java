@@ -81,7 +81,10 @@ final class TotalGrowth {
    */
   private static final double WARM_UP = Math.log(3);
 
-  /** A series that grows by more bytes per second in the second half of a window is no warm-up. */
+  /**
+   * A series that grows by more bytes per second than this in the second half of a window is no
+   * warm-up.
+   */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
