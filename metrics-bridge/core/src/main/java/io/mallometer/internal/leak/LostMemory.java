@@ -331,8 +331,8 @@ final class LostMemory {
   // ---- Stating the result in words
 
   /**
-   * Sets {@link #resultText}. The text states that nothing is lost only if the whole heap was
-   * collected before the search. Otherwise an address that the search found may lie in garbage.
+   * Sets {@link #resultText}. Only if the whole heap was collected before the search does the text
+   * state that nothing is lost. Otherwise an address that the search found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
