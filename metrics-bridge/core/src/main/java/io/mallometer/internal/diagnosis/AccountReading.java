@@ -133,7 +133,7 @@ public record AccountReading(
 
   /**
    * Returns the bytes of each file: its mapped pages if the file is mapped, otherwise its cached
-   * pages. A process can still map more of a file that is completely in the page cache.
+   * pages.
    */
   static PagesOfFiles files(Map<String, Long> mapped, PageCache cached) {
     Map<String, Long> files = new HashMap<>(mapped);

@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Stores the readings of the last hour: one every 15 s for the last ten minutes, if the resident
- * set is split into its parts that often, and one a minute before that. Stores at most 100 readings
- * of 2 KB each, or of 20 KB with many pools and files. Thread-safe.
+ * Stores the readings of the last hour: at most one every 15 s for the last ten minutes, and one a
+ * minute before that. These are at most 100 readings of 2 KB each, or of 20 KB with many pools and
+ * files. Thread-safe.
  */
 public final class AccountReadings {
 

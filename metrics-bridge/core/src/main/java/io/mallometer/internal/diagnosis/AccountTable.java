@@ -61,15 +61,15 @@ final class AccountTable {
   private static final double STOPPED = 0.1;
 
   /**
-   * A count slows down if its rate in the last third of the window is below this share of its rate
-   * in the whole window. During a warm-up a count grows with the logarithm of the program's age. If
-   * the window covers the last two thirds of this age, the share is then 0.69.
+   * A count, such as that of classes, slows down if its rate in the last third of the window is
+   * below this share of its rate in the whole window. For growth with the logarithm of the
+   * program's age, the share is 0.69 in a window of the last two thirds of this age.
    */
   private static final double STEADY = 0.75;
 
   /**
-   * A row of exact counts has stopped growing if the time since its last rise is longer than this
-   * many times the time from its first rise to its last.
+   * A row whose bytes are counted, not sampled, has stopped growing if the time since its last rise
+   * is longer than this many times the time from its first rise to its last.
    */
   private static final double STEPS_ENDED = 3;
 
@@ -190,9 +190,9 @@ final class AccountTable {
    *
    * @param input the readings, the live bytes of call sites at the same time, and the verdicts
    * @param from the start of the window
-   * @param lastTrough the end of the window if memory rises and falls: the time of its last low
-   *     point; empty for a window until the snapshot. If it is present, the figure at either end of
-   *     the window is a single reading, because a mean would depend on the swing.
+   * @param lastTrough if memory rises and falls, the time of its last low point, at which the
+   *     window ends; the figure at each end is then a single reading, because a mean would depend
+   *     on the swing. If empty, the window ends at the snapshot
    * @param charged whether the total is the memory that the kernel charges to the cgroup; otherwise
    *     it is the resident set
    * @param maxima the maximum in bytes of each kind of row that has a maximum
@@ -279,7 +279,7 @@ final class AccountTable {
     return seconds;
   }
 
-  // ---- Rows
+  // ---- Computing the rows
 
   /** Returns the bytes of a row in a reading, for rows other than call sites. */
   static double bytes(AccountReading reading, Kind kind) {
@@ -309,8 +309,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the bytes of the parts of the resident set that contain only malloc's memory. The JVM's
-   * own malloc memory may be in {@code GC_AND_JVM}, which contains other memory too.
+   * Returns the bytes of the parts of the resident set that contain only malloc's memory. Leaves
+   * out {@code GC_AND_JVM}, which can contain malloc's memory among other memory.
    */
   private static double dividedMalloc(AccountReading reading) {
     return reading.of(ResidentPart.DIRECT_BUFFERS)
@@ -454,10 +454,10 @@ final class AccountTable {
   }
 
   /**
-   * Corrects the growth of the call sites, which is estimated from samples: the sum of their growth
-   * shall be the growth of the live bytes, which is counted exactly. Divides the difference among
-   * the call sites in proportion to their variances. The part of the difference beyond the 95 %
-   * interval of the sum has another cause and is not divided.
+   * Corrects the growth of the call sites, which is estimated from samples, so that its sum is the
+   * growth of live bytes, which is counted exactly. Divides the difference among the call sites in
+   * proportion to their variances. The part of the difference beyond the 95 % interval of the sum
+   * has another cause and is not divided.
    */
   private void shareOut(Part live, List<SiteSeries> held) {
     double[] difference = live.bytes().clone();
@@ -536,8 +536,6 @@ final class AccountTable {
   /**
    * Returns the part of a call site's growth that a collection of the old generation frees, in
    * bytes per second.
-   *
-   * @param growth the growth in bytes per second
    */
   private double garbagePerSecond(String name, double growth) {
     Garbage garbage = Headline.garbage(leaks, name);
@@ -546,10 +544,9 @@ final class AccountTable {
   }
 
   /**
-   * Returns a group's growth in bytes per second with its sampling error. This is the error of the
-   * bytes allocated in the window and of the bytes freed, because their samples differ. The freed
-   * bytes are the least of three figures: the live bytes at the start of the window, all bytes that
-   * were ever freed, and the allocation rate times the length of the window, minus the growth.
+   * Returns a group's growth in bytes per second with its sampling error: the error of the bytes
+   * allocated in the window and of the bytes freed in it, because different samples give them. The
+   * freed bytes are the least of three upper bounds.
    */
   private Slope sampled(SiteGroup figures, double[] series) {
     Estimate live = figures.liveBytes();
@@ -609,8 +606,8 @@ final class AccountTable {
   }
 
   /**
-   * Returns the call site that started most threads, judged by the memory that starting them
-   * allocated. Empty if the JDK's own code started the threads, because the name of the site would
+   * Returns the call site that started most threads, judged by the memory that was allocated to
+   * start them. Empty if the JDK's own code started the threads, because the name of the site would
    * then be a function of HotSpot.
    */
   private String starter() {
@@ -639,7 +636,7 @@ final class AccountTable {
         : Trend.interval(seconds, series);
   }
 
-  // ---- Ends of the window
+  // ---- Measuring growth from the start to the end of the window
 
   /**
    * Returns the growth of a series in bytes: the mean at the end of the window minus the mean at
@@ -726,7 +723,7 @@ final class AccountTable {
     return Duration.between(from, to).toNanos() / 1e9;
   }
 
-  // ---- Counts and files
+  // ---- Growth of counts (threads, classes) and of files
 
   private List<Count> counts() {
     List<Count> counts = new ArrayList<>();
@@ -758,7 +755,10 @@ final class AccountTable {
         Trend.interval(seconds, series).lower() > 0 && !slowsTo(STEADY, series));
   }
 
-  /** Returns files that grew, and sums of files whose growth no single file explains. */
+  /**
+   * Returns the files that grew, and sums over files, such as all deleted files, unless a single
+   * file has 60 % of the sum's growth.
+   */
   private List<FilePages> files() {
     List<FilePages> files = grown(PagesOfFiles::largest);
     double largest = files.stream().mapToDouble(FilePages::growthBytes).max().orElse(0);

@@ -55,35 +55,36 @@ import java.util.stream.Stream;
 public final class DiagnosisRules {
 
   /**
-   * The state can be act if at least this share of the limit is used: the kernel may then fail to
-   * reclaim memory.
+   * The state can be ACT if at least this share of the limit is used, because the kernel might fail
+   * to reclaim memory.
    */
   private static final double AT_THE_LIMIT = 0.95;
 
   private static final double NEAR_THE_LIMIT = 0.9;
 
   /**
-   * If the Java heap is at least this share of the used bytes, it explains the use of the limit. If
-   * at least this share of the limit is used, the rule on the heap's further growth applies.
+   * If the Java heap has at least this share of the used bytes, the heap is named as the reason why
+   * memory is near the limit. If at least this share of the limit is used, the rule on the heap's
+   * further growth applies.
    */
   private static final double MOST_SHARE = 2 / 3.0;
 
   private static final Duration NEAR = Duration.ofMinutes(30);
   private static final Duration NEAR_WHILE_ACT = Duration.ofMinutes(45);
 
-  /** The shortest time for which growth is watched before its state can be watch or act. */
+  /** The shortest time for which growth is watched before it causes the state WATCH or ACT. */
   private static final Duration SHORTEST_WATCH = Duration.ofMinutes(2);
 
   /**
-   * Growth is extrapolated to at most this many times the time for which it was watched: growth
-   * watched for an hour, to a day.
+   * Growth is extrapolated to at most this many times the time for which it was watched: after an
+   * hour, to a day.
    */
   private static final int EXTRAPOLATED = 24;
 
   /**
-   * Replaces {@link #EXTRAPOLATED} while a program may warm up, because the growth of a warm-up
-   * slows down. Growth that was watched for less than {@link #SHORTEST_WATCH} counts too if it
-   * reaches the limit within this many times the time watched.
+   * Replaces {@link #EXTRAPOLATED} while a program seems to warm up, because such growth slows
+   * down. Growth that was watched for less than {@link #SHORTEST_WATCH} also counts if it reaches
+   * the limit within this many times the time watched.
    */
   private static final int WARM_UP_FACTOR = 5;
 
@@ -112,12 +113,12 @@ public final class DiagnosisRules {
   private static final double SUSPECT_SHARE = 0.05;
   private static final double SUSPECT_BYTES = 64 << 20;
 
-  /** The state is watch if growing sites together have at least this many unused bytes. */
+  /** The state is WATCH if growing sites together have at least this many unused bytes. */
   private static final double UNUSED_BYTES = 8 << 20;
 
   private static final double UNUSED_PER_SECOND = (1 << 20) / 60.0;
 
-  /** The state is watch if the growth of a row is certain and at least this many bytes. */
+  /** The state is WATCH if the growth of a row is certain and at least this many bytes. */
   private static final double CERTAIN_BYTES = 8 << 20;
 
   private static final double CERTAIN_SHARE = 0.01;
@@ -135,7 +136,7 @@ public final class DiagnosisRules {
   private static final double MANY_CLASSES = 500;
   private static final double MANY_CLASSES_PER_MINUTE = 100;
 
-  /** The state of a site can be act if the site has at least this share of the process's growth. */
+  /** The state of a site can be ACT if the site has at least this share of the process's growth. */
   private static final double ACT_SHARE = 0.25;
 
   private static final double UNEXPLAINED_SHARE = 0.05;
@@ -144,10 +145,12 @@ public final class DiagnosisRules {
   /** The diagnosis mentions a file if its pages grew by at least this many bytes. */
   private static final double FILE_BYTES = 16 << 20;
 
-  /** If at least this share of the samples has no call site, these samples may hide a leak. */
+  /** If at least this share of the samples has no call site, they could hide a leak. */
   private static final double MISSED_SHARE = 0.1;
 
-  /** The first action that the state act advises. The action may end with a time to restart. */
+  /**
+   * The first action that is advised if the state is ACT. A time to restart can follow this text.
+   */
   static final String SAVE = "Save the evidence";
 
   private static final String CAN_BE_JUDGED = " can be judged from ";
@@ -245,7 +248,7 @@ public final class DiagnosisRules {
     return Headline.join(TOO_EARLY, ", ", waitReasons);
   }
 
-  /** Returns the sentence of a diagnosis with the state too early, without "Too early to tell". */
+  /** Returns the sentence of a diagnosis with the state TOO_EARLY, without "Too early to tell". */
   static String reasons(Diagnosis early) {
     return capitalized(early.sentence().substring(TOO_EARLY.length()));
   }
@@ -269,7 +272,7 @@ public final class DiagnosisRules {
     return Headline.join("", "; ", parts);
   }
 
-  /** Returns the reason why the growth is healthy, or that there is no growth, in words. */
+  /** Returns a text that says why the growth is healthy, or that there is none. */
   private String littleGrowthText() {
     String most =
         total.bounded().isEmpty()
@@ -303,7 +306,7 @@ public final class DiagnosisRules {
     return "Memory shows no steady growth in " + HumanText.duration(total.watched());
   }
 
-  // ---- Actions
+  // ---- Choosing the advised actions
 
   private List<String> actions() {
     List<String> actions = new ArrayList<>();
@@ -384,7 +387,7 @@ public final class DiagnosisRules {
     };
   }
 
-  // ---- Suspected call sites
+  // ---- Judging suspected call sites
 
   private void judgeSuspects() {
     if (!snapshot.status().active()) {
@@ -442,7 +445,7 @@ public final class DiagnosisRules {
     return history.isEmpty() ? 0 : history.get(history.size() - 1).liveBytes() - before;
   }
 
-  /** Returns the text on suspects that are too small for watch or act; empty without suspects. */
+  /** Returns the text on suspects that are too small for WATCH or ACT; empty without suspects. */
   private Optional<String> smallSuspectsText() {
     List<SiteVerdict> small =
         input.leaks().suspicious().stream()
@@ -469,7 +472,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the suspects whose state is watch or act. The gravest come first; among equals, those
+   * Returns the suspects whose state is WATCH or ACT. The gravest come first; among equals, those
    * that grow fastest.
    */
   private List<SiteVerdict> urgentSuspects() {
@@ -515,7 +518,7 @@ public final class DiagnosisRules {
 
   /**
    * Returns whether a site grows, and all growing unused sites together have enough unused bytes,
-   * or grow fast enough, for the state watch.
+   * or grow fast enough, for the state WATCH.
    */
   private boolean unusedGrows(SiteVerdict site) {
     double bytes = 0;
@@ -640,7 +643,7 @@ public final class DiagnosisRules {
                     .orElse("")));
   }
 
-  // ---- Growth of the total
+  // ---- Judging the growth of the total
 
   private void judgeGrowth() {
     if (growth.isEmpty()) {
@@ -668,7 +671,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding with the state healthy; with the state too early during the start-up, and while
+   * Adds a finding with the state HEALTHY; with the state TOO_EARLY during the start-up, and while
    * the readings cannot exclude dangerous growth.
    */
   private void addHealthyOrTooEarly(String text) {
@@ -716,8 +719,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns whether the growth may be that of a warm-up: rows that do not grow in every warm-up
-   * have less than 60 % of it.
+   * Returns whether the growth looks like a warm-up: rows that do not grow in every warm-up have
+   * less than 60 % of it.
    */
   private boolean warmsUp() {
     double all = 0;
@@ -741,8 +744,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the time until the limit below which the state is act: 30 min, or 45 min if the state
-   * is already act.
+   * Returns a time: the state is ACT if growth reaches the limit sooner. It is 30 min, or 45 min if
+   * the state is already ACT.
    */
   private Duration timeToAct() {
     return input.latest().state() == State.ACT ? NEAR_WHILE_ACT : NEAR;
@@ -776,7 +779,7 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Returns the rows whose state is watch: the intervals of their growth exclude zero, and the
+   * Returns the rows whose state is WATCH: the intervals of their growth exclude zero, and the
    * growth is large enough. The row of stacks is judged by the number of threads instead. The row
    * of metaspace is also judged by the number of classes.
    */
@@ -829,7 +832,7 @@ public final class DiagnosisRules {
         .isPresent();
   }
 
-  // ---- The limit
+  // ---- Judging the used share of the limit
 
   private void judgeLimit() {
     if (Double.isNaN(limit.usedShare())) {
@@ -889,7 +892,7 @@ public final class DiagnosisRules {
     return part(ResidentPart.JAVA_HEAP).orElse(0.0);
   }
 
-  // ---- The previous run
+  // ---- Judging how the previous run ended
 
   private void judgePreviousRun() {
     input
@@ -906,7 +909,7 @@ public final class DiagnosisRules {
                   since.compareTo(TotalGrowth.A_DAY) < 0 && !outlived ? State.WATCH : State.HEALTHY;
               boolean first = state.compareTo(State.WATCH) <= 0;
               addFinding("previous", requested, run.sentence());
-              // An OOM kill of the previous run comes before other findings with the state watch.
+              // An OOM kill of the previous run comes before other findings with the state WATCH.
               if (requested == State.WATCH && first) {
                 sentence = Headline.join("", "; ", List.of(run.sentence().split("; ")));
                 named = List.of();
@@ -915,7 +918,7 @@ public final class DiagnosisRules {
             });
   }
 
-  // ---- Findings that do not change the state
+  // ---- Reporting findings that do not change the state
 
   private void reportCounting() {
     if (!snapshot.status().active()) {
@@ -1103,7 +1106,7 @@ public final class DiagnosisRules {
         : HumanText.shortName(row.name());
   }
 
-  /** Returns the text on the file whose pages grew most. The kernel can drop such pages. */
+  /** Returns the text on the file whose pages grew most. */
   private Optional<String> filePagesText() {
     return account.map(Account::files).orElse(List.of()).stream()
         .filter(file -> file.growthBytes() >= FILE_BYTES)
@@ -1128,7 +1131,7 @@ public final class DiagnosisRules {
         .orElse(files);
   }
 
-  // ---- Findings and texts
+  // ---- Adding findings and composing texts
 
   private Optional<Double> part(ResidentPart part) {
     return snapshot.memory().resident().flatMap(split -> split.of(part)).map(Long::doubleValue);
@@ -1145,8 +1148,8 @@ public final class DiagnosisRules {
   }
 
   /**
-   * Adds a finding. The first finding with the gravest state determines the sentence of watch or
-   * act: the headline, or for {@link #LIMIT_TOPICS} the finding's own text. For the topic limit,
+   * Adds a finding. The first finding with the gravest state determines the sentence: for WATCH and
+   * ACT the headline, but for {@link #LIMIT_TOPICS} the finding's own text. If the topic is limit,
    * the headline without its forecast follows this text.
    */
   private void addFinding(String topic, State requested, String text) {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The sentence of a diagnosis with the state watch or act. It forecasts when the limit is reached,
+ * The sentence of a diagnosis with the state WATCH or ACT. It forecasts when the limit is reached,
  * and names the rows of the account that explain the growth, each with its own rate.
  */
 final class Headline {
@@ -32,7 +32,7 @@ final class Headline {
    */
   static final double EXPLAINED = 0.6;
 
-  /** A row of the account explains growth only if the row has at least this share of the growth. */
+  /** A row explains growth only if it has at least this share of the growth. */
   private static final double LEAST_EXPLAINED = 0.1;
 
   private static final int MOST_NAMED = 3;
@@ -40,8 +40,8 @@ final class Headline {
   private static final double HALF = 0.5;
 
   /**
-   * The sentence states the resident part of a suspect's rate if the resident share of its live
-   * bytes is below this number.
+   * If the resident share of a suspect's live bytes is below this number, the sentence states how
+   * much of the suspect's rate is resident.
    */
   private static final double MOSTLY_RESIDENT = 0.75;
 
@@ -53,10 +53,10 @@ final class Headline {
   private static final List<Kind> PROPER_NAMES =
       List.of(Kind.MAPPED, Kind.SITE, Kind.POOL, Kind.HEAP);
 
-  /** The kinds of rows that never explain growth, because they tell no cause. */
+  /** The kinds of rows that never explain growth, because they name no cause. */
   private static final List<Kind> KINDS_WITHOUT_CAUSE = List.of(Kind.OTHER_SITES, Kind.SAMPLING);
 
-  /** The most words of the sentence. A longer sentence omits rows. */
+  /** The most words of the sentence. Rows that would make it longer are left out. */
   private static final int MOST_WORDS = 25;
 
   /**
@@ -79,15 +79,15 @@ final class Headline {
   /** The kinds of rows that grow to a maximum. The sentence names such rows last. */
   private final List<Kind> bounded;
 
-  /** The rows whose growth is certain and large enough for the state watch. */
+  /** The rows whose growth is certain and large enough for the state WATCH. */
   private final List<Row> certainRows;
 
-  /** The suspects whose state is watch or act, the gravest first. */
+  /** The suspects whose state is WATCH or ACT, the gravest first. */
   private final List<SiteVerdict> urgentSuspects;
 
   /**
-   * The row that certainly grows faster than all urgent suspects, or than all the others if the row
-   * is that of a suspect: the lower end of its rate's interval is above their upper ends.
+   * The row that certainly grows faster than all urgent suspects other than itself: the lower end
+   * of its rate's interval is above the upper ends of their intervals.
    */
   private final Optional<Row> fastest;
 
@@ -132,8 +132,8 @@ final class Headline {
   }
 
   /**
-   * Returns a sentence of {@code begin} and those parts with which the sentence has at most 25
-   * words.
+   * Returns a sentence that begins with {@code begin}. Leaves out each part that would make the
+   * sentence longer than 25 words.
    */
   static String join(String begin, String separator, List<String> parts) {
     String sentence = begin;
@@ -159,8 +159,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row that makes up at least 60 % of the growth of all rows without a maximum; empty
-   * if there is none, or if the interval of its growth includes zero.
+   * Returns the row that has at least 60 % of the growth of all rows without a configured maximum;
+   * empty if there is none, or if the interval of its growth includes zero.
    */
   static Optional<Row> mostOf(Account account) {
     List<Row> rows =
@@ -216,8 +216,8 @@ final class Headline {
   }
 
   /**
-   * Returns the row with the most growth if the lower end of its rate's interval exceeds the upper
-   * ends of all urgent suspects except the row itself; empty without suspects.
+   * Returns the row with the most growth if it certainly grows faster than all urgent suspects
+   * other than itself; empty without suspects.
    */
   private Optional<Row> fasterThanSuspects() {
     List<Row> suspects = urgentSuspects.stream().map(this::row).toList();
@@ -283,8 +283,8 @@ final class Headline {
   }
 
   /**
-   * Returns the largest rows that together make up 60 % of the growth that rows without a maximum
-   * explain; at most three.
+   * Returns the largest of {@link #explanations()} that together have 60 % of their growth; at most
+   * three.
    */
   private List<Row> explaining() {
     List<Row> rows = new ArrayList<>();
@@ -303,9 +303,9 @@ final class Headline {
   }
 
   /**
-   * Returns the rows without a maximum that can explain the growth. Each has at least a tenth of
-   * the growth, and is a call site in the application's code, a call site that is counted exactly,
-   * or a row whose growth is certain or whose interval excludes zero.
+   * Returns the rows that can explain the growth, without those that grow to a maximum. Each has at
+   * least a tenth of the growth, and is a call site in the application's code, a call site that is
+   * counted exactly, or a row whose growth is certain or whose interval excludes zero.
    */
   private List<Row> explanations() {
     List<Row> rows = positive().stream().filter(row -> !bounded.contains(row.kind())).toList();
@@ -365,7 +365,7 @@ final class Headline {
   }
 
   /**
-   * Returns the text on a single named row, and whether its memory is accessed if this is known.
+   * Returns the text on a single named row. It says whether the row's memory is accessed, if known.
    */
   private String oneRowText(Row row) {
     if (row.kind() == Kind.UNATTRIBUTED) {
@@ -550,7 +550,7 @@ final class Headline {
   }
 
   /**
-   * Returns the growth of a count per minute and a further text, in parentheses; empty without
+   * Returns, in parentheses, how much a count grows per minute, and {@code more}; empty without
    * growth.
    */
   private String count(String name, String more) {

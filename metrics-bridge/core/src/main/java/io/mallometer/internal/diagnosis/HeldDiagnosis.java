@@ -29,7 +29,7 @@ public final class HeldDiagnosis {
 
   private static final long HELD_NANOS = Duration.ofMinutes(5).toNanos();
 
-  /** The state too early becomes healthy when every new diagnosis was healthy for this time. */
+  /** The state TOO_EARLY becomes HEALTHY when every new diagnosis was HEALTHY for this time. */
   private static final long HEALTHY_DELAY_NANOS = Duration.ofMinutes(2).toNanos();
 
   private static final String CHANGED = "Too early to tell: the limit or the counting has changed";
@@ -41,8 +41,8 @@ public final class HeldDiagnosis {
   private Diagnosis latest;
 
   /**
-   * The latest diagnosis passed to {@link #update} with the state watch. It replaces a diagnosis
-   * with the state act if none with the state act was passed for five minutes.
+   * The latest diagnosis passed to {@link #update} with the state WATCH. It replaces a diagnosis
+   * with the state ACT if none with the state ACT was passed for five minutes.
    */
   private Diagnosis watch;
 
@@ -99,7 +99,7 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Resets the state to too early, for example after an attach, because earlier figures cannot be
+   * Resets the state to TOO_EARLY, for example after an attach, because earlier figures cannot be
    * compared with new ones.
    */
   public synchronized void reset() {
@@ -107,11 +107,10 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly.
-   * A milder state takes effect when no new diagnosis was graver for five minutes. Healthy takes
-   * effect when each new diagnosis was healthy for five minutes, or for two minutes after too
-   * early. A new diagnosis that is too early replaces no other state, but after five minutes act
-   * becomes watch.
+   * Adds a new diagnosis and returns the diagnosis in force. A graver state takes effect directly,
+   * a milder one when no new diagnosis was graver for five minutes. HEALTHY replaces TOO_EARLY
+   * after two minutes of healthy diagnoses. A diagnosis that is TOO_EARLY replaces no other state,
+   * but after five minutes ACT becomes WATCH.
    */
   public synchronized Diagnosis update(Diagnosis drawn, long nanoTime) {
     if (isLimitChanged(drawn.limit())) {
@@ -159,8 +158,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Returns the figures of a new diagnosis with the state in force and its sentence. If this
-   * sentence names no row, adds the row that makes up most of the growth in the new figures.
+   * Returns the figures of a new diagnosis, with the state and the sentence of the diagnosis in
+   * force. If this sentence names no row, adds the row with most of the growth in the new figures.
    */
   private Diagnosis held(Diagnosis drawn) {
     String asOf = "as of " + HumanText.minute(drawnTime);
@@ -189,8 +188,8 @@ public final class HeldDiagnosis {
   }
 
   /**
-   * Puts the reasons of a new diagnosis that is too early into the diagnosis in force. The state
-   * act becomes watch, and any other state stays.
+   * Puts the reasons of a new diagnosis that is TOO_EARLY into the diagnosis in force. The state
+   * ACT becomes WATCH, and any other state stays.
    */
   private Diagnosis stillTooEarly(Diagnosis early) {
     drawnTime = early.since();
@@ -224,7 +223,7 @@ public final class HeldDiagnosis {
     return drawn != null && nanoTime - drawn < HELD_NANOS;
   }
 
-  /** Logs a diagnosis with the state act or watch; each state at most once an hour. */
+  /** Logs a diagnosis with the state ACT or WATCH; each state at most once an hour. */
   private void log(Diagnosis drawn, long nanoTime) {
     Long before = lastLogged.get(drawn.state());
     if (before != null && nanoTime - before < LOG_PAUSE_NANOS) {

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The chunks of pools in the account. The call sites that allocate a pool's chunks are one row,
- * because a chunk is allocated by whichever line of code needs a buffer at that moment. To reduce
- * the memory, a person must change the line whose buffers keep the chunks.
+ * The account's rows for the chunks of pools, which a pool divides into buffers. The call sites
+ * that allocate a pool's chunks are one row, because any line of code that needs a buffer can cause
+ * a new chunk. To reduce the memory, a person must change the line whose buffers keep the chunks.
  */
 final class PoolChunks {
 

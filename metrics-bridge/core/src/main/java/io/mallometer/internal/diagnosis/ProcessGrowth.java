@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 
 /**
  * The growth of the process's memory: the {@link Trend} over the longest window that shows growth.
- * A shorter window replaces a longer one in two cases: the interval of its slope lies above the
- * interval of the longer window's slope, or growth keeps its rate in the shorter window and slows
- * down over the longer one. Memory must grow by at least 8 MiB and 1 % of the used bytes.
+ * A shorter window replaces a longer one if its slope is certainly steeper (the intervals do not
+ * overlap), or if growth slows down only over the longer one. Memory must grow by at least 8 MiB
+ * and 1 % of the used bytes.
  *
  * @param slope the growth in bytes per second, with an interval of 95 %
  * @param since the start of the window
@@ -75,8 +75,8 @@ record ProcessGrowth(
   private static final Duration LONG_WINDOW = Duration.ofMinutes(15);
 
   /**
-   * A figure grows only if it exceeds its maximum before the window by this share of its range
-   * before the window.
+   * A figure grows only if it exceeds its maximum before the window by at least this share of its
+   * range (maximum minus minimum) before the window.
    */
   private static final double BEYOND_RANGE = 0.5;
 
@@ -88,8 +88,8 @@ record ProcessGrowth(
    * time.
    *
    * @param history the history, oldest first
-   * @param from the end of the start-up. Points before {@code from} do not count, except as
-   *     troughs. At the end the figure must exceed the maximum that it had before {@code from}
+   * @param from the end of the start-up. Points before {@code from} count only as troughs (low
+   *     points). At the end the figure must exceed the maximum that it had before {@code from}
    * @param fewestFalls if the figure fell this often in ten minutes, only its troughs are used
    */
   static Optional<ProcessGrowth> of(
@@ -153,12 +153,12 @@ record ProcessGrowth(
     return slope.lower() > longer.slope.upper() || isLasting() && !longer.isLasting();
   }
 
-  /** Returns whether growth is steady enough to be extrapolated to a near limit. */
+  /** Returns whether growth is steady enough to be extrapolated to a limit that is near. */
   boolean isSteady() {
     return steadiness >= STEADY_SHARE;
   }
 
-  /** Returns whether memory grew in the last minutes at half of the slope or more. */
+  /** Returns whether memory grew in the last minutes at half of its overall rate or more. */
   boolean isRecent() {
     return recent >= RECENT_SHARE;
   }

@@ -41,12 +41,12 @@ final class TotalGrowth {
    */
   private static final int EXCLUDED = 10;
 
-  /** The length of the account's window if memory does not grow. */
+  /** The time that an account (a table of what grew) covers if memory does not grow. */
   private static final Duration WINDOW = Duration.ofMinutes(10);
 
   /**
-   * The shortest time watched after which the time until the memory doubles is predicted. During a
-   * long warm-up, the memory of a small program doubles.
+   * The time until the memory doubles is predicted only after growth was watched for this long,
+   * because the memory of a small program can double in a warm-up.
    */
   static final Duration LONGEST_WARM_UP = Duration.ofMinutes(30);
 
@@ -57,7 +57,7 @@ final class TotalGrowth {
    */
   private static final Duration YOUNG = Duration.ofHours(2);
 
-  /** The lengths of the windows in which the readings may exclude dangerous growth. */
+  /** The windows that are tested: it is enough if the readings of one exclude dangerous growth. */
   private static final List<Duration> WINDOWS =
       List.of(WINDOW, Duration.ofMinutes(30), Duration.ofHours(1));
 
@@ -75,21 +75,21 @@ final class TotalGrowth {
   private static final int MOST_POINTS = 40;
 
   /**
-   * A window can show a warm-up only if the age of the process grows by a certain factor within it.
-   * This is the logarithm of the factor. Over a shorter window, a logarithm cannot be distinguished
-   * from a line.
+   * A window can show a warm-up only if the age of the process grows by a factor of 3 within it;
+   * this is the logarithm of 3. Over a shorter window, a logarithm cannot be distinguished from a
+   * line.
    */
   private static final double WARM_UP = Math.log(3);
 
   /**
-   * The largest growth in the second half of a window that counts as a warm-up, in bytes per
-   * second.
+   * A series that grows by more bytes per second than this in the second half of a window is no
+   * warm-up.
    */
   private static final double WARM_UP_PER_SECOND = (1 << 19) / 60.0;
 
   /**
    * If the sites whose memory cleaners free have at least this many live bytes, a single fall in
-   * ten minutes is enough to measure growth by the troughs.
+   * ten minutes is enough to measure growth by the low points.
    */
   private static final double LEAST_GARBAGE = 8 << 20;
 
@@ -147,7 +147,6 @@ final class TotalGrowth {
         : ProcessGrowth.FEWEST_FALLS;
   }
 
-  /** Returns the growth; empty if there is none. */
   Optional<ProcessGrowth> growth() {
     return growth;
   }
@@ -218,9 +217,9 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the growth, in bytes per second, that would double the memory or reach the limit and
-   * that the readings of no window exclude. Empty if the readings of a window exclude such growth:
-   * the process is healthy.
+   * Returns a growth, in bytes per second, that would double the memory or reach the limit and is
+   * not excluded by the readings of any window. If the readings of one window exclude it, returns
+   * an empty result, and the process is healthy.
    */
   Optional<Double> possibleGrowth() {
     double least = Double.POSITIVE_INFINITY;
@@ -238,8 +237,8 @@ final class TotalGrowth {
   /**
    * Returns the growth that the readings since {@code from} do not exclude, in bytes per second; 0
    * if the process is healthy. A process is healthy if two conditions hold. The rows that certainly
-   * grow do not double the memory within the horizon. The largest growth that the readings allow
-   * for all rows fits into the limit, even after the rows with a maximum have grown to it.
+   * grow do not double the memory within the horizon (a day to a week). The largest growth that the
+   * readings allow fits into the limit, even if rows with a maximum reach it.
    */
   private double possibleGrowth(Instant from) {
     double horizon =
@@ -276,8 +275,8 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a figure may grow within the horizon, by the points since
-   * {@code from}.
+   * Returns the most bytes by which a figure can grow within the horizon, judged by the points
+   * since {@code from}.
    */
   private double most(
       List<HistoryPoint> points,
@@ -326,7 +325,7 @@ final class TotalGrowth {
   }
 
   /**
-   * Returns the most bytes by which a series may grow within a horizon; infinite for too few
+   * Returns the most bytes by which a series can grow within a horizon; infinite for too few
    * points. Extrapolates the upper bound of the slope over time; during a warm-up, of the slope
    * over the logarithm of time.
    *
@@ -485,10 +484,7 @@ final class TotalGrowth {
             secondsToLimit(slope.lower()));
   }
 
-  /**
-   * Returns the seconds until growth reaches the limit, while bounded rows grow only to their
-   * maxima.
-   */
+  /** Returns the seconds until growth reaches the limit. Rows with a maximum grow only to it. */
   private double secondsToLimit(double perSecond) {
     Limit reading = snapshot.memory().limit();
     double room = Math.max(0, reading.bytes() - reading.usedBytes());

@@ -14,18 +14,16 @@ import java.util.function.ToDoubleFunction;
  * <p>A process that exits writes an exit record. A process without one was killed, crashed, or
  * stopped with the machine. The kernel killed the process because of the limit if two conditions
  * hold: the kernel's count of kills is higher than in the last record, and memory was near the
- * limit or rose fast until the end. A higher count alone makes such a kill only likely, because the
- * count covers all processes of the cgroup, and also the time after the end of this one. Memory
- * near the limit alone also makes such a kill likely. A share of the limit is stated only if it
- * agrees with the cause: the last record of a process that was killed may be older than the rise
- * that killed it.
+ * limit or rose fast until the end. Either condition alone makes such a kill only likely. For
+ * example, the count covers all processes of the cgroup, and also the time after the end of this
+ * one. A share of the limit is stated only if it agrees with the cause: the last record of a
+ * process that was killed may be older than the rise that killed it.
  *
  * @param kind the kind of end
  * @param sentence what happened, without a final full stop
  */
 record ExitDiagnosis(Kind kind, String sentence) {
 
-  /** Kind of end. */
   enum Kind {
     /** A process still writes the file. */
     RUNNING,
@@ -167,7 +165,7 @@ record ExitDiagnosis(Kind kind, String sentence) {
 
   /**
    * Describes the end of a run that the kernel killed, or most likely killed, because of the limit.
-   * The kernel's count of kills has risen.
+   * Called only if the kernel's count of kills has risen.
    */
   private static ExitDiagnosis killed(
       Kind kind, RecordedLife life, PostMortem aftermath, String memory) {

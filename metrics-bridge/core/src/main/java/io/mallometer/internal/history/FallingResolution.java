@@ -62,7 +62,8 @@ public final class FallingResolution<T> {
   }
 
   /**
-   * Adds a point. Creates the point only if the latest point is nearly as old as the finest step.
+   * Creates and adds a point, unless the latest point is younger than three quarters of the finest
+   * step.
    */
   public void add(long nanos, Supplier<T> point) {
     if (finestFirst.get(0).wants(nanos)) {

@@ -15,8 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The latest fast rise of memory in a recording. The library writes a description of a rise while
- * the rise lasts.
+ * The latest fast rise of memory in a recording, as the library described it while the rise lasted.
  *
  * @param time the time of the description
  * @param monotonicNanos the time of the description by the monotonic clock
@@ -68,7 +67,8 @@ record FastRise(
   record GrownSite(long bytes, String thread, List<StackFrame> frames) {}
 
   /**
-   * The growth of all call sites of one name, with the frame that gives the name, and the thread.
+   * The growth of all call sites of one name, with the frame that gives the name, and the thread of
+   * the site that grew most.
    */
   private record GrownLine(String name, long bytes, Optional<StackFrame> frame, String thread) {
 
@@ -153,8 +153,8 @@ record FastRise(
   }
 
   /**
-   * Returns the charged bytes at the time of the description, minus the given bytes of cached
-   * files, as a share of the limit; {@code NaN} without a limit.
+   * Returns the charged bytes when the rise was recorded, minus the given bytes of cached files, as
+   * a share of the limit; {@code NaN} without a limit.
    */
   double shareOfLimit(double fileBytes) {
     return Math.max(0, chargedBytes - fileBytes) / limitBytes;

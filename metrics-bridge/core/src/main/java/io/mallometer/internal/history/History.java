@@ -10,10 +10,10 @@ import java.util.List;
 /**
  * The figures of the last hour, at a lower resolution for older times. Thread-safe.
  *
- * <p>There is a point a second (or each poll) for five minutes, one every ten seconds for a quarter
- * of an hour, one a minute for an hour: at most 550 points, some 50 KiB. The parts of the memory
- * are kept every 15 s for the last five minutes, because the resident set is divided into its parts
- * that often, and every minute for the last hour: at most 90 times one kilobyte.
+ * <p>Stores a point a second (or each poll) for five minutes, one every ten seconds for a quarter
+ * of an hour, and one a minute for an hour: at most 550 points, some 50 KiB. Stores the parts of
+ * the memory every 15 s for five minutes, and every minute for an hour: at most 90 times one
+ * kilobyte.
  */
 public final class History {
 

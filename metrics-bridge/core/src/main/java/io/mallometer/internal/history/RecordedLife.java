@@ -94,7 +94,7 @@ record RecordedLife(
   /**
    * The end of a run.
    *
-   * @param exit the figures of the process at its exit; empty without one
+   * @param exit the figures of the process at its exit; empty if no exit was recorded
    * @param exitCode the exit code of the process, if it exited
    * @param shutdown when Java began to shut down; empty if it did not
    */
@@ -294,8 +294,8 @@ record RecordedLife(
     }
 
     /**
-     * Adds to a sample the bytes that were live before an attach. Java writes them with the parts
-     * of the memory; takes them from the text that is nearest in time.
+     * Adds to a sample the bytes that were live before an attach. Takes them from Java's text on
+     * the parts of the memory that is nearest in time.
      */
     private Sample complete(Sample sample) {
       if (!Double.isNaN(sample.malloc().liveBytes())) {
@@ -340,7 +340,7 @@ record RecordedLife(
       samples.put(sample.monotonicNanos(), sample);
     }
 
-    /** Adds a profile in place of an earlier one of the same kind of moment. */
+    /** Adds the call sites of a moment, in place of earlier ones of the same kind of moment. */
     private void profile(ByteBuffer record) {
       int percent = record.getInt(RecordingFormat.SAMPLE_FLAGS);
       int begin = record.arrayOffset() + RecordingFormat.FRAME_BYTES;

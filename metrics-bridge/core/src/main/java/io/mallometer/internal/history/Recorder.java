@@ -185,8 +185,8 @@ public final class Recorder {
   }
 
   /**
-   * Writes the call sites of a moment. The peak is written at most once a minute; of several peaks
-   * in between, only the last is written. Never throws.
+   * Writes the call sites of a moment. Those of a peak are written at most once a minute; of
+   * several peaks in between, only the last. Never throws.
    */
   public synchronized void keep(KeptMoment moment, CallSites read) {
     if (!writing) {
@@ -299,7 +299,6 @@ public final class Recorder {
     recording = library;
   }
 
-  /** Reads the file of this run. */
   private static RecordedLife own(Path path, long life) throws IOException {
     if (!RecordedLife.isOwn(path)) {
       throw new IOException(path + " does not exist any more");
@@ -351,8 +350,8 @@ public final class Recorder {
   }
 
   /**
-   * Returns whether the process that wrote the file may still run. If a process with the same id
-   * started after the recording began, that is another process.
+   * Returns whether the process that wrote the file might still run. A process with its id that
+   * started after the recording began is another process.
    */
   private static boolean isOfALiveProcess(RecordedLife life) {
     return ProcessHandle.of(life.header().pid())

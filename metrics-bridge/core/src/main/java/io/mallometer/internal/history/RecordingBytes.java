@@ -12,7 +12,6 @@ final class RecordingBytes {
 
   private RecordingBytes() {}
 
-  /** Returns the checksum of a range of bytes. */
   static int checksum(ByteBuffer bytes, int from, int to) {
     CRC32 checksum = new CRC32();
     checksum.update(bytes.array(), bytes.arrayOffset() + from, to - from);
@@ -30,7 +29,7 @@ final class RecordingBytes {
             MAGIC.length);
   }
 
-  /** Returns a text that ends at its field's end or at a zero. */
+  /** Returns a text that ends at a zero byte or at the end of its field. */
   static String text(ByteBuffer bytes, int offset, int length) {
     int end = 0;
     while (end < length && bytes.get(offset + end) != 0) {

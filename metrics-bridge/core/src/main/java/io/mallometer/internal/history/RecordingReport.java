@@ -139,7 +139,7 @@ public final class RecordingReport {
     heading("This process %s.", ExitDiagnosis.of(life, aftermath).sentence());
   }
 
-  /** Reports that Java stopped writing while the counters were still recorded. */
+  /** Reports if Java stopped writing while the library still recorded the counters. */
   private void lateJava() {
     if (life.empty() || life.parts().minutes().isEmpty()) {
       return;
@@ -165,7 +165,7 @@ public final class RecordingReport {
     }
   }
 
-  // ---- Over time
+  // ---- The table of samples
 
   private void table() {
     List<Sample> rows = rows();
@@ -203,8 +203,8 @@ public final class RecordingReport {
     for (int i = all.size() - 1; i >= 0; i--) {
       Sample sample = all.get(i);
       long fromEnd = end - sample.monotonicNanos();
-      // A row may come a tenth of its step too early, because samples are not taken exactly at full
-      // seconds.
+      // Accepts a row up to a tenth of its step too early, because samples are not taken exactly at
+      // full seconds.
       if (rows.isEmpty() || i == 0 || fromEnd >= next) {
         rows.add(0, sample);
         long step = Resolution.stepAt(fromEnd);
@@ -233,7 +233,7 @@ public final class RecordingReport {
     line("%-10s%12s%11s%13s%12s%12s%10s%7s", cells);
   }
 
-  // ---- Parts of the memory
+  // ---- Texts on the parts of the memory
 
   private void leaks() {
     List<List<String>> leaks = latest.all("leak").stream().filter(leak -> leak.size() > 4).toList();

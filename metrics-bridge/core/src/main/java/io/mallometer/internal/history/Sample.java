@@ -38,7 +38,7 @@ record Sample(
 
     /**
      * Returns the charged bytes as a share of the limit, 0 to 1; {@code NaN} without a limit.
-     * Cached files do not count if they are known.
+     * Leaves out the cached files if their bytes are known.
      */
     double shareOfLimit() {
       double files = Double.isNaN(fileBytes) ? 0 : fileBytes;

@@ -87,7 +87,8 @@ public final class SiteHistory {
   /**
    * Returns the changes between two kept moments, those nearest to {@code from} and {@code to};
    * {@code now} counts as a kept moment. If {@code from} is before the first reading and this
-   * reading is still kept, returns the changes since the first reading, and the reason says so.
+   * reading is still kept, returns the changes since the first reading, and gives this as the
+   * reason.
    *
    * @param now the latest reading, which has the stacks
    */
@@ -119,11 +120,10 @@ public final class SiteHistory {
   }
 
   /**
-   * Returns the changes up to {@code now} since the kept moment that is nearest to the time {@code
-   * now} minus {@code over}. Moments after {@code now} minus half of {@code over} are used only if
-   * there is no earlier one. If {@code now} minus {@code over} is before the first reading, returns
-   * the changes since the first reading, with a reason. If {@code now} has no sites, returns no
-   * changes, with a reason.
+   * Returns the changes from the kept moment nearest to {@code over} ago up to {@code now}. Ignores
+   * moments less than half of {@code over} ago, unless no older one is kept. If the first reading
+   * is later than {@code over} ago, the changes begin with this reading, and the result says so. If
+   * {@code now} has no sites, the result has no changes and says why.
    */
   public SiteChanges changes(Duration over, CallSites now) {
     if (now.sites().isEmpty()) {

@@ -70,24 +70,24 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the live bytes of a site. Of a site that is not kept: 0 if all sites are kept, else
-   * {@code NaN}.
+   * Returns the live bytes of a site. If this moment lacks the site: 0 if no sites were left out,
+   * else {@code NaN}.
    */
   double liveBytes(int number) {
     return figure(number, liveBytes);
   }
 
   /**
-   * Returns the live objects of a site. Of a site that is not kept: 0 if all sites are kept, else
-   * {@code NaN}.
+   * Returns the live objects of a site. If this moment lacks the site: 0 if no sites were left out,
+   * else {@code NaN}.
    */
   double liveObjects(int number) {
     return figure(number, liveObjects);
   }
 
   /**
-   * Returns the bytes that a site had allocated since counting began. Of a site that is not kept: 0
-   * if all sites are kept, else {@code NaN}.
+   * Returns the bytes that a site had allocated since counting began. If this moment lacks the
+   * site: 0 if no sites were left out, else {@code NaN}.
    */
   double allocatedBytes(int number) {
     return figure(number, allocatedBytes);
@@ -102,8 +102,8 @@ final class SiteMoment {
   }
 
   /**
-   * Returns the objects that a site had allocated since counting began. Of a site that is not kept:
-   * 0 if all sites are kept, else {@code NaN}.
+   * Returns the objects that a site had allocated since counting began. If this moment lacks the
+   * site: 0 if no sites were left out, else {@code NaN}.
    */
   double allocatedObjects(int number) {
     return figure(number, allocatedObjects);

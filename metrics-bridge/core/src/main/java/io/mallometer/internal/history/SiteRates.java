@@ -8,10 +8,9 @@ import java.util.List;
 
 /**
  * Allocation rates of call sites. The rate of a site is measured over the shortest window in which
- * enough of its samples were taken, else over the longest known window. A slow leak of one sample a
- * minute has 30 samples in half an hour, but may have none in the last seconds, a window in which
- * its rate would seem to be 0. A site that has stopped allocating has a rate of 0 once the longest
- * window has none of its samples.
+ * enough of its samples were taken, else over the longest known window. In a shorter window, a slow
+ * leak could have no sample, and its rate would seem to be 0. A site that has stopped allocating
+ * has a rate of 0 once the longest window has none of its samples.
  */
 final class SiteRates {
 

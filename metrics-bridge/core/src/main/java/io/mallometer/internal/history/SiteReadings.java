@@ -14,17 +14,18 @@ public interface SiteReadings {
   CallSites callSitesNow();
 
   /**
-   * Returns the latest reading if it is younger than {@code age}; otherwise a new one, if its cost
-   * is allowed. If the latest reading was dropped, a new one is made at any cost. The poller's
-   * thread calls this, and drops the reading after the poll unless a caller has requested sites.
+   * Returns the latest reading if it is younger than {@code age}, or if a new one would cost too
+   * much; otherwise a new one. If the latest reading was dropped, a new one is made at any cost.
+   * The poller's thread calls this, and drops the reading after the poll unless a caller has
+   * requested sites.
    *
    * @param timeScale divides the pauses between readings
    */
   CallSites notOlderThan(Duration age, double timeScale);
 
   /**
-   * Returns whether {@link #notOlderThan} has a reading, or may make one without exceeding the time
-   * that readings may take.
+   * Returns whether {@link #notOlderThan} has a reading, or can make one within the time allowed
+   * for readings.
    */
   boolean isAffordable(double timeScale);
 

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Chooses the few names with most live bytes. A chosen name may fall some ranks and stay chosen.
+ * Chooses the few names with most live bytes. A chosen name that falls by a few ranks stays chosen.
  */
 public final class TopNames {
 

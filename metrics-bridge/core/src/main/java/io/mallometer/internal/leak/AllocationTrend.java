@@ -61,7 +61,7 @@ final class AllocationTrend {
    *
    * @param births the births of idle objects, at least one, in any order
    * @param threshold the least idle time of an idle object, in seconds
-   * @param lag the age from which an object may count as idle, in seconds: the threshold plus the
+   * @param lag the age from which an object can count as idle, in seconds: the threshold plus the
    *     time for which objects are usually used
    */
   AllocationTrend(List<Birth> births, double threshold, double lag) {
@@ -116,7 +116,10 @@ final class AllocationTrend {
         && !ceased(since);
   }
 
-  /** Returns whether births of idle objects have ended or fallen off, more than chance explains. */
+  /**
+   * Returns whether births of idle objects have ended or become rarer, by more than chance
+   * explains.
+   */
   boolean ceased(long since) {
     return fallsOff() || ended(since);
   }

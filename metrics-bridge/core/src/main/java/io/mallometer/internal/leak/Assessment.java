@@ -130,7 +130,6 @@ record Assessment(
         && suspected.bytes().value() >= LeakThresholds.LEAST_BYTES / 2;
   }
 
-  /** Returns this assessment with another value of {@code refutesLeak}. */
   Assessment withRefutation(boolean refutes) {
     return with(verdict, refutes, increase, lost, known);
   }

@@ -4,7 +4,7 @@ import io.mallometer.model.MallometerOptions;
 import io.mallometer.model.Setting;
 
 /**
- * The times by which idle objects are judged, from the options.
+ * The times by which idle objects are judged, as the options set them.
  *
  * @param floorSeconds the least threshold of idle time for leaks and pools
  * @param longestTimeoutSeconds the longest idle time of an object that the program still needs

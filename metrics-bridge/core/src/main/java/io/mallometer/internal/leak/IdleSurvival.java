@@ -17,8 +17,8 @@ final class IdleSurvival {
   private IdleSurvival() {}
 
   /**
-   * Returns the estimated share (0 to 1), at the longest idle time for which enough objects are
-   * left.
+   * Returns the estimated share (0 to 1) of idle objects that stay idle, at the longest idle time
+   * for which enough objects are left.
    *
    * @param live the site's live objects; only those in slots (pages of their own) count
    * @param threshold the least idle time, in seconds

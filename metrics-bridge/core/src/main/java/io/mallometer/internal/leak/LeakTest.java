@@ -22,18 +22,17 @@ import org.jspecify.annotations.Nullable;
  * Tests whether a site, or several that are judged as one, leak. {@link LeakThresholds} describes
  * the test. The result depends only on the arguments.
  *
- * <p>The leaked amount is estimated separately from the verdict. Accesses are observed only for the
- * few samples that are in page slots. These samples give the idle share of the objects older than
- * the threshold. There the weight of a sample is 1 / (p * q), with the probability p of the sample
- * and the probability q of its placement in a slot. All samples give the number of these objects,
- * with weights of 1 / p. The leaked amount is this share of this number, and the relative variances
- * of the share and of the number add up in its variance.
+ * <p>The leaked amount is estimated separately from the verdict: the idle share of the objects
+ * older than the threshold, times the number of these objects. Only the few samples in page slots,
+ * whose accesses are observed, give the share. Their weight is 1 / (p * q), with the probability p
+ * of the sample and the probability q of its placement in a slot. All samples give the number, with
+ * weights of 1 / p. The relative variances of the share and of the number add up.
  */
 final class LeakTest {
 
   /**
-   * The live samples of those stacks that have an object in a slot (a page of its own), if this
-   * object is old enough to be idle.
+   * The live samples. If there are several stacks, only those of stacks with an object in a slot (a
+   * page of its own) that is old enough to be idle.
    */
   private final List<SampledObject> live;
 
@@ -175,9 +174,9 @@ final class LeakTest {
   }
 
   /**
-   * Returns whether the lack of idle objects shows that the program uses or frees objects. Returns
-   * false early in the observation, if no object is old enough to be idle and most objects that
-   * were idle for a shorter time stay idle.
+   * Returns whether the lack of idle objects shows that the program uses or frees objects: the
+   * observation is long enough, an object is old enough to be idle, or many objects that were idle
+   * for a shorter time were used or freed later.
    */
   private static boolean isUsed(
       List<SampledObject> inSlots, SiteUse use, ObservationWindow window, double threshold) {
@@ -307,7 +306,7 @@ final class LeakTest {
   }
 
   /**
-   * Judges whether objects have been unused so far. A timeout, a scan or a swap may still use or
+   * Judges whether objects have been unused so far. A timeout, a scan or a swap might still use or
    * free them.
    */
   private Assessment judgeUnused() {
@@ -414,7 +413,7 @@ final class LeakTest {
   /**
    * Returns the births of the idle objects that are at least {@code lag} seconds old. If most
    * objects of that age are idle, returns the births of all objects of that age that are or could
-   * be in a slot.
+   * be in a slot (a page of their own).
    */
   private List<AllocationTrend.Birth> births(double lag) {
     List<SampledObject> oldEnough = filter(live, object -> isOlder(object, lag));

@@ -59,8 +59,7 @@ public final class LeakThresholds {
   /**
    * The least time from the first to the last possible birth of an idle object (time of arrivals),
    * as a multiple of the threshold. Objects that a program allocates once at its start arrive
-   * within a shorter time. If the threshold is above a third of the time of observation, the time
-   * of arrivals is too short.
+   * within a shorter time.
    */
   static final double ARRIVAL_SPAN = 2;
 
@@ -85,16 +84,14 @@ public final class LeakThresholds {
   static final double ARRIVAL_ERRORS = 1;
 
   /**
-   * If at least this share of the objects that are old enough is idle, the births of all these
-   * objects are used instead of those of the idle objects. This includes objects that are not in
-   * slots, because there are many more of them.
+   * If at least this share of the objects that are old enough to be idle is idle, the births of all
+   * these objects are used, also of the many without a slot (a page of their own).
    */
   static final double MOSTLY_IDLE = 0.8;
 
   /**
-   * The quantile of the times from birth to the latest access of idle objects, which is the usual
-   * time of use. The birth of an object is used only if the age of the object is at least this time
-   * plus the threshold.
+   * The usual time of use is this quantile of the times from birth to the latest access of idle
+   * objects. A birth counts only if the object is older than this time plus the threshold.
    */
   static final double USED_QUANTILE = 0.75;
 
@@ -110,22 +107,22 @@ public final class LeakThresholds {
   static final double MOMENT_SHARE = 1 / 24.0;
 
   /**
-   * The births of idle objects have ended if a pause as long as that since the latest birth has
-   * less than this probability for steady births.
+   * The births of idle objects have ended if steady births would pause as long as since the latest
+   * birth with less than this probability.
    */
   static final double ENDED_PROBABILITY = 0.02;
 
   /**
-   * The factor by which the mean gap between a site's samples may have grown, because a site that
-   * has allocated more is sampled more seldom.
+   * The mean gap between a site's samples is assumed to have grown by at most this factor. A site
+   * is sampled more seldom the more it has allocated.
    */
   static final double FEWER_SAMPLES = 2;
 
   static final double STAYING_SHARE = 0.7;
 
   /**
-   * The estimate of survival ends at the longest idle time that at least this share of the objects
-   * has reached.
+   * The share of idle objects that stay idle is estimated at the longest idle time that at least
+   * this share of the objects has reached.
    */
   static final double SURVIVAL_HORIZON = 0.2;
 
@@ -153,7 +150,7 @@ public final class LeakThresholds {
    */
   static final double QUIET_GAPS = 6;
 
-  // ---- Growing sites
+  // ---- Thresholds for growing sites
 
   /**
    * The windows of growth, in seconds at time scale 1, shortest first. Frequent births show growth
@@ -177,12 +174,12 @@ public final class LeakThresholds {
   static final double MOST_IN_A_QUARTER = 0.6;
 
   /**
-   * The least increase, as a share of the bytes of the live objects that were born in the window.
-   * The rest of these bytes replaces freed objects.
+   * The least increase of a growing site, as a share of the bytes of its live objects that were
+   * born in the window. The rest of these bytes replaces freed objects.
    */
   static final double KEPT_SHARE_OF_BORN = 0.5;
 
-  // ---- After an attach
+  // ---- Thresholds for growth after an attach
 
   /**
    * A site that replaces freed objects from before the attach does not grow. So its increase must
@@ -197,7 +194,7 @@ public final class LeakThresholds {
    */
   static final double RISEN_ERRORS = 2;
 
-  // ---- Unused memory
+  // ---- Thresholds for unused memory
 
   /** The least idle time of an unused object, in seconds at time scale 1. */
   static final double UNUSED_SECONDS = 90;
@@ -227,7 +224,7 @@ public final class LeakThresholds {
    */
   static final double EXCLUDED_GAPS = 4.6;
 
-  // ---- Objects that outlasted the longest timeout
+  // ---- Thresholds for objects that outlasted the longest timeout
 
   /**
    * The time by which an object of a leak must outlast the longest timeout, in seconds at time
@@ -236,21 +233,21 @@ public final class LeakThresholds {
   static final double OUTLASTED_SECONDS = 300;
 
   /**
-   * The largest probability that an access was missed because it came in a time without evidence,
-   * for an object that outlasted the longest timeout.
+   * The largest probability, for an object that outlasted the longest timeout, that an access was
+   * missed because it came in a time without evidence.
    */
   static final double HIDDEN_PROBABILITY = 0.01;
 
   /** The fewest objects that outlasted the longest timeout; a single one may be an outlier. */
   static final int FEWEST_OUTLASTED = 2;
 
-  // ---- Lost memory: searches found no address of it
+  // ---- Thresholds for lost memory, of which searches found no address
 
-  /** The share of one processor that searches may take over time. */
+  /** The largest share of one processor's time that searches take. */
   static final double SEARCH_SHARE = 0.001;
 
   /**
-   * The most CPU time that searches may save up, in seconds, which is also their initial credit.
+   * The most unused CPU time that is saved up for searches, in seconds; also the initial amount.
    * One search of {@link #SEARCHED_BYTES} takes this time.
    */
   static final double SEARCH_CREDIT_SECONDS = 6;
@@ -259,8 +256,8 @@ public final class LeakThresholds {
   static final double SEARCH_PAUSE_SECONDS = 60;
 
   /**
-   * The time after which memory is searched again regardless of changes and of the credit, in
-   * seconds at time scale 1.
+   * The time after which memory is searched again regardless of changes and of the CPU time that is
+   * left, in seconds at time scale 1.
    */
   static final double SEARCH_REPEAT_SECONDS = 3_600;
 
@@ -295,7 +292,7 @@ public final class LeakThresholds {
    */
   static final double LOST_FOR_EACH_THREAD = 4;
 
-  // ---- Leaks of earlier runs
+  // ---- Threshold for leaks of earlier runs
 
   /**
    * A growing, unused site that was a leak in an earlier run is a leak again if its longest idle
@@ -303,7 +300,7 @@ public final class LeakThresholds {
    */
   static final double KNOWN_UNUSED_SECONDS = 300;
 
-  // ---- Hysteresis
+  // ---- Evaluations, and the confidence in a verdict
 
   /** The time between two evaluations, in seconds at time scale 1. */
   static final double EVALUATION_SECONDS = 15;

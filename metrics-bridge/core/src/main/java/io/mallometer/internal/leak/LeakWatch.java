@@ -234,8 +234,8 @@ public final class LeakWatch {
 
   /**
    * Evaluates if an evaluation is due, or if a search of memory has changed the sites with lost
-   * objects. An evaluation that is due waits until there is a reading of the call sites, or one may
-   * be made within the time that readings may take.
+   * objects. An evaluation that is due waits until there is a reading of the call sites, or one can
+   * be made within the time allowed for readings.
    */
   public synchronized void evaluateIfDue(int threads) {
     long now = nanoTime.getAsLong();
@@ -363,7 +363,7 @@ public final class LeakWatch {
     return count;
   }
 
-  // ---- The latest accesses
+  // ---- Watching for accesses to objects of the worst leaks
 
   private void watchTheWorst() {
     List<SiteVerdict> leaks = latest.leaks();
@@ -404,7 +404,7 @@ public final class LeakWatch {
                         : NOT_WATCHED);
   }
 
-  // ---- Log
+  // ---- Logging
 
   /** Logs each leak by its name, at most once a day. */
   private void warn() {

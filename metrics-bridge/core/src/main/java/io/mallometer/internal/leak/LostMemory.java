@@ -52,11 +52,14 @@ final class LostMemory {
   private Map<Integer, LostObjects> found = Map.of();
   private final Map<Integer, Set<Long>> lostObjects = new HashMap<>();
 
-  // ---- The first of the latest two searches, which must agree
+  // ---- The first of a pair of searches: objects are lost only if both find no address of them
 
   private List<Integer> searched = List.of();
 
-  /** The stacks of each verdict of unused memory that no earlier search had proved lost. */
+  /**
+   * The stacks of each verdict of unused memory, unless an earlier search had proved this memory
+   * lost.
+   */
   private List<List<Integer>> unproved = List.of();
 
   /** The suspected bytes of the verdicts in {@link #unproved}. */
@@ -76,7 +79,7 @@ final class LostMemory {
 
   private boolean freedOld;
 
-  // ---- Collections
+  // ---- Garbage collections: objects from before the latest are judged separately
 
   private @Nullable GarbageCollections collections;
   private long collectionsNanos;
@@ -96,7 +99,7 @@ final class LostMemory {
 
   private long provingNanos = Long.MIN_VALUE;
 
-  // ---- Pacing
+  // ---- When to search again, and the CPU time left for it
 
   private boolean everSearched;
   private long nextNanos;
@@ -203,11 +206,11 @@ final class LostMemory {
     collectionsNanos = nowNanos;
   }
 
-  // ---- The choice of a search
+  // ---- Beginning and ending a search
 
   /**
    * Chooses the sites of a search. Returns false if no search is due: no memory is newly unused, no
-   * collection may have made a proof possible, and the latest result is not old.
+   * collection can have made a proof possible, and the latest result is not old.
    */
   private boolean chooseSites(LeakReport latest, long nowNanos) {
     List<List<Integer>> unused = new ArrayList<>();
@@ -241,9 +244,9 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether the credit pays for a pair of searches. The credit grows by a thousandth of one
-   * processor's time. A pair that costs more than the largest credit is made only by the hourly
-   * repetition.
+   * Returns whether the credit (unused CPU time) pays for a pair of searches. It grows by a
+   * thousandth of one processor's time. A pair that costs more than the largest credit is made only
+   * by the hourly repetition.
    */
   private boolean isAffordable(long nowNanos) {
     double earned = LeakThresholds.SEARCH_SHARE * scale * (nowNanos - creditNanos) / 1e9;
@@ -303,8 +306,8 @@ final class LostMemory {
   }
 
   /**
-   * Returns whether, by a later search, most of the objects that a pair of searches took for lost
-   * were freed, or their addresses were found. Other objects of the site do not refute the loss,
+   * Returns whether most of the objects that a pair of searches took for lost have been freed, or
+   * their addresses were found by a later search. Other objects of the site do not refute the loss,
    * because garbage may contain the addresses of young objects.
    */
   private boolean isRefuted(int site, MemorySearch search) {
@@ -325,11 +328,11 @@ final class LostMemory {
     return known ? Math.min(unread, threads) : threads;
   }
 
-  // ---- The result in words
+  // ---- Stating the result in words
 
   /**
-   * Sets {@link #resultText}. The text states that nothing is lost only if the whole heap was
-   * collected before the search. Otherwise an address that the search found may lie in garbage.
+   * Sets {@link #resultText}. Only if the whole heap was collected before the search does the text
+   * state that nothing is lost. Otherwise an address that the search found may lie in garbage.
    */
   private void setResult(MemorySearch search, Map<Integer, Count> counts) {
     List<Count> open =
@@ -367,7 +370,7 @@ final class LostMemory {
     return "searched " + Sentence.bytes(search.coverage().searchedBytes());
   }
 
-  // ---- The result of a search
+  // ---- Choosing sites, and counting the objects whose addresses searches found or not
 
   /**
    * Returns the reason why a search is inconclusive, such as memory that it did not read; empty if
@@ -549,7 +552,6 @@ final class LostMemory {
     }
   }
 
-  /** Sums of the weights of all objects, and of the lost ones. */
   private static final class Sum {
     private double all;
     private double squares;

@@ -23,11 +23,10 @@ record LostObjects(int searched, int lost, EstimatedShare bytes, EstimatedShare 
   }
 
   /**
-   * Returns the lost objects of a site. A search misses some lost objects, most often young ones,
-   * because garbage and unused memory contain their addresses. So all idle objects count as lost.
-   * Of the objects that are too young to be idle, the share of lost objects among the samples
-   * counts as lost. The result is at least this share of all objects. It has no idle time, because
-   * it includes young objects.
+   * Returns the lost objects of a site. All idle objects count as lost, because a search misses
+   * lost objects whose addresses are in garbage or in unused memory. Of the objects that are too
+   * young to be idle, as large a share counts as is lost among the samples. The result has no idle
+   * time, because it includes young objects.
    *
    * @param idle the idle objects of the site
    * @param oldBytes the bytes that are old enough to be idle

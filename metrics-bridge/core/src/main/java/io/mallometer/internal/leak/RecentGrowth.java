@@ -38,8 +38,7 @@ final class RecentGrowth {
    * A reading of all sites' live samples.
    *
    * @param bytes the bytes of the live samples, by the array index of the site. If the library has
-   *     forgotten a site since, these bytes make the growth of the site that got its index look
-   *     smaller
+   *     since given a site's index to another site, the growth of the other one looks too small
    * @param variances the variances of the bytes, by index; empty without an attach
    * @param lasts whether the reading is kept for an hour
    */
@@ -93,7 +92,7 @@ final class RecentGrowth {
     }
   }
 
-  /** Returns the second oldest reading. Only the oldest may be older than the longest window. */
+  /** Returns the second oldest reading. Only the oldest can be older than the longest window. */
   private Reading secondToLast() {
     Iterator<Reading> oldestFirst = latestFirst.descendingIterator();
     Reading last = oldestFirst.next();
@@ -105,12 +104,10 @@ final class RecentGrowth {
     return windows[windows.length - 1] / timeScale;
   }
 
-  /** Returns the samples of the latest reading. */
   SamplesBySite latestSamples() {
     return latestSamples;
   }
 
-  /** Returns the number of readings that are kept. */
   int readings() {
     return latestFirst.size();
   }

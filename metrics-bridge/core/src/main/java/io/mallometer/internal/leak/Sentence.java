@@ -84,7 +84,10 @@ public final class Sentence {
         : oldest;
   }
 
-  /** Describes idle objects. States that random use is excluded only if no object was ever used. */
+  /**
+   * Describes idle objects. If no object was ever used, the text also says which random use is
+   * excluded.
+   */
   private static String unused(Assessment shown) {
     String longest = atLeast(shown.idle().longestSeconds());
     return ": "
@@ -219,7 +222,6 @@ public final class Sentence {
     return time(Math.floor(seconds / unit) * unit);
   }
 
-  /** Returns a time such as {@code 7 h}. */
   static String time(double seconds) {
     if (seconds < 2 * MINUTE) {
       return whole(seconds) + " s";

@@ -23,7 +23,6 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(Verdict.HEALTHY, time, Verdict.HEALTHY, 0, latest);
   }
 
-  /** Returns the state after another evaluation. */
   SiteState after(Assessment latest, Instant time) {
     Verdict raw = latest.verdict();
     boolean leak = isLeak();
@@ -56,10 +55,10 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
   }
 
   /**
-   * Returns the number of evaluations in a row that change the verdict. One evaluation is enough if
-   * all objects are freed. One is also enough for a graver verdict of growing, unused or lost
-   * memory, because that memory was observed for minutes before. The end of a leak or of growth
-   * takes most evaluations.
+   * Returns the number of evaluations in a row after which the verdict changes. One evaluation is
+   * enough if all objects are freed. One is also enough for a graver verdict of growing, unused or
+   * lost memory, because that memory was observed for minutes before. The end of a leak or of
+   * growth takes the largest number.
    */
   private int evaluationsNeeded(Assessment latest) {
     if (isLeak()) {
@@ -100,7 +99,7 @@ record SiteState(Verdict verdict, Instant since, Verdict next, int agreements, A
     return new SiteState(verdict, begin, next, agreements, shown);
   }
 
-  /** Returns this state. If the verdict is healthy, it begins at the given moment. */
+  /** Returns this state, but a healthy one with the given beginning. */
   SiteState healthySince(Instant begin) {
     return isHealthy() ? since(begin) : this;
   }

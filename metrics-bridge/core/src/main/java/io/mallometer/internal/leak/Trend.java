@@ -27,8 +27,8 @@ public final class Trend {
   private static final double DEVIATIONS = 1.96;
 
   /**
-   * The growth rate of a series, in figures per second, with an interval of 95 %; all {@code NaN}
-   * if it does not grow.
+   * The growth of a series per second, with an interval of 95 %; all {@code NaN} if the series does
+   * not grow.
    */
   public record Slope(double lower, double value, double upper) {
     private static final Slope NONE = new Slope(Double.NaN, Double.NaN, Double.NaN);
@@ -97,7 +97,7 @@ public final class Trend {
     return points * (points - 1) / 2;
   }
 
-  /** Returns the median of the slopes between some of the points, the last exclusive. */
+  /** Returns the median slope of all pairs of points from {@code from} to {@code to}, exclusive. */
   public static double median(double[] seconds, double[] figures, int from, int to) {
     return median(slopes(seconds, figures, from, to));
   }

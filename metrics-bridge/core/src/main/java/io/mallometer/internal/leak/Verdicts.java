@@ -113,8 +113,8 @@ final class Verdicts {
     }
 
     /**
-     * Returns the kind of a verdict, the gravest first: lost memory, another leak, another suspect,
-     * memory that waits for a collection, a pool; 0 for healthy stacks.
+     * Returns a number for the kind of verdict, from 1, the gravest: lost memory, another leak,
+     * another suspect, memory that waits for a collection, a pool; 0 for healthy stacks.
      */
     int kind() {
       return switch (verdict()) {
@@ -223,7 +223,6 @@ final class Verdicts {
     this.states = States.none(before.firstEvaluation());
   }
 
-  /** Returns the states after this evaluation. */
   States states() {
     return states;
   }
@@ -237,7 +236,7 @@ final class Verdicts {
     failure = failure == null ? e : failure;
   }
 
-  // ---- Groups of stacks
+  // ---- Assessing stacks, each alone and all of a name together
 
   void assess(List<CallSite> sites) {
     for (CallSite site : sites) {
@@ -395,8 +394,8 @@ final class Verdicts {
   /**
    * Returns the stacks that have suspected objects, the most suspected bytes first. If no suspected
    * object is observed, returns all stacks, the most live bytes first. A suspected object of a leak
-   * has outlasted the longest timeout. Unused memory includes growing stacks, because unused and
-   * growing stacks are reported as one suspect.
+   * has outlasted the longest timeout. Growing stacks are kept unless the verdict is leak, because
+   * unused and growing stacks are reported as one suspect.
    */
   private List<CallSite> mostSuspectedFirst(List<AssessedStacks> members, SiteState state) {
     double least =
@@ -442,7 +441,7 @@ final class Verdicts {
     }
   }
 
-  // ---- Assessments
+  // ---- Making one assessment
 
   private Assessment assessment(CallSite site) {
     int number = site.number();
@@ -578,7 +577,7 @@ final class Verdicts {
     }
   }
 
-  // ---- Verdicts
+  // ---- Making the verdicts of the report
 
   /**
    * Returns the verdicts: suspects that grow, then other suspects, then the rest, each worst first.
@@ -806,8 +805,8 @@ final class Verdicts {
   }
 
   /**
-   * Returns the kind of evidence. Unless the verdict is a leak, this is objects in slots, whose
-   * accesses are observed, or the ages of live objects that are small enough for a slot, or none.
+   * Returns the kind of evidence. For a verdict other than leak it is the observed accesses to
+   * objects in slots; else the ages of live objects that would fit into a slot; else none.
    */
   private LeakEvidence evidence(AssessedStacks one) {
     if (one.verdict() == Verdict.LEAK) {

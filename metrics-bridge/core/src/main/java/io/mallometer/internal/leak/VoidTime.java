@@ -10,8 +10,8 @@ import java.util.Iterator;
  * Records the time without evidence (void time). An epoch, the time between two readings of the
  * accessed bits, is void if the kernel itself cleared bits in it: an access may have left no trace,
  * so the epoch does not count as idle time. Idle times end with the latest valid epoch, so a void
- * epoch counts once a later valid epoch has ended. At most {@value #MOST} spans are kept; a further
- * span merges the two oldest.
+ * epoch is recorded only once a later valid epoch has ended. At most {@value #MOST} spans are kept;
+ * a further span merges the two oldest.
  */
 final class VoidTime {
 
@@ -98,7 +98,7 @@ final class VoidTime {
     return Math.min(1, fewest + Math.pow(all, uses + 1));
   }
 
-  /** Returns the largest share (0 to 1) of the time between two moments that may lack evidence. */
+  /** Returns the largest share (0 to 1) of the time between two moments that can lack evidence. */
   private double voidPart(long from, long to) {
     long sum = 0;
     Iterator<Span> latestFirst = spans.descendingIterator();

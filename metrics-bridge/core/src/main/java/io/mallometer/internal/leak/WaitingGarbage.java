@@ -15,29 +15,26 @@ import java.util.Map;
  * Estimates the native memory whose Java owners are unreachable, so that cleaners free it after the
  * next garbage collection. An old collection is one of the old generation. A collection meets an
  * object if the object is live when the collection begins. The estimate rests on the samples that
- * the two latest old collections met. Each live sample has the number of collections that began
- * before its allocation. A freed sample is counted under the latest collection that began before
- * its free.
+ * the two latest old collections met.
  *
- * <p>The present garbage has two parts. The first part is a share of the objects that were
- * allocated since the last old collection: the mean of the shares that the two collections freed of
- * the objects that no earlier one had met. The second part is among the objects that the last
- * collection left: the rate at which the two collections freed objects that an earlier one had
- * left, times the time since the last collection.
+ * <p>The present garbage has two parts. Of the objects that were allocated since the last old
+ * collection, it is the mean share that the two collections freed of objects that no earlier one
+ * had met. Of older objects, it is the rate at which the two collections freed objects that an
+ * earlier one had left, times the time since the last collection.
  *
  * <p>A site waits for a collection only if garbage explains nearly all of its memory. Then each of
  * the two collections left at most a tenth of the samples that it met, and at most a twentieth of
- * the samples that the earlier one met survived both. These shares are upper bounds of binomial
- * intervals. The objects that survived both have at most a tenth of the live bytes. A leak or a
- * cache fails these conditions, because both collections would have left its objects. The
- * conditions do not show a change since the last collection, so the live bytes must also be at most
- * twice the bytes that a collection met.
+ * the samples that the earlier one met survived both (upper bounds of binomial intervals). The
+ * objects that survived both have at most a tenth of the live bytes. A leak or a cache fails these
+ * conditions, because both collections would have left its objects. The conditions do not show a
+ * change since the last collection, so the live bytes must also be at most twice the bytes that a
+ * collection met.
  */
 final class WaitingGarbage {
 
   /**
-   * The largest share of the samples that may survive one collection. {@link #MOST_LEFT_BY_BOTH} is
-   * the largest share that may survive two in a row.
+   * A site waits for a collection only if at most this share of its samples survives one
+   * collection, and at most {@link #MOST_LEFT_BY_BOTH} survives two in a row.
    */
   private static final double MOST_LEFT = 0.1;
 
@@ -66,14 +63,14 @@ final class WaitingGarbage {
   private static final int FEWEST_FREED = 10;
 
   /**
-   * A collection may have marked for this many seconds before it was noticed. Objects that were
-   * allocated while it marked survive it, and count as objects of the next collection.
+   * A collection can have been marking objects for this many seconds when it is noticed. Objects
+   * that were allocated meanwhile survive it, and count as objects of the next collection.
    */
   private static final double MARKING = 2;
 
   /**
-   * Cleaners may take this many seconds, after a collection was noticed, to free the memory of the
-   * objects that the collection found unreachable.
+   * Cleaners are expected to take up to this many seconds, after a collection was noticed, to free
+   * the memory of the objects that the collection found unreachable.
    */
   private static final double CLEANING = 2;
 
@@ -364,17 +361,16 @@ final class WaitingGarbage {
     }
 
     /**
-     * Returns the length of the time in which the garbage arose that the two collections freed, in
-     * seconds. The time begins at the collection before them, or at the first reading if that
-     * collection is unknown.
+     * Returns the time, in seconds, in which the garbage arose that the two collections freed. It
+     * begins at the collection before them, or at the first reading if that collection is unknown.
      */
     private double span() {
       return beganAt(0) - (beganAt(2) > 0 ? beganAt(2) : began);
     }
 
     /**
-     * Returns the share that cleaners freed within seconds after a collection, of the bytes that
-     * were allocated between the previous collection and this one.
+     * Returns, of the bytes that were allocated between the previous collection and this one, the
+     * share that cleaners freed within seconds after this one.
      */
     private double firstShare(Outlived freed, double left) {
       double met = freed.firstBytes() + freed.otherwiseBytes() + left;
@@ -408,7 +404,7 @@ final class WaitingGarbage {
   }
 
   /**
-   * Returns the memory of sites together that waits for a garbage collection.
+   * Returns how much memory of the sites together waits for a garbage collection.
    *
    * @param forCleaner whether a cleaner of the JDK frees their objects
    */

@@ -107,11 +107,11 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Requests above a size
+  // ---- The monitor of requests above a size
 
   /**
    * Reports requests above a size. The library watches them while it counts. If the library is too
-   * old for that, or has no free watch, only huge requests are reported.
+   * old for that, or all its watches are in use, only huge requests are reported.
    */
   private static final class ThresholdMonitor implements RunningMonitor {
     private final MonitorOptions options;
@@ -129,7 +129,7 @@ public final class BuiltInMonitors {
     /** Requests that were read and are not reported yet. Guarded by {@link #reporting}. */
     private final Queue<RequestWatch.Request> unreported = new ArrayDeque<>();
 
-    /** The watch of the library. Guarded by this, as is {@link #closed}. */
+    /** The library's watch for these requests. Guarded by this, as is {@link #closed}. */
     private @Nullable RequestWatch watch;
 
     private boolean closed;
@@ -331,9 +331,9 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Live bytes above a size
+  // ---- The monitor of live bytes above a size
 
-  /** Reports that live bytes exceed a size; again only after they fell 5 % below that size. */
+  /** Reports when live bytes exceed a size, and again only after they fell 5 % below that size. */
   private static final class LiveSizeMonitor implements RunningMonitor {
     private static final double REARM_SHARE = 0.95;
 
@@ -401,12 +401,12 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- A row at each poll
+  // ---- The monitor that writes a row at each poll
 
   /**
    * Writes a row at each poll, at most one a second. The file is opened for each row, so that it
-   * can be moved away, and is not open in a checkpoint. A file that has grown to {@value
-   * #MOST_BYTES} bytes becomes FILE.1.
+   * can be moved away, and is not open while the JVM is checkpointed. A file that has grown to
+   * {@value #MOST_BYTES} bytes becomes FILE.1.
    */
   private static final class CsvFileMonitor implements RunningMonitor {
     private static final long MOST_BYTES = 4 << 20;
@@ -483,7 +483,7 @@ public final class BuiltInMonitors {
     }
   }
 
-  // ---- Sizes that malloc returned
+  // ---- The monitor of sizes that malloc returned
 
   private static final class UsableSizesMonitor implements RunningMonitor {
     private final MonitorOptions options;

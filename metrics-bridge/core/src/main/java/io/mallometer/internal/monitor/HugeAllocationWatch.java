@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Reports each huge request once to one listener, after the polls that find it.
+ * Reports each huge request once to one listener, after the poll that finds it.
  *
  * <p>The library numbers huge requests and keeps the latest 64. The watch reads them at most once a
  * second, so a listener gets at most 64 a second; the numbers show how many it missed. The listener

@@ -19,9 +19,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds the owners of samples in the result of a walk over the Java heap. A field counts as an
- * owner if it contains the addresses of at least two samples and at least 30 % of the live samples.
- * A single number that equals an address may be a coincidence.
+ * Finds the Java owners of sampled native objects in the result of a walk over the heap. A field
+ * counts as an owner if it contains the addresses of at least two samples and at least 30 % of the
+ * live samples. A single number that equals an address may be a coincidence.
  */
 public final class OwnerFinder {
 
@@ -208,9 +208,9 @@ public final class OwnerFinder {
 
   /**
    * Returns the most frequent {@link Holding} of the samples; of equally frequent ones, the first
-   * in the order of the enum. For a sample counts the first in this order that was found for an
-   * object with its address. Unreachable counts only if a path was searched for each such object,
-   * because addresses are reused, and garbage may contain stale addresses.
+   * in the order of the enum. A sample has the first holding in this order that was found for an
+   * object with its address. It is unreachable only if a path was searched for each such object,
+   * because garbage may contain stale addresses.
    */
   private static Holding mostFrequent(
       HoldersOfField group, Map<Integer, RetentionPathFinder.Found> found) {
@@ -236,7 +236,9 @@ public final class OwnerFinder {
     return most;
   }
 
-  /** Returns what keeps each holder (object with an address) whose referrers were searched. */
+  /**
+   * Returns what keeps each holder (object with a sample's address) whose referrers were searched.
+   */
   private static Map<Integer, RetentionPathFinder.Found> found(
       HoldersOfField group, RetentionPathFinder pathFinder, List<HeapObject> objects) {
     Map<Integer, RetentionPathFinder.Found> found = new LinkedHashMap<>();

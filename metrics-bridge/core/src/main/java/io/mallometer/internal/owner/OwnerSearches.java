@@ -38,7 +38,7 @@ public final class OwnerSearches {
 
   /** Facts about the process that a search needs. */
   interface WalkConditions {
-    /** Returns the estimate for the present heap, collector and load. */
+    /** Returns the estimated pause for the present heap, collector and load. */
     PauseEstimate estimate(double correction);
 
     /** Returns the bytes that the JVM has committed for the heap. */
@@ -137,7 +137,7 @@ public final class OwnerSearches {
     return OwnerReport.none(outcome, explanation, clock.instant(), site, estimated);
   }
 
-  // ---- Whether a walk may be done
+  // ---- Deciding whether a walk is within the budget
 
   private String refusal(OwnerBudget allowed, double estimated, double paused) {
     double most = allowed.pause().toMillis() / 1e3;
@@ -169,7 +169,7 @@ public final class OwnerSearches {
     return String.format(Locale.ROOT, seconds < 1 ? "%.2f s" : "%.1f s", seconds);
   }
 
-  // ---- Search
+  // ---- The steps of a search
 
   private OwnerReport begin(int site, int links, OwnerBudget allowed, double estimated) {
     try (OwnerSearch search = library.searchOwners(site)) {

@@ -95,7 +95,6 @@ final class PathText {
     return whole.substring(element.lastIndexOf('.') + 1);
   }
 
-  /** Returns the class and the method, without the package. */
   private static String method(String name) {
     int dot = name.lastIndexOf('.');
     return simple(name.substring(0, Math.max(0, dot))) + name.substring(Math.max(0, dot));

@@ -18,7 +18,10 @@ public record PauseEstimate(double heapBytes, boolean marks, double slowdown, do
 
   private static final double GIB = 1L << 30;
 
-  /** Rates of walks over the heap, in seconds of CPU time for each GiB. */
+  /**
+   * Rates of walks that search for referrers of one or several classes, in seconds of CPU time for
+   * each GiB.
+   */
   private static final double ONE_CLASS = 1.2;
 
   private static final double ONE_CLASS_MARKING = 2.8;

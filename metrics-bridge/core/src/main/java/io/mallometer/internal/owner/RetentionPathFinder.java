@@ -121,7 +121,7 @@ final class RetentionPathFinder {
     return open ? new Found(Holding.DEEPER, farthest) : new Found(Holding.UNREACHABLE, List.of());
   }
 
-  /** Returns whether the object may have unknown referrers. */
+  /** Returns whether the object can have referrers that no walk has found. */
   private static boolean isOpen(HeapObject object) {
     return object.more() || !object.expanded();
   }

@@ -7,23 +7,22 @@ import java.util.TreeSet;
  * Judges whether the buffers of one line of code are held longer and longer, from the readings of
  * the last hour.
  *
- * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if the
- * number of late buffers rises. For that, in the later half of the time since the first buffer
- * became late, more buffers must have become late than late ones were released, by twice the
- * standard error of the difference. A buffer is counted as late only if its arrival was seen; late
- * buffers that were released are all counted. A program that keeps each buffer for the same time
- * releases as many late buffers as become late once that time has passed, and is not a suspect
- * after twice that time. A program that fills a store at its start and then keeps it is not a
- * suspect, because no further buffer arrives.
+ * <p>A tracked buffer is late once it was live for a minute. The buffers are a suspect if, in the
+ * later half of the time since the first buffer became late, more buffers became late than late
+ * ones were released, by twice the standard error of the difference. A buffer counts as late only
+ * if its arrival was seen; all late buffers that were released count. A program that keeps each
+ * buffer for the same time is not a suspect after twice that time, because as many late buffers are
+ * then released as become late. A program that fills a store at its start is not a suspect, because
+ * no further buffers arrive.
  */
 final class HoldTime {
 
   static final long MINUTE_NANOS = 60_000_000_000L;
 
-  /** The live buffers must have arrived at this many different readings or more. */
+  /** The live buffers of a suspect arrived at this many different readings or more. */
   private static final int FEWEST = 3;
 
-  /** The least age of the oldest live buffer whose arrival was seen. */
+  /** The least age of a suspect's oldest live buffer whose arrival was seen. */
   private static final long SHORTEST_NANOS = 3 * MINUTE_NANOS;
 
   private static final int WINDOW_MINUTES = 60;
@@ -65,8 +64,8 @@ final class HoldTime {
   }
 
   /**
-   * Clears the counts of the minutes since the last reading, whose slots have counts of an hour
-   * ago.
+   * Clears the counts of the minutes since the last reading, because their slots still have the
+   * counts of an hour before.
    */
   private void advance(long now) {
     long present = Math.floorDiv(now, MINUTE_NANOS);

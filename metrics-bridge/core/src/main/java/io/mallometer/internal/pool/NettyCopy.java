@@ -30,10 +30,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the pools of one copy of Netty in the process.
  *
- * <p>Finds allocators by the defaults of their classes and by the chunks of tracked buffers. Takes
- * sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked buffer
- * once, when it is first found. Later readings only check whether the weak reference to the buffer
- * was cleared, so that they do not keep a garbage collection from freeing a forgotten buffer.
+ * <p>Finds allocators in the static defaults of their classes and in the chunks of tracked buffers.
+ * Takes sizes from Netty's own metrics, which lock an arena for microseconds. Reads a tracked
+ * buffer once, when it is first found. Later readings only check whether the weak reference to the
+ * buffer was cleared, so that they do not keep a garbage collection from freeing a forgotten
+ * buffer.
  *
  * <p>Reading a stack takes some kilobytes of the application's heap, because a {@code Throwable}
  * keeps the frames that were read from it. So at most {@value #MOST_KNOWN} buffers are known. If
@@ -87,7 +88,9 @@ final class NettyCopy {
   /** The most tracked buffers that are stored. */
   private static final int MOST_KNOWN = 2_000;
 
-  /** The CPU time is checked before each tracker that is read, and once in this many trackers. */
+  /**
+   * The CPU time is checked before each tracker that is read, and once in this many skipped ones.
+   */
   private static final int TRACKERS_OF_A_TICK = 64;
 
   /** The kind of a buffer that uses no part of a native chunk. */
@@ -128,7 +131,7 @@ final class NettyCopy {
    */
   private WeakReference<Members> handles = new WeakReference<>(null);
 
-  /** One in this many trackers is read. It is a power of two. */
+  /** Reads one in this many trackers, a power of two. */
   private int oneIn = 1;
 
   /**
@@ -166,7 +169,7 @@ final class NettyCopy {
         tracked = readBuffers(members, interval, look);
         sawAll = tracked.complete();
         reason = sawAll ? "" : "the look ended before all tracked buffers were read";
-        // The interval may change, because all buffers tracked at the present interval were read.
+        // Changes the interval only if all buffers tracked at the present interval were read.
         if (sawAll && interval > 1 && wanted > 0 && interval != wanted) {
           reason = failureToTrack(members, wanted);
         }
@@ -255,7 +258,7 @@ final class NettyCopy {
         tracked);
   }
 
-  // ---- Tracked buffers
+  // ---- Reading tracked buffers
 
   /** Updates the known buffers, and reads new ones. */
   private Tracked readBuffers(Members members, int interval, Look look) throws Throwable {
@@ -410,7 +413,7 @@ final class NettyCopy {
     }
   }
 
-  // ---- Figures
+  // ---- Reading the sizes of pools
 
   private Amounts pooled(Members members, Look look) throws Throwable {
     Set<Object> allocators = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -467,7 +470,6 @@ final class NettyCopy {
     }
   }
 
-  /** Reads the sizes of the pools of one kind. */
   @FunctionalInterface
   private interface Sizes {
     Amounts read() throws Throwable;
@@ -487,7 +489,7 @@ final class NettyCopy {
       this.buffer = buffer;
     }
 
-    /** Adds those of the initialized classes that belong to this copy of Netty. */
+    /** Stores the given classes that belong to this copy of Netty. */
     void know(List<Class<?>> all) {
       for (Class<?> one : all) {
         boolean ofCopy =
@@ -499,7 +501,6 @@ final class NettyCopy {
       }
     }
 
-    /** Finds the leak detector of buffers. */
     void open() throws Throwable {
       detector = staticField(buffer, "leakDetector", needed(Names.DETECTOR)).invoke();
     }

@@ -44,7 +44,6 @@ record PoolReading(
 
     static final Tracked NONE = new Tracked(List.of(), List.of(), List.of(), "", 1, true);
 
-    /** Returns the buffers of one kind of pools. */
     Tracked of(String kind) {
       return new Tracked(
           live.stream().filter(one -> one.kind().equals(kind)).toList(),

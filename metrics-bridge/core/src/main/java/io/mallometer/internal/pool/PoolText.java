@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Writes sentences about pools. */
 final class PoolText {
 
   private PoolText() {}
@@ -73,7 +72,6 @@ final class PoolText {
                 : time.releasedLate() == 1 ? "one was" : time.releasedLate() + " were");
   }
 
-  /** Returns the finding on buffers that the application dropped. */
   static String forgotten(String line, Estimate buffers) {
     return "%s from %s were dropped without release; their memory is lost to the pool"
         .formatted(buffers(buffers), HumanText.shortLine(line));

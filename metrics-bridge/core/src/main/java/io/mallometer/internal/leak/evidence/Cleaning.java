@@ -82,7 +82,7 @@ public record Cleaning(
           otherwiseBytes + other.otherwiseBytes);
     }
 
-    /** Returns the bytes that were freed at once. */
+    /** Returns the bytes that a cleaner freed within seconds after a collection. */
     public double bytes() {
       return firstBytes + againBytes;
     }

@@ -60,7 +60,7 @@ public record MemorySearch(
     objects = List.copyOf(objects);
   }
 
-  /** Returns the state without a search, with the reason. */
+  /** Returns the state without a search, with the reason why there is none. */
   public static MemorySearch none(String reason) {
     return new MemorySearch(
         State.NONE, reason, 0, new Effort(0, 0, 0), new Coverage(0, 0, 0), 0, List.of());
