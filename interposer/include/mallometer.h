@@ -141,15 +141,16 @@ struct mallometer_report {
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
   /*
-   * Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room: in
-   * the table of 16,384, each entry for that path was used in the last ten seconds. They are sampled by size alone, as
+   * Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room in
+   * the table of 16,384: all its possible entries were used in the last ten seconds. They are sampled by size alone, as
    * if they had one call path.
    */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room among 16,384 (in the second half of the room, a new site's first sample must
-   * stand for 4 KiB, in the last quarter for 64 KiB); and samples whose free is not seen: there was no room for them,
-   * or a later sample at their address shows that they were freed without the library. */
+  /* Samples whose call site found no room among 16,384. In the second half of the room, a new site's first sample must
+   * stand for 4 KiB, in the last quarter for 64 KiB. */
   uint64_t samples_without_site;
+  /* Samples whose free is not seen: there was no room for them, or a later sample at their address shows that they were
+   * freed without the library. */
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
@@ -202,13 +203,13 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* Ranges of mallometer_ranges(); ranges that were forgotten (at most 65,536 are known, the smallest go first);
-   * changes that were missed because another thread had the lock for a millisecond (after 64 in a row over a second no
-   * ranges are recorded until the next start, and the reason says so); and mappings without a call site, because at
-   * most 4,000 stacks at once and 50 a second are walked. */
+  /* Ranges of mallometer_ranges(), and ranges that were forgotten: at most 65,536 are known, the smallest go first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
+  /* Changes that were missed because another thread had the lock for a millisecond. After 64 in a row over a second, no
+   * ranges are recorded until the next start, and `reason` says so. */
   uint64_t ranges_missed;
+  /* Mappings without a call site: at most 4,000 stacks at once and 50 a second are walked. */
   uint64_t ranges_without_site;
 };
 
@@ -346,8 +347,8 @@ struct mallometer_collection_counts {
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" means: by a cleaner, within 5 s, and before a second further collection began. If a collection is counted after
- * it has marked, it does not count for objects of the 2 s before it was noticed: it did not collect them.
+ * once" means: by a cleaner, within 5 s, and before a second further collection began. A collection that is counted after
+ * its marking does not count for objects allocated in the 2 s before it was noticed: it did not collect them.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -553,8 +554,8 @@ struct mallometer_searched {
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /* Bytes that were read; bytes to read (in memory and writable for the program); and swapped bytes, which cannot be
-   * read. All exclude the library's own tables. If more than a few pages were not read (swapped, or beyond the limit),
-   * objects without references may have some there; if swapped bytes are unknown, the search fails. Where
+   * read. All exclude the library's own tables. Pages that were not read (swapped, or beyond the limit) may contain
+   * references to objects that seem to have none. If swapped bytes are unknown, the search fails. Where
    * /proc/self/pagemap may not be read, shared mappings are not read, but count as bytes to read as far as any process
    * has them in memory; and reading makes cached pages of privately mapped files resident. */
   uint64_t searched_bytes;
@@ -691,7 +692,7 @@ enum mallometer_option {
    * allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch in milliseconds, at least 10; 5,000 by default. */
-  /* The smallest ratio of an epoch's length to its CPU time, 10 to 1,000,000; 1,000 by default, or 0.1 %. */
+  /* The shortest epoch as a multiple of the CPU time spent on it, 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4
 };
 
@@ -719,7 +720,7 @@ MALLOMETER_API int mallometer_attach(void);
 /*
  * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check, it
  * redirects pointers to malloc and its family, and does so once more 5 s later; otherwise it takes about a microsecond.
- * It also compares live bytes with glibc's own figure, in less than 0.1 % of the time.
+ * It also compares live bytes with glibc's own figure, and takes less than 0.1 % of the time for that.
  *
  * 0: the library counts. -ENODATA: not attached (another part of the program may have detached); the check does not
  * attach.

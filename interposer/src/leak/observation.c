@@ -68,7 +68,7 @@ static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, val
 
 static bool is_wanted(void) { return __atomic_load_n(&wishes, __ATOMIC_ACQUIRE) > 0; }
 
-/* ---- Bounds -------------------------------------------------------------------------------------------- */
+/* ---- The limit of the memory for slots ----------------------------------------------------------------- */
 
 static size_t bytes_for_slots(void) {
   uint64_t resident = process_memory().resident;
@@ -277,8 +277,7 @@ static void open_slots(uint64_t needed_ns) {
 
 /*
  * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
- * cannot be read, only those of the test pages (canaries, scan.h) are cleared, and the first epoch also shows older
- * accesses.
+ * cannot be read, those of the slots are not cleared, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();

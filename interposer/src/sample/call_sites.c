@@ -267,13 +267,13 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * Forgotten sites are reclaimed by epochs, called turns. A thread takes a sample inside of a section. A section belongs
- * to the turn in which it began. One thread at a time forgets sites, in steps. In the first step it marks sites as
- * leaving, so that find_site() does not find them, and begins the next turn. When all sections of the earlier turn have
- * ended, no thread is between finding such a site and adding a sample to it. From then on, no leaving site gets another
- * sample: the second step forgets those without live samples and mappings, and releases the stack nodes that only their
- * stacks used. Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No
- * thread waits: if sections have not ended, the next call takes the step.
+ * Forgotten sites are reclaimed by epochs, called turns. A thread takes each sample in a section, from enter() to
+ * leave(), which belongs to the turn in which it began. One thread at a time forgets sites, in steps. The first step
+ * marks sites as leaving, so that find_site() does not find them, and begins the next turn. When all sections of the
+ * earlier turn have ended, no leaving site gets another sample. The second step forgets the leaving sites without live
+ * samples and mappings, and releases the stack nodes that only they used. Sections of the second turn may still hold
+ * these nodes, so the nodes are reused only after that turn. No thread waits: if sections have not ended, the next call
+ * takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -395,8 +395,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if threads are still taking
- * samples that they began in the earlier turn. */
+/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if a thread is still taking a
+ * sample that it began before the previous step. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -521,11 +521,11 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 
 /*
  * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
- * compilers, and class loading, which runs below any Java code that first needs a class. Once half of the room is
- * taken, new stacks without Java frames and those of the JVM itself keep only their innermost frames, and fewer in the
- * last quarter, so that the rest is left for stacks of the program. The JVM's stacks below Java stay whole up to the
- * last quarter, because a shortened one lacks the program's method that made the JVM allocate. Only if nearly every
- * allocation is sampled are they shortened earlier, to their native frames and a few Java frames.
+ * compilers, and class loading, which any Java code may cause. To leave room for stacks of the program, new stacks
+ * without Java frames keep only their innermost frames once half of the room is taken, and fewer in the last quarter.
+ * Stacks on which Java code made the JVM allocate for itself stay whole up to the last quarter, because a shortened one
+ * lacks the program's method. If nearly every allocation is sampled, they are shortened from half of the room on, to
+ * their native frames and a few Java frames.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;

@@ -43,7 +43,6 @@ bool call_sites_on(void);
 /* Begins to record samples. Before this call, every free must already check whether its object was sampled. */
 void call_sites_open(void);
 
-/* Returns the reserved bytes. */
 size_t call_sites_footprint(void);
 
 /* An allocation that the sampler chose. `probability` is the probability of that choice. `block` is the calling

@@ -170,7 +170,6 @@ void sampler_measure(void);
 uint64_t sampler_random(struct thread_block *block);
 
 struct sampler_totals {
-  /* The number of samples. */
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;
