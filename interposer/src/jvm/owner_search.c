@@ -13,7 +13,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-/* The tag of an object of the graph is 1 + its number. Tags of classes have this bit. */
+/* The tag of an object that is recorded in `graph` is 1 + its number. Tags of classes have this bit. */
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
@@ -729,8 +729,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* If an object of the chain was reached through an entry, adds a link that names the entry as the object's referrer.
- * Sets `has_more`, because other objects of the chain may refer to the object as well. */
+/* Records the entry through which an object of a chain (linked objects of one class) was reached, if any, as the
+ * object's referrer. Sets `has_more`, because other objects of the chain may refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

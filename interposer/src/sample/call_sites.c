@@ -296,8 +296,8 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the numbers of threads in sections, because the parent's threads do not exist in the child. If another thread
- * of the parent was forgetting sites, the child never forgets any, because one site may be half forgotten. */
+/* Resets the numbers of threads that are taking samples, because the parent's threads do not exist in the child. If
+ * another thread of the parent was forgetting sites, the child never forgets any: one may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Returns the number of a site's live samples. Reads the freed samples before the allocated ones: each sample is first
@@ -343,8 +343,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites as leaving, at most once a second, because a search takes a millisecond and a program may
- * read call sites all the time. */
+/* Marks the stalest sites to be forgotten, at most once a second, because a search takes a millisecond and a program
+ * may read call sites all the time. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;

@@ -32,13 +32,13 @@ struct java_stacks {
 
 #define MOST_JAVA_FRAMES 512u
 
-/* Opens the gate. `stacks` must stay valid until the process ends. */
+/* Lets samples call these functions of the JVM. `stacks` must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Lets no more threads into the gate. Does not wait for threads that are in it. */
+/* Lets no more samples call functions of the JVM. Does not wait for threads that are running one. */
 void java_gate_close(void);
 
-/* Closes the gate, and waits until no thread is in it, for at most a tenth of a second. */
+/* Closes the gate, and waits at most a tenth of a second for threads that are running functions of the JVM. */
 void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);

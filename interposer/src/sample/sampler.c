@@ -256,8 +256,7 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level at which a visit, whose probability is 2^-level, has at least the wanted probability. The
- * level is computed from the exponents of the numbers, rounded down. */
+/* Returns the highest level (at most HIGHEST_LEVEL) for which 2^-level is at least the wanted probability. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -310,7 +309,7 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-/* ---- The visit ---------------------------------------------------------------------------------------- */
+/* ---- The visit: the decision about an allocation whose counter was at 0 ----------------------------------- */
 
 /* Samples an allocation. Its object may be moved. */
 static void take(struct sample *allocation, double probability) {

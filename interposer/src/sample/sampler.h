@@ -69,10 +69,10 @@ void sampler_set_target(uint32_t target_ppm);
 uint32_t sampler_target(void);
 
 /*
- * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
- * returns whether the allocation must go to the sampler. HASH_FACTOR, the multiplier, is 2^32 divided by the golden
- * ratio, or the upper half of that number where this saves an instruction. The product's highest bits then depend on
- * the lowest 32, or the lowest 16, bits of `path`.
+ * filter_bucket_of() and filter_bucket() return the index of a call path's counter. filter_visits() counts it down, and
+ * returns whether the allocation must go to the sampler. HASH_FACTOR is 2^32 divided by the golden ratio, or the upper
+ * half of that number where this saves an instruction: the product's highest bits then depend on the lowest 32, or 16,
+ * bits of `path`.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
