@@ -1042,8 +1042,8 @@ MALLOMETER_API int mallometer_scope_open(uint32_t options);
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
- * Copies the live samples among the objects that a matched scope retained, so that their call sites are known as far as
- * they were sampled (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own thread while the scope is open.
+ * Copies the live samples among the objects that a matched scope retained, which tell their call sites
+ * (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own thread while the scope is open.
  * -EINVAL also: no such scope is open; -EPERM: the scope belongs to another thread; -ENODATA: the scope has no matches
  * (flag MALLOMETER_SCOPE_HAS_MATCHES), or call sites are not recorded.
  */

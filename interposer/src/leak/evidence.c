@@ -21,7 +21,7 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the binary exponent of the
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the binary exponent of its
  * square. */
 uint32_t duration_bucket(uint64_t ns) {
   double units = (double)ns * (64 / 1e9), squared = units * units;

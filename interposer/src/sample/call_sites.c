@@ -44,7 +44,7 @@ enum {
  * of the search: reading the clock where a site is made would take too much of the stack. */
 #define NO_SAMPLE_YET UINT32_MAX
 
-/* The content of a slot whose site was forgotten. */
+/* The value in `slots` (a hash table) for a site that was forgotten. */
 #define FORGOTTEN UINT16_MAX
 _Static_assert(SITES < FORGOTTEN, "1 + the place of a site is below FORGOTTEN");
 
@@ -812,7 +812,7 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
-  /* The frames are written before the hash, and may become 0 later. */
+  /* `frames` is written before the hash; discard() may set it to 0 later. */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);

@@ -57,8 +57,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping. A mapping is in no sum, and call_sites_record() returns the number of its site
-   * instead of an object. */
+  /* Whether the sample is a mapping of memory. Sums do not include it, and call_sites_record() returns the number of
+   * its site instead of an object. */
   bool maps;
   /* The work that was done for the sample (sample/work.h). */
   uint32_t work;

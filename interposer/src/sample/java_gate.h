@@ -32,7 +32,7 @@ struct java_stacks {
 
 #define MOST_JAVA_FRAMES 512u
 
-/* Lets samples call these functions of the JVM. `stacks` must stay valid until the process ends. */
+/* Lets samples call the functions in `stacks`, which must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
 /* Lets no more samples call functions of the JVM. Does not wait for threads that are running one. */

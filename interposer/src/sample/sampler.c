@@ -230,7 +230,7 @@ static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
   int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
-  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* < 0: another thread read the clock later */
+  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* ago < 0: another thread read the clock later */
   float after = (float)(left + samples_due);
   __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
   __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
