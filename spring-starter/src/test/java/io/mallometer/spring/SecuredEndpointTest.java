@@ -64,7 +64,7 @@ class SecuredEndpointTest {
   @Test
   void whoMayTrimTrims() throws Exception {
     try (RunningApplication application = withOwnRules("ADMIN")) {
-      // The status 501 shows that the request was admitted: there is no library.
+      // The request was admitted: the status 501 means that there is no library.
       assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(501);
       assertThat(application.post("/actuator/nativememory/breakdown", CREDENTIALS)).isEqualTo(404);
     }
@@ -110,7 +110,7 @@ class SecuredEndpointTest {
 
       assertThat(onManagementPort(application, "POST", TRIM, with("Cookie", cookies)))
           .isIn(401, 403);
-      // The status 501 shows that the request was admitted: there is no library.
+      // The request was admitted: the status 501 means that there is no library.
       assertThat(
               onManagementPort(
                   application,
