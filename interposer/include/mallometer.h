@@ -58,7 +58,7 @@ enum mallometer_state {
   MALLOMETER_STATE_UNSUPPORTED = 5
 };
 
-/* How the library came to count. */
+/* The way in which the library came to count. */
 enum mallometer_mode {
   MALLOMETER_MODE_NONE = 0,      /* The library does not count. */
   MALLOMETER_MODE_PRELOADED = 1, /* Loaded with LD_PRELOAD: counts since the process started. */
@@ -180,7 +180,7 @@ struct mallometer_report {
    * alternate one), or too little of its own was left for the walk. */
   uint64_t samples_without_stack;
   uint32_t mode; /* enum mallometer_mode */
-  /* After mallometer_attach(): words of loaded objects that pointed to malloc or its family, and were redirected. */
+  /* Words of loaded objects that pointed to malloc or its family, and that mallometer_attach() redirected. */
   uint32_t words;
   /* Words that the system did not let the library change. After a detach, words that still point to the library, which
    * then only forwards calls. */
@@ -188,7 +188,7 @@ struct mallometer_report {
   /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite). They are not counted, so no figure is
    * exact. */
   uint32_t calls_unseen;
-  uint64_t since_ns; /* As in mallometer_counters. */
+  uint64_t since_ns; /* See mallometer_counters. */
   /* Nanoseconds for which the latest check of all words held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /* Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
@@ -247,7 +247,7 @@ struct mallometer_message_status {
 
 #define MALLOMETER_EVENT_FRAMES 16
 
-/* One request above MALLOMETER_HUGE. */
+/* A request above MALLOMETER_HUGE. */
 struct mallometer_event {
   uint64_t number; /* The number of this request among all of the process, from 1 on, as in huge_allocations. */
   /* CLOCK_REALTIME in nanoseconds at the kernel's latest tick, which is at most 10 ms before the request. */
@@ -292,7 +292,7 @@ struct mallometer_allocator_state {
   uint64_t trims;            /* Successful calls of mallometer_trim() since the process started. */
 };
 
-/* One arena of glibc. */
+/* An arena of glibc. */
 struct mallometer_arena {
   uint64_t number; /* 0 is the main arena. */
   /* Bytes, as in mallometer_allocator_state. */
@@ -347,8 +347,8 @@ struct mallometer_collection_counts {
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" means: by a cleaner, within 5 s, and before a second further collection began. A collection that is counted after
- * its marking does not count for objects allocated in the 2 s before it was noticed: it did not collect them.
+ * once" means: by a cleaner, within 5 s, and before a second further collection began. A collection that is counted
+ * after its marking does not count for objects allocated in the 2 s before it was noticed: it did not collect them.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -419,7 +419,7 @@ struct mallometer_method {
 
 /* A sampled object that is live. */
 struct mallometer_object {
-  uint64_t bytes;     /* In the unit of mallometer_report.byte_unit. */
+  uint64_t bytes;     /* The size in the unit of mallometer_report.byte_unit. */
   double probability; /* The probability with which it was sampled: it stands for 1 / probability objects like it. */
   /* The time of the allocation, accurate to some ten milliseconds. */
   uint64_t born_ns;
@@ -503,7 +503,7 @@ struct mallometer_durations {
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* How long a call site's objects live and stay idle, measured on its objects in slots. */
+/* Histograms of how long a call site's objects in slots live and stay idle. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
@@ -1086,7 +1086,7 @@ typedef void mallometer_freed(void *context, void *object, size_t actual);
 
 struct mallometer_monitor {
   void *context; /* Passed to both functions. */
-  /* One of the two functions may be NULL. */
+  /* Either function may be NULL, but not both. */
   mallometer_allocated *allocated;
   mallometer_freed *freed;
 };

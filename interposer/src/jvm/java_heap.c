@@ -1,4 +1,4 @@
-/* Reads HotSpot's structures as HotSpot describes them. See java_heap.h. */
+/* Reads HotSpot's structures, whose fields vm_structs.h finds. See java_heap.h. */
 #include "jvm/java_heap.h"
 
 #include <string.h>

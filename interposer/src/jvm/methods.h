@@ -1,6 +1,6 @@
 /*
  * Numbers for Java methods. Stacks store a number instead of the JVM's id, because an id means nothing once the class
- * is unloaded. A number keeps the name that was read before.
+ * is unloaded. A name that was read for a number stays valid.
  *
  * HotSpot never reuses an id, so a number always means the same method. The table needs no lock. It has room for 16,384
  * methods; further methods have no number.

@@ -56,12 +56,12 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* for each block, the number of threads (at most SHARING_THREADS) whose memory has pointers to it; NULL outside of
-   * follow_threads() */
+  /* the number of threads (at most SHARING_THREADS) whose memory has pointers to a block, for each block; NULL outside
+   * of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* for each step, the word before the structure, then its words */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* the word before the structure, then its words, for each step */
 };
 
 /* Returns the number of words of a glibc chunk with this header. `header` may also be an arbitrary word that is no

@@ -329,7 +329,7 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that chosen_count() has one counter for all threads. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* Most of the other holds are by the same field, so they get the same names here. */
+    /* Other Java longs in this field, often most of them, get the same names here. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;

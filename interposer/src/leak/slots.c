@@ -483,7 +483,7 @@ void slots_merge(void) {
   }
 }
 
-/* ---- All slots -------------------------------------------------------------------------------------------- */
+/* ---- Totals and rows of all slots ------------------------------------------------------------------------- */
 
 void slots_accept(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
 

@@ -161,7 +161,7 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
 }
 
 /* Returns the slot for a hash and a probe. Takes the highest bits of a product, which depend on all bits of the hash,
- * so that hashes spread over all slots and no 64 slots in a row are full. */
+ * so that hashes spread over all slots. */
 static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }

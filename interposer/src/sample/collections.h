@@ -67,8 +67,8 @@ bool is_cleaner_thread(void);
 /* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether
  * the thread is a cleaner; NULL otherwise. */
 void *cleaner_candidate(struct thread_block *block);
-/* Records whether the candidate waits for references. A candidate that was seen seven times without waiting is no
- * cleaner. */
+/* Records whether the thread from cleaner_candidate() waits for references. A thread that was seen seven times without
+ * waiting is no cleaner. */
 void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_for_references);
 
 #endif

@@ -322,8 +322,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Decides whether an allocation, which stands for `visits` allocations, becomes a sample, and takes the sample. Returns
- * the level for the next allocation of the call path. */
+/* Samples an allocation, which stands for `visits` allocations, with the wanted probability. Returns the level for the
+ * next allocation of the call path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);
