@@ -203,7 +203,7 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* Ranges of mallometer_ranges(), and ranges that were forgotten: at most 65,536 are known, the smallest go first. */
+  /* Ranges of mallometer_ranges(), and forgotten ranges: at most 65,536 are known, the smallest are forgotten first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
   /* Changes that were missed because another thread had the lock for a millisecond. After 64 in a row over a second, no
@@ -778,8 +778,8 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t c
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
  * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, and
  * where MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from
- * the first call of one of these functions on. They need 10 MiB, reserved when recording begins, unless RLIMIT_AS or
- * RLIMIT_DATA leaves less than 64 times as much; each call tries again.
+ * the first call of one of these functions on. Recording reserves 10 MiB when it begins. It does not begin while
+ * RLIMIT_AS or RLIMIT_DATA leaves less than 64 times as much; each call tries again.
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 

@@ -36,7 +36,7 @@ enum {
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
-  /* The shortest time between two searches for stale sites: a second, in the same units. */
+  /* The shortest time between two searches for stale sites: 1 s, in units of live_sample_birth(). */
   BETWEEN_LOOKS = 60,
 };
 
@@ -267,13 +267,15 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * Forgotten sites are reclaimed by epochs, called turns. A thread takes each sample in a section, from enter() to
- * leave(), which belongs to the turn in which it began. One thread at a time forgets sites, in steps. The first step
- * marks sites as leaving, so that find_site() does not find them, and begins the next turn. When all sections of the
- * earlier turn have ended, no leaving site gets another sample. The second step forgets the leaving sites without live
- * samples and mappings, and releases the stack nodes that only they used. Sections of the second turn may still hold
- * these nodes, so the nodes are reused only after that turn. No thread waits: if sections have not ended, the next call
- * takes the step.
+ * A site must not be forgotten while a thread may add a sample to it. Each sample is taken in a section (enter() to
+ * leave()), which belongs to the turn in which it began. One thread at a time forgets sites, in three steps:
+ *
+ * 1. Mark sites as leaving, so that find_site() does not find them.
+ * 2. Forget the leaving sites without live samples and mappings, and release the stack nodes that only they used.
+ * 3. Make these nodes free for reuse. Sections of the previous turn may have held them.
+ *
+ * Each step begins a new turn, and is taken only when all sections of earlier turns have ended. No thread waits for
+ * that: a later call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -414,7 +416,7 @@ void call_sites_make_room(void) {
   __atomic_store_n(&forgetting, false, __ATOMIC_RELEASE);
 }
 
-/* ---- Samples that are freed --------------------------------------------------------------------------- */
+/* ---- Adding and freeing live samples ------------------------------------------------------------------ */
 
 /* Adds a live sample. Returns false if there is no room; the sample then counts as freed. */
 static bool keep(const void *object, const struct live_sample *sample) {
@@ -658,8 +660,8 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame, the method that a compiler thread compiles, to the beginning, so that the outer frames stay
- * equal to those of other stacks. */
+/* Moves the last frame, the method that a compiler thread compiles, to the beginning, because stacks share the nodes of
+ * equal outer frames. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);

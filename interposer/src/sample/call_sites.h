@@ -140,8 +140,8 @@ uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capac
 
 /*
  * call_site_live_bytes() returns the estimated live bytes of the site in a record, and sets `number` to the site's
- * number. `place` is the record's index, below call_sites_places(). Reads two cache lines, so that a thread can compare
- * all sites often.
+ * number. `place` is the record's index, below call_sites_places(). Each call reads only two cache lines, so that a
+ * thread can compare all sites often.
  */
 uint32_t call_sites_places(void);
 double call_site_live_bytes(uint32_t place, uint32_t *number);

@@ -47,9 +47,9 @@ bool java_gate_is_open(void);
 bool is_code_of_jvm(uintptr_t address);
 
 /*
- * Enters the gate. Returns false if the gate is closed, if the thread has no block (NULL), or if the thread is in the
- * gate already. Otherwise the thread is in the gate until java_gate_leave(), and `stacks` is set to the functions, or
- * to NULL if the gate was closed meanwhile.
+ * Lets the calling thread call functions of the JVM until java_gate_leave(). Sets `stacks` to these functions, or to
+ * NULL if the gate was closed meanwhile. Returns false if the gate is closed, if the thread has no block (NULL), or if
+ * it may call them already.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

@@ -177,7 +177,7 @@ struct path {
 };
 
 static struct path paths[PATHS];
-/* The shared entry of all call paths without room. */
+/* The entry that all call paths share for which the table has no room. */
 static struct path overflow_path = {.seen = UINT32_MAX};
 
 static uint32_t tick_of(uint64_t ns) { return (uint32_t)(ns >> TICK_SHIFT); }
