@@ -17,13 +17,13 @@
  * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
  *
  * The fast path has no time to look n up. Instead the fast path hashes the call path to one of 256 counters of its
- * thread and counts that counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a
- * visit. A counter is drawn again at each visit so that every allocation is visited with the same probability v =
- * 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and accepts
- * it with probability p / v, so that p has the wanted value even if call paths share a counter, except that p cannot
- * exceed v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th
- * allocation, and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise
- * slowly, so that the next allocations of a new path are found sooner.
+ * thread and counts that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is
+ * called a visit. A counter is drawn again at each visit so that every allocation is visited with the same probability
+ * v = 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and
+ * samples the allocation with probability p / v, so the result is p even if call paths share a counter; p cannot exceed
+ * v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th allocation,
+ * and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise slowly, so that
+ * the next allocations of a new path are found sooner.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
  * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
