@@ -58,7 +58,7 @@ enum mallometer_state {
   MALLOMETER_STATE_UNSUPPORTED = 5
 };
 
-/* How the library came to count. */
+/* The way in which the library came to count. */
 enum mallometer_mode {
   MALLOMETER_MODE_NONE = 0,      /* The library does not count. */
   MALLOMETER_MODE_PRELOADED = 1, /* Loaded with LD_PRELOAD: counts since the process started. */
@@ -141,15 +141,16 @@ struct mallometer_report {
   /* Unbiased estimate of allocated_bytes: the sum of the samples' weights. */
   uint64_t sampled_bytes;
   /*
-   * Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room: in
-   * the table of 16,384, each entry for that path was used in the last ten seconds. They are sampled by size alone, as
+   * Allocations that the sampler examined (all at first, later one in up to 128) and whose call path found no room in
+   * the table of 16,384: all its possible entries were used in the last ten seconds. They are sampled by size alone, as
    * if they had one call path.
    */
   uint64_t samples_without_path;
-  /* Samples whose call site found no room among 16,384 (in the second half of the room, a new site's first sample must
-   * stand for 4 KiB, in the last quarter for 64 KiB); and samples whose free is not seen: there was no room for them,
-   * or a later sample at their address shows that they were freed without the library. */
+  /* Samples whose call site found no room among 16,384. In the second half of the room, a new site's first sample must
+   * stand for 4 KiB, in the last quarter for 64 KiB. */
   uint64_t samples_without_site;
+  /* Samples whose free is not seen: there was no room for them, or a later sample at their address shows that they were
+   * freed without the library. */
   uint64_t samples_not_followed;
   /* Sampled objects that are live, and known call sites. */
   uint32_t live_samples;
@@ -179,7 +180,7 @@ struct mallometer_report {
    * alternate one), or too little of its own was left for the walk. */
   uint64_t samples_without_stack;
   uint32_t mode; /* enum mallometer_mode */
-  /* After mallometer_attach(): words of loaded objects that pointed to malloc or its family, and were redirected. */
+  /* Words of loaded objects that pointed to malloc or its family, and that mallometer_attach() redirected. */
   uint32_t words;
   /* Words that the system did not let the library change. After a detach, words that still point to the library, which
    * then only forwards calls. */
@@ -187,7 +188,7 @@ struct mallometer_report {
   /* Calls that the loader rewrote into direct jumps (glibc.cpu.plt_rewrite). They are not counted, so no figure is
    * exact. */
   uint32_t calls_unseen;
-  uint64_t since_ns; /* As in mallometer_counters. */
+  uint64_t since_ns; /* See mallometer_counters. */
   /* Nanoseconds for which the latest check of all words held the loader's lock, which blocks dlopen and dlsym. */
   uint64_t attach_lock_ns;
   /* Bytes by which glibc's own figure of live bytes exceeded live_bytes at the latest comparison in
@@ -202,13 +203,13 @@ struct mallometer_report {
   uint64_t slots_reserved_bytes;
   uint64_t slots_taken_bytes;
   uint64_t slots_excess_bytes;
-  /* Ranges of mallometer_ranges(); ranges that were forgotten (at most 65,536 are known, the smallest go first);
-   * changes that were missed because another thread had the lock for a millisecond (after 64 in a row over a second no
-   * ranges are recorded until the next start, and the reason says so); and mappings without a call site, because at
-   * most 4,000 stacks at once and 50 a second are walked. */
+  /* Ranges of mallometer_ranges(), and forgotten ranges: at most 65,536 are known, the smallest are forgotten first. */
   uint64_t ranges;
   uint64_t ranges_forgotten;
+  /* Changes that were missed because another thread had the lock for a millisecond. After 64 in a row over a second, no
+   * ranges are recorded until the next start, and `reason` says so. */
   uint64_t ranges_missed;
+  /* Mappings without a call site: at most 4,000 stacks at once and 50 a second are walked. */
   uint64_t ranges_without_site;
 };
 
@@ -246,7 +247,7 @@ struct mallometer_message_status {
 
 #define MALLOMETER_EVENT_FRAMES 16
 
-/* One request above MALLOMETER_HUGE. */
+/* A request above MALLOMETER_HUGE. */
 struct mallometer_event {
   uint64_t number; /* The number of this request among all of the process, from 1 on, as in huge_allocations. */
   /* CLOCK_REALTIME in nanoseconds at the kernel's latest tick, which is at most 10 ms before the request. */
@@ -291,7 +292,7 @@ struct mallometer_allocator_state {
   uint64_t trims;            /* Successful calls of mallometer_trim() since the process started. */
 };
 
-/* One arena of glibc. */
+/* An arena of glibc. */
 struct mallometer_arena {
   uint64_t number; /* 0 is the main arena. */
   /* Bytes, as in mallometer_allocator_state. */
@@ -346,8 +347,8 @@ struct mallometer_collection_counts {
 
 /*
  * The samples of a site that were allocated before an old collection began, and freed before the next one did. "At
- * once" means: by a cleaner, within 5 s, and before a second further collection began. If a collection is counted after
- * it has marked, it does not count for objects of the 2 s before it was noticed: it did not collect them.
+ * once" means: by a cleaner, within 5 s, and before a second further collection began. A collection that is counted
+ * after its marking does not count for objects allocated in the 2 s before it was noticed: it did not collect them.
  */
 struct mallometer_outlived {
   uint64_t collection; /* The number of this old collection, from 1 on; 0: no collection is described here. */
@@ -418,7 +419,7 @@ struct mallometer_method {
 
 /* A sampled object that is live. */
 struct mallometer_object {
-  uint64_t bytes;     /* In the unit of mallometer_report.byte_unit. */
+  uint64_t bytes;     /* The size in the unit of mallometer_report.byte_unit. */
   double probability; /* The probability with which it was sampled: it stands for 1 / probability objects like it. */
   /* The time of the allocation, accurate to some ten milliseconds. */
   uint64_t born_ns;
@@ -502,7 +503,7 @@ struct mallometer_durations {
   float weight[MALLOMETER_DURATION_BUCKETS];
 };
 
-/* How long a call site's objects live and stay idle, measured on its objects in slots. */
+/* Histograms of how long a call site's objects in slots live and stay idle. */
 struct mallometer_site_evidence {
   uint32_t site;
   uint32_t reserved;
@@ -553,8 +554,8 @@ struct mallometer_searched {
   uint64_t ended_ns; /* 0 while it runs. */
   uint64_t cpu_ns;   /* CPU time of the library's threads; part of mallometer_report.overhead_ns. */
   /* Bytes that were read; bytes to read (in memory and writable for the program); and swapped bytes, which cannot be
-   * read. All exclude the library's own tables. If more than a few pages were not read (swapped, or beyond the limit),
-   * objects without references may have some there; if swapped bytes are unknown, the search fails. Where
+   * read. All exclude the library's own tables. Pages that were not read (swapped, or beyond the limit) may contain
+   * references to objects that seem to have none. If swapped bytes are unknown, the search fails. Where
    * /proc/self/pagemap may not be read, shared mappings are not read, but count as bytes to read as far as any process
    * has them in memory; and reading makes cached pages of privately mapped files resident. */
   uint64_t searched_bytes;
@@ -691,7 +692,7 @@ enum mallometer_option {
    * allocations are sampled. */
   MALLOMETER_OPTION_SAMPLE_INTERVAL = 2,
   MALLOMETER_OPTION_SHORTEST_EPOCH = 3, /* The shortest epoch in milliseconds, at least 10; 5,000 by default. */
-  /* The smallest ratio of an epoch's length to its CPU time, 10 to 1,000,000; 1,000 by default, or 0.1 %. */
+  /* The shortest epoch as a multiple of the CPU time spent on it, 10 to 1,000,000; 1,000 by default. */
   MALLOMETER_OPTION_EPOCH_OVER_COST = 4
 };
 
@@ -719,7 +720,7 @@ MALLOMETER_API int mallometer_attach(void);
 /*
  * Checks an attached process; call it every few seconds. If objects were loaded or unloaded since the latest check, it
  * redirects pointers to malloc and its family, and does so once more 5 s later; otherwise it takes about a microsecond.
- * It also compares live bytes with glibc's own figure, in less than 0.1 % of the time.
+ * It also compares live bytes with glibc's own figure, and takes less than 0.1 % of the time for that.
  *
  * 0: the library counts. -ENODATA: not attached (another part of the program may have detached); the check does not
  * attach.
@@ -777,8 +778,8 @@ MALLOMETER_API int mallometer_events(struct mallometer_event *events, uint32_t c
  * Call sites are recorded from the start in programs that refer to mallometer_sites, mallometer_site_stack,
  * mallometer_objects, mallometer_modules, mallometer_leaks_start, mallometer_search_start or mallometer_jvm_attach, and
  * where MALLOMETER_STACKS or MALLOMETER_SAMPLE_INTERVAL is set; in JVMs from when libjvm.so is opened; elsewhere from
- * the first call of one of these functions on. They need 10 MiB, reserved when recording begins, unless RLIMIT_AS or
- * RLIMIT_DATA leaves less than 64 times as much; each call tries again.
+ * the first call of one of these functions on. Recording reserves 10 MiB when it begins. It does not begin while
+ * RLIMIT_AS or RLIMIT_DATA leaves less than 64 times as much; each call tries again.
  */
 MALLOMETER_API int mallometer_sites(struct mallometer_site *sites, uint32_t capacity, uint32_t first);
 
@@ -1041,8 +1042,8 @@ MALLOMETER_API int mallometer_scope_open(uint32_t options);
 MALLOMETER_API int mallometer_scope_read(uint32_t number, struct mallometer_scope *figures);
 
 /*
- * Copies the live samples among the objects that a matched scope retained, so that their call sites are known as far as
- * they were sampled (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own thread while the scope is open.
+ * Copies the live samples among the objects that a matched scope retained, which tell their call sites
+ * (MALLOMETER_SAMPLE_INTERVAL). Call this from the scope's own thread while the scope is open.
  * -EINVAL also: no such scope is open; -EPERM: the scope belongs to another thread; -ENODATA: the scope has no matches
  * (flag MALLOMETER_SCOPE_HAS_MATCHES), or call sites are not recorded.
  */
@@ -1085,7 +1086,7 @@ typedef void mallometer_freed(void *context, void *object, size_t actual);
 
 struct mallometer_monitor {
   void *context; /* Passed to both functions. */
-  /* One of the two functions may be NULL. */
+  /* Either function may be NULL, but not both. */
   mallometer_allocated *allocated;
   mallometer_freed *freed;
 };

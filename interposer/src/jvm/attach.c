@@ -27,8 +27,7 @@ static int phase = NOT_ATTACHED;
 
 /* ---- Walking ------------------------------------------------------------------------------------------ */
 
-/* Types of HotSpot's forte.cpp, which no header declares. A negative number of frames is an error code, the reason why
- * the thread's frames were not found. */
+/* Types of HotSpot's forte.cpp, which no header declares. A negative number of frames is an error code. */
 struct trace_frame {
   jint bytecode_index; /* negative in native methods */
   jmethodID method;
@@ -43,10 +42,9 @@ struct trace {
 static void (*get_call_trace)(struct trace *trace, jint depth, void *context);
 
 /*
- * Fills in the registers of the Java code. The JVM reads them only if it does not know where a thread's Java frames
- * are. That is so in functions that Java calls without leaving the thread state of Java code (Linker.Option.critical).
- * If the registers are unknown, those of this function are used, and the JVM recognizes that this function is no Java
- * code.
+ * Fills in the registers of the Java code that called native code. The JVM reads them only if it does not know where
+ * the thread's Java frames are, as in critical calls (Linker.Option.critical). If these registers are unknown, fills in
+ * those of this function, which the JVM recognizes as no Java code.
  */
 static __attribute__((noinline)) void fill_context(ucontext_t *context, const struct registers *caller) {
   memset(context, 0, sizeof *context);

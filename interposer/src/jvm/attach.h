@@ -2,9 +2,9 @@
  * Java frames for call stacks: finds the JVM of this process and gives src/sample access to it.
  *
  * No agent has to be named on the JVM's command line: any thread of the JVM can call jvm_attach(). AsyncGetCallTrace
- * returns a thread's Java frames; it never waits and may be called at any point. The function requires a JVMTI
- * environment that receives class load events, and the ids of all methods. A method gets an id when JVMTI is asked for
- * the methods of its class. JVMTI's GetStackTrace is not used, because it waits for safepoints.
+ * returns a thread's Java frames; it never waits and may be called at any point. It requires a JVMTI environment that
+ * receives class load events, and the ids of all methods. A method gets an id when JVMTI is asked for the methods of
+ * its class. JVMTI's GetStackTrace is not used, because it waits for safepoints.
  */
 #ifndef MALLOMETER_JVM_ATTACH_H
 #define MALLOMETER_JVM_ATTACH_H

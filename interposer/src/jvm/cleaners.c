@@ -121,9 +121,9 @@ static void look_at(JNIEnv *thread, jthread one, int64_t distance, struct candid
 }
 
 /*
- * Records for each candidate whether it is a cleaner. The distance from the JVM's structure of a thread to the thread's
- * handle is the same for all threads. GetAllThreads returns neither the JVM's internal threads, such as compiler
- * threads, nor threads that have ended. Such candidates are no cleaners, and must not stay candidates.
+ * Records for each thread that may be a cleaner whether it is one. The distance from the JVM's structure of a thread to
+ * the thread's handle is the same for all threads. Threads that GetAllThreads does not return (internal ones, such as
+ * compiler threads, and those that have ended) are no cleaners.
  */
 static void look_at_candidates(JavaVM *vm, JNIEnv *thread) {
   struct candidate candidates[MOST_CANDIDATES];

@@ -34,8 +34,8 @@ static struct place { uint64_t thread, compilation; } places[PLACES];
 
 #define SAMPLE ((uint64_t)1 << 16)
 #define MOST_SAMPLES UINT64_C(0xff)
-/* The number of samples of a compilation before its method is looked up, if the sampling interval is the default (512
- * KiB) or longer. */
+/* The number of a compilation's samples that come before its method is looked up, at a sampling interval of at least
+ * the default (512 KiB). */
 #define FEWEST_BEFORE 3
 #define BITS_OF_METHOD (SAMPLE - 1)
 #define BITS_OF_COMPILATION (~(BITS_OF_METHOD | MOST_SAMPLES * SAMPLE))

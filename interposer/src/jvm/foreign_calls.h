@@ -27,19 +27,19 @@ void foreign_calls_start(jvmtiEnv *tools, const void *in_jvm);
 size_t foreign_calls_footprint(void);
 
 /*
- * Returns the note for the call; 0 if no call was found, or there is no room. `caller` has the registers of the code
- * that called native code, and `outermost` is the frame of the native function that Java called, 0 if Java called the
- * hook itself. May be called inside of malloc.
+ * Returns the extra frame (note) that stands for the return address of the call; 0 if no call was found, or there is no
+ * room. `caller` has the registers of the code that called native code, and `outermost` is the frame of the native
+ * function that Java called, 0 if Java called the hook itself. May be called inside of malloc.
  */
 uint64_t foreign_calls_note(const struct registers *caller, uint64_t outermost);
 
-/* Returns whether a frame is a note. */
+/* Returns whether a frame came from foreign_calls_note(). */
 bool is_foreign_call(uint64_t frame);
 
 /*
- * Removes the first frame, which is a note, and corrects the frames after it. Returns the new number of frames, at most
- * `capacity`. Must be called by a thread of the JVM, outside of malloc. If `tools` is NULL, because the JVM must not be
- * called, only removes the note.
+ * Removes the first frame, which came from foreign_calls_note(), and corrects the frames after it. Returns the new
+ * number of frames, at most `capacity`. Must be called by a thread of the JVM, outside of malloc. If `tools` is NULL,
+ * because the JVM must not be called, only removes the frame.
  */
 uint32_t foreign_calls_correct(jvmtiEnv *tools, uint64_t *frames, uint32_t count, uint32_t capacity);
 

@@ -1,4 +1,4 @@
-/* Reads HotSpot's structures as HotSpot describes them. See java_heap.h. */
+/* Reads HotSpot's structures, whose fields vm_structs.h finds. See java_heap.h. */
 #include "jvm/java_heap.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 enum { MOST_SPACES = 4 };
 
-/* The offsets of three words in the structure of a region or space: its beginning, its end, and the address of its next
- * object. */
+/* The offsets of three words in the structure of a region or space: its beginning, its end, and the end of its
+ * objects. */
 struct layout {
   uint64_t bottom, end, top;
 };
@@ -129,7 +129,7 @@ static bool find_heap(void) {
                                    : is_set("UseSerialGC") && find_serial(of_heap);
 }
 
-/* ---- Functions for the search -------------------------------------------------------------------------- */
+/* ---- The free parts of the heap, and whether objects have moved -------------------------------------------- */
 
 static bool copied(enum memory_copying by, uintptr_t from, void *to, size_t bytes) {
   return memory_copy(by, from, to, bytes) == bytes;

@@ -3,7 +3,7 @@
  * memory (leak/search.h). Free parts contain words of earlier objects, which are no references to lost memory.
  *
  * HotSpot describes its structures for its own tools (gHotSpotVMStructs of its vmStructs.cpp): where the regions of G1
- * and the spaces of Parallel and Serial are, and where their next objects will be. Other collectors are not supported.
+ * and the spaces of Parallel and Serial are, and where their objects end. Other collectors are not supported.
  */
 #ifndef MALLOMETER_JVM_JAVA_HEAP_H
 #define MALLOMETER_JVM_JAVA_HEAP_H

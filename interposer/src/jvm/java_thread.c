@@ -12,7 +12,7 @@
 #define STACK_BYTES ((size_t)1 << 20)
 #define POLL_NS 1000000u
 #define MOST_POLLS 100u
-/* After its work the thread rests for this many times the CPU time of the work, but for at most LONGEST_REST_NS, which
+/* The thread rests after its work for this many times the CPU time of the work, but for at most LONGEST_REST_NS, which
  * is less than java_thread_close_and_wait() waits. */
 #define REST_OF_COST 40u
 #define LONGEST_REST_NS 80000000u

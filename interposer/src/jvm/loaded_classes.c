@@ -1,5 +1,4 @@
-/* Lists the classes by JVMTI, in an environment of its own. Without capabilities and events such an environment costs
- * nothing. */
+/* Lists the classes in a JVMTI environment of its own, which costs nothing without capabilities and events. */
 #include "jvm/loaded_classes.h"
 
 #include <stdbool.h>

@@ -98,8 +98,8 @@ static bool describe(jvmtiEnv *tools, jmethodID id, struct mallometer_method *ou
   return true;
 }
 
-/* Reads the version of JVMTI, because it is the version of the JDK, also in early-access builds. The version of JNI
- * stays the same over several JDKs. */
+/* Compares the version of JVMTI, which is that of the JDK, also in early-access builds. The version of JNI stays the
+ * same over several JDKs. */
 bool method_ids_are_addresses(jvmtiEnv *tools) {
   enum { FIRST_WITH_NUMBERS = 26 };
   jint version = 0;

@@ -1,6 +1,6 @@
 /*
- * Numbers for Java methods. A stack holds a number and not the JVM's id, because an id means nothing once the class is
- * unloaded, while a name that was read before stays with the number.
+ * Numbers for Java methods. Stacks store a number instead of the JVM's id, because an id means nothing once the class
+ * is unloaded. A name that was read for a number stays valid.
  *
  * HotSpot never reuses an id, so a number always means the same method. The table needs no lock. It has room for 16,384
  * methods; further methods have no number.

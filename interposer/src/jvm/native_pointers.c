@@ -56,12 +56,12 @@ struct pointer_walk {
   bool chunks_have_sizes;
   uint32_t reads_left, reads_left_of_candidate;
   uint32_t most_steps;
-  /* the number of threads whose memory has pointers to a block, for each block, at most SHARING_THREADS; NULL outside
+  /* the number of threads (at most SHARING_THREADS) whose memory has pointers to a block, for each block; NULL outside
    * of follow_threads() */
   uint8_t *threads;
   uint8_t threads_of_block[MOST_OWNED];
   uint64_t from;
-  uint64_t words[MOST_STEPS][WORDS + 1]; /* for each step, the word before the structure, then its words */
+  uint64_t words[MOST_STEPS][WORDS + 1]; /* the word before the structure, then its words, for each step */
 };
 
 /* Returns the number of words of a glibc chunk with this header. `header` may also be an arbitrary word that is no
@@ -111,9 +111,9 @@ static void note(struct pointer_walk *walk, uint32_t block, uint32_t steps) {
 }
 
 /*
- * Returns whether a word is an address of the block. For a low block (owner_graph.h) only the addresses of its first
- * words count. The first few are allowed because old strings of C++ libraries have up to three words before their
- * contents, and C code puts headers before objects.
+ * Returns whether a word is an address of the block. If ordinary numbers often look like addresses of the block
+ * (`is_low`), only the addresses of its first words count. Not only the very first: old C++ strings have up to three
+ * words before their contents, and C code puts headers before objects.
  */
 static bool points_to(uint64_t word, const struct owned_block *block) {
   uint64_t offset = word - block->begin;

@@ -48,24 +48,21 @@ struct owner_hold {
   int32_t field;   /* JVMTI's number of the field; below 0: an element of an array */
   uint32_t steps;  /* number of steps through native memory; 0: the long is an address in the block */
   uint32_t class_name, field_name;
-  uint32_t next; /* 1 + the number of the next hold of the same object; 0: none */
+  uint32_t next; /* 1 + the number of the next hold with the same `object`; 0: none */
 };
 
 struct heap_object {
   uint32_t level; /* number of links between this object and the object that holds a block's address */
   uint32_t class_name;
   uint32_t kinds;      /* enum mallometer_heap_object_kinds */
-  uint32_t first_link; /* 1 + the number of its first link; 0: none */
-  uint32_t first_hold; /* 1 + the number of its first hold; 0: none */
-  /*
-   * A chain is a list of linked objects of one class, and an entry is an object outside of the chain that refers to one
-   * of them (owner_search.c). 1 + the number of the entry that is this object, or through which this object was
-   * reached; 0: none
-   */
+  uint32_t first_link; /* 1 + the number of the first reference to it; 0: none */
+  uint32_t first_hold; /* 1 + the number of the first Java long in it that leads to a block; 0: none */
+  /* 1 + the number of the entry that is this object, or through which it was reached; 0: none. An entry is an object
+   * that refers into a chain, a list of linked objects of another class (owner_search.c). */
   uint32_t entry;
   uint8_t referrers;
   bool is_followed, is_reached, is_expanded, has_more;
-  bool has_new_link; /* whether links from this object to others have no names yet */
+  bool has_new_link; /* whether some reference from this object has no name yet */
 };
 
 struct heap_link {
@@ -106,14 +103,13 @@ void owner_graph_end(struct owner_graph *graph);
 /* Returns the number of the block that contains an address; -1 if there is none. */
 int owner_graph_block_at(const struct owner_graph *graph, uint64_t address);
 
-/* Adds a hold by an object, or by a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
+/* Adds a Java long of an object, or of a static field (NO_HEAP_OBJECT). Returns NULL if there is no room. */
 struct owner_hold *owner_graph_add_hold(struct owner_graph *graph, uint32_t object);
 
 /* Adds an object; returns NO_HEAP_OBJECT if there is no room. */
 uint32_t owner_graph_add_object(struct owner_graph *graph, uint32_t level);
 
-/* Records a link to an object. For each object, keeps one link for each referrer and kind, and a single link for all
- * roots. */
+/* Records a reference to an object, unless the same referrer and kind, or any root, is recorded for it already. */
 void owner_graph_add_link(struct owner_graph *graph, const struct heap_link *link);
 
 /* Records a value that may lead to a block, unless the value is recorded already. */

@@ -59,7 +59,7 @@ void owner_class_name(jvmtiEnv *tools, jclass class, char name[OWNER_NAME_BYTES]
 struct wanted {
   jvmtiEnv *tools;
   JNIEnv *thread;
-  jint left; /* fields still to skip; NOT_COUNTED: some fields could not be counted, so any name would be wrong */
+  jint left; /* fields between here and the wanted one; NOT_COUNTED: their number is unknown, so no field is found */
   char *name;
   jclass interfaces[MOST_INTERFACES]; /* the interfaces that were visited */
   int interface_count;
@@ -67,7 +67,7 @@ struct wanted {
 
 #define NOT_COUNTED INT32_MAX
 
-/* Returns whether the class itself declares the field after the `left` fields to skip, and writes that field's name. */
+/* Returns whether the class itself declares the field after the next `left` fields, and writes that field's name. */
 static bool find_in_class(struct wanted *wanted, jclass class) {
   jvmtiEnv *tools = wanted->tools;
   jint count = 0;

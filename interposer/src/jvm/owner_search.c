@@ -13,7 +13,7 @@
 #include "platform/clock.h"
 #include "platform/memory.h"
 
-/* The tag of an object of the graph is 1 + its number. Tags of classes have this bit. */
+/* The tag of an object that is recorded in `graph` is 1 + its number. Tags of classes have this bit. */
 #define CLASS_TAG ((jlong)1 << 40)
 /* The tag of classes whose long fields are addresses. The fields may point into the middle of a block. */
 #define ADDRESSES ((jlong)1 << 41)
@@ -48,7 +48,7 @@ static struct owner_graph *graph;
 static uint64_t walk_ns;
 static uint32_t level;
 static uint32_t entries, chain_tags, chain_name;
-static uint32_t entries_before; /* `entries` before the present walk; tags with these entries' numbers are ignored */
+static uint32_t entries_before; /* `entries` before the present walk; tags with numbers up to it are ignored */
 static bool collects_candidates, looks_for_pointers;
 
 /* Memory that a walk needs in addition to the graph. */
@@ -314,7 +314,7 @@ static void with_objects(bool (*wants)(const struct heap_object *object), void (
 
 /* ---- Names ---------------------------------------------------------------------------------------------- */
 
-static uint32_t holds_from; /* the first hold of the latest walk; the class tags of earlier holds exist no more */
+static uint32_t holds_from; /* the first hold that the latest walk found; the class tags of earlier ones are gone */
 
 static void name_holds_of(jobject class, jlong tag) {
   owner_class_name(tools, class, memory->name);
@@ -329,7 +329,7 @@ static void name_holds_of(jobject class, jlong tag) {
     bool is_of_thread = (tag & THREADS) && strcmp(memory->other, "eetop") == 0;
     /* Subclasses of Thread count as Thread, so that chosen_count() has one counter for all threads. */
     if (is_of_thread) hold->class_name = owner_graph_name(graph, "java.lang.Thread");
-    /* Most of the other holds are by the same field, so they get the same names here. */
+    /* Other Java longs in this field, often most of them, get the same names here. */
     for (uint32_t j = i + 1; j < graph->holds; j++) {
       struct owner_hold *same = &graph->hold[j];
       if (same->class_tag != tag || same->field != hold->field) continue;
@@ -434,9 +434,9 @@ static int walk_for_longs(void) {
 }
 
 /*
- * Walks over the heap for Java longs that lead to blocks, and tags and names the objects that hold them (holders).
- * Holders of earlier walks keep their tags. The tags of classes are removed, because walks along references would
- * otherwise report the reference of each object to its class.
+ * Walks over the heap for Java longs that lead to blocks, and tags and names the objects that contain them (holders).
+ * Then removes the tags of classes, because walks along references would otherwise report the reference of each object
+ * to its class.
  */
 static int find_holders(void) {
   int error = enter();
@@ -473,13 +473,13 @@ int owner_search_find_pointer_holders(void) {
 /* ---- Choice of holders ---------------------------------------------------------------------------------- */
 
 /*
- * The search follows only holders that something refers to. Addresses are reused, so garbage may hold addresses of live
- * blocks, and a walk over all objects also finds garbage, sometimes more than owners. So holders are chosen during the
- * first walk along references, each at the first reference to it.
+ * A holder is a Java object that contains the address of a block. Unreachable holders are no owners: an unreachable
+ * object may still contain an address that a later block was given, and a walk over all objects finds it. Therefore
+ * holders are chosen during the first walk along references, each at the first reference to it.
  */
 
-/* Returns the counter of the chosen holders that hold a block as `hold` does: by the same field, and either directly or
- * through native memory. */
+/* Returns the counter of chosen holders that contain an address in the same field as `hold`, and like `hold` either of
+ * a block or of native memory that leads to a block. */
 static uint8_t *chosen_count(const struct owner_hold *hold) {
   uint64_t way = ((uint64_t)hold->class_name * 31 + hold->field_name) * 2 + (hold->steps > 0);
   return &memory->chosen[(way * 0x9e3779b97f4a7c15u >> 40) % CHOSEN_COUNTS];
@@ -496,9 +496,8 @@ static bool choose(const struct heap_object *holder) {
 }
 
 /*
- * Ends the choice of holders, after the first walk along references. No walk searches for the referrers of a holder
- * that this walk reached and did not choose. A holder that the walk did not reach counts as searched, because nothing
- * refers to it.
+ * Ends the choice of holders, after the first walk along references. The referrers of a holder that this walk reached
+ * but did not choose are not searched for. Those of a holder that it did not reach count as known: there are none.
  */
 static void drop_unchosen_holders(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
@@ -543,8 +542,8 @@ static struct heap_link link_of(jvmtiHeapReferenceKind kind, const jvmtiHeapRefe
   return link;
 }
 
-/* Makes the next walk search for the objects that refer to this referrer, unless paths end at the referrer. The
- * referrer may be a holder that was not chosen: as the referrer of a chosen holder it is followed nevertheless. */
+/* Makes the next walk search for the objects that refer to this referrer, unless paths end at it. That applies also to
+ * a referrer that is itself a holder and was not chosen. */
 static void follow_next(struct heap_object *referrer, jvmtiHeapReferenceKind kind) {
   referrer->has_new_link = true;
   if (referrer->is_expanded || ends_paths(referrer) || kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD) return;
@@ -601,7 +600,7 @@ static void expand(jobject instance, jlong tag) {
   (*thread)->DeleteLocalRef(thread, class);
 }
 
-/* Resets the objects of a walk that failed, so that their referrers count as unknown. */
+/* Makes the referrers of the objects that a walk searched for unknown again, because the walk failed. */
 static void forget_expanded(void) {
   for (uint32_t i = 0; i < graph->objects; i++) {
     struct heap_object *object = &graph->object[i];
@@ -632,11 +631,11 @@ static int walk_for_referrers(void) {
 /* ---- Chains --------------------------------------------------------------------------------------------- */
 
 /*
- * A chain consists of objects of one class that refer to each other. A queue of a thousand nodes would take a thousand
- * walks. So if at least half of the objects that are searched for refer to others of their class, one walk calls back
- * for all references to objects of that class. An object outside of the chain that refers to a member is an entry. A
- * member that is reached from another member gets the number of that member's entry. That works because the JVM reports
- * the references from an object after the first reference to it.
+ * A chain consists of objects of one class that refer to each other, such as the nodes of a queue. One walk for each
+ * link would be too many. So if at least half of the objects that are searched for refer to others of their class, one
+ * walk reports all references to objects of that class. An object outside of the chain that refers to a member is an
+ * entry. A member that another member refers to gets the number of that member's entry: the JVM reports the references
+ * from an object after the first reference to it.
  */
 
 static uint32_t new_entry(jlong referrer, const struct heap_link *link) {
@@ -670,8 +669,8 @@ static uint32_t entry_from_outside(jvmtiHeapReferenceKind kind, const jvmtiHeapR
   return entry;
 }
 
-/* Records a reference to an object of the chain's class, the only tagged class. The JVM calls this function while the
- * program is stopped. */
+/* Records a reference to an object of the only tagged class, that of a chain (a list of linked objects). The JVM calls
+ * this function while the program is stopped. */
 static jint JNICALL on_chain_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag,
                                        jlong referrer_class_tag, jlong size, jlong *tag, jlong *referrer_tag,
                                        jint length, void *data) {
@@ -730,8 +729,8 @@ static uint32_t object_of_entry(struct entry *entry) {
   return of_entry;
 }
 
-/* If an object of the chain was reached through an entry, adds a link that names the entry as the object's referrer.
- * Sets `has_more`, because other objects of the chain may refer to the object as well. */
+/* Records the entry through which an object of a chain (linked objects of one class) was reached, if any, as the
+ * object's referrer. Sets `has_more`, because other objects of the chain may refer to the object as well. */
 static void link_to_entry(uint32_t number) {
   struct heap_object *object = &graph->object[number];
   object->has_more = true;

@@ -8,8 +8,7 @@
  * 1. A walk over all objects reads their long fields and the elements of long arrays. It finds the objects that hold
  *    addresses of the blocks (holders), and tags them.
  * 2. For blocks whose address no Java long holds, longs that could lead to the blocks through native memory are
- *    followed while the program runs (native_pointers.h). A second walk finds the objects that hold the longs that lead
- *    to a block.
+ *    followed while the program runs (native_pointers.h). A second walk finds the objects with longs that do so.
  * 3. A walk along all references finds the objects that refer to those that were tagged last, and tags the referrers.
  *    Each link of a path takes one such walk. If all objects that were tagged last have one class, the walk has a
  *    filter, so that the JVM calls back only for references to objects of this class.

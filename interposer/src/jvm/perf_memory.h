@@ -1,6 +1,6 @@
 /*
  * The counters that HotSpot keeps in memory for its own tools: the format of the files that jstat reads. Another JVM
- * may use another format or lack some counters. In no case is a word outside of the memory read.
+ * may use another format or lack some counters. No word outside of the memory is ever read.
  */
 #ifndef MALLOMETER_JVM_PERF_MEMORY_H
 #define MALLOMETER_JVM_PERF_MEMORY_H

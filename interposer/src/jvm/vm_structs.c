@@ -41,14 +41,14 @@ static bool open_table(struct table *table, const char *symbol, const char *stri
   return entries && table->stride >= sizeof(uint64_t) && table->stride <= MOST_STRIDE;
 }
 
-/* Copies a word of the entry. Returns false if the entry is outside of readable memory. */
+/* Copies a word of the table's current entry. Returns false if the entry is outside of readable memory. */
 static bool word_of(struct table *table, uint64_t offset, uint64_t *word) {
   if (offset > table->stride - sizeof *word || !can_read(&table->entries, table->entry, table->stride)) return false;
   memcpy(word, (const char *)table->entry + offset, sizeof *word);
   return true;
 }
 
-/* Returns whether the word at an offset of the entry points to the text `wanted`. */
+/* Returns whether a word of the table's current entry points to the text `wanted`. */
 static bool has_text(struct table *table, unsigned which, uint64_t offset, const char *wanted) {
   uint64_t text;
   size_t bytes = strlen(wanted) + 1;

@@ -1,5 +1,5 @@
-/* The records of the sites that have had objects in slots (slots.h), found through a table of their numbers. See
- * evidence.h. */
+/* Keeps a record for each call site that has had an object in a slot (slots.h). A table leads from the numbers of sites
+ * to their records. See evidence.h. */
 #include "leak/evidence.h"
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ static uint32_t numbers_taken;
 
 /* ---- Durations ----------------------------------------------------------------------------------------- */
 
-/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down. That is the binary exponent of
- * the duration's square. */
+/* Returns twice the binary logarithm of the duration in units of 2^-6 s, rounded down: the binary exponent of its
+ * square. */
 uint32_t duration_bucket(uint64_t ns) {
   double units = (double)ns * (64 / 1e9), squared = units * units;
   if (units < 1) return 0;
@@ -93,9 +93,9 @@ void evidence_of_placed(const struct slot_object *object) {
 static uint64_t since(uint64_t moment, uint64_t now) { return now > moment ? now - moment : 0; }
 
 /*
- * Adds a freed object to the histogram of lifetimes. Adds the object to the histogram of idle times, too, if its last
- * access was observed. The last access was not observed if the object's first epoch has not ended, if slots accept no
- * objects (for example while the observing thread rests), or if accesses to the object cannot be seen.
+ * Adds a freed object to the histogram of lifetimes and, if its last access was observed, to that of idle times. The
+ * last access was not observed if the epoch of the object's birth has not ended, if slots accept no objects (for
+ * example while the observing thread rests), or if accesses to the object cannot be seen.
  */
 void evidence_of_freed(const struct slot_object *object) {
   struct mallometer_site_evidence *evidence = evidence_of(object->sample.site);

@@ -1,6 +1,6 @@
 /*
- * Histograms of how long the objects of a call site live and lie idle. The bounds of the buckets are powers of the
- * square root of two, and each object in a slot (slots.h) counts with its weight.
+ * Histograms of how long the objects of a call site live, and how long they are not accessed. The bounds of the buckets
+ * are powers of the square root of two, and each object in a slot (slots.h) counts with its weight.
  *
  * Threads that free objects and the observing thread write the histograms, without locks. A site gets a record when its
  * first object enters a slot, if fewer than 8,192 sites have a record. When a forgotten call site's place in the table
@@ -36,7 +36,6 @@ void evidence_of_gap(const struct slot_object *object, uint64_t gap_ns);
 
 uint32_t evidence_copy(struct mallometer_site_evidence *to, uint32_t capacity, uint32_t first);
 
-/* Returns the bucket of a duration. */
 uint32_t duration_bucket(uint64_t ns);
 
 #endif

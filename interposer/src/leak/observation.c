@@ -55,7 +55,7 @@ static bool rests; /* whether the thread rests because no caller requests eviden
 static enum mallometer_leaks_method method;
 static const char *reason = "mallometer_leaks_start() was not called";
 static const char *no_room;    /* why there is no room for further objects in slots; NULL if there is room */
-static const char *no_reading; /* why the latest reading failed; NULL if it succeeded */
+static const char *no_reading; /* why the latest reading of accessed bits failed; NULL if it succeeded */
 static const char *watch_reason = "leak observation is off";
 static size_t stack_bytes;
 static uint64_t started_ns, epochs, void_epochs, epoch_end_ns, epoch_ns, cpu_ns;
@@ -68,7 +68,7 @@ static void set(uint64_t *figure, uint64_t value) { __atomic_store_n(figure, val
 
 static bool is_wanted(void) { return __atomic_load_n(&wishes, __ATOMIC_ACQUIRE) > 0; }
 
-/* ---- Bounds -------------------------------------------------------------------------------------------- */
+/* ---- The limit of the memory for slots ----------------------------------------------------------------- */
 
 static size_t bytes_for_slots(void) {
   uint64_t resident = process_memory().resident;
@@ -82,7 +82,7 @@ static size_t bytes_for_slots(void) {
 static struct before {
   struct slot_object object;
   bool used;
-} * before; /* the objects in all slots before the reading */
+} * before; /* the objects in all slots before the accessed bits are read */
 
 static void note_objects(void) {
   for (uint32_t i = 0; i < SLOTS; i++) before[i].used = slot_read(i, &before[i].object);
@@ -243,7 +243,7 @@ static const char *prepare(void) {
   return scan_start(method);
 }
 
-/* Returns whether an error of a reading is temporary, such as a lack of descriptors or memory. */
+/* Returns whether an error in reading accessed bits is temporary, such as a lack of descriptors or memory. */
 static bool passes(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR; }
 
 /*
@@ -277,8 +277,7 @@ static void open_slots(uint64_t needed_ns) {
 
 /*
  * Starts observation. Earlier accesses are unknown, so objects in slots count as just accessed. If the accessed bits
- * cannot be read, only those of the test pages (canaries, scan.h) are cleared, and the first epoch also shows older
- * accesses.
+ * cannot be read, those of the slots are not cleared, and the first epoch also shows older accesses.
  */
 static void begin_to_observe(void) {
   note_objects();

@@ -50,8 +50,8 @@ bool observation_shorten(uint64_t shortest_epoch_ms);
 /* Fills all fields of `out`. */
 void observation_describe(struct mallometer_observation *out);
 
-/* Sets the shortest length of an epoch, as a multiple of the CPU time of a reading, from 10 to 1,000,000. Returns false
- * for other values. May be called from any thread. */
+/* Sets the shortest length of an epoch, as a multiple of the CPU time of reading the accessed bits. Returns false if
+ * the value is not between 10 and 1,000,000. May be called from any thread. */
 bool observation_spend(uint64_t looks_in_an_epoch);
 
 /* Implements mallometer_watch() for checked site numbers. */

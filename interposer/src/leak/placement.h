@@ -51,7 +51,6 @@ size_t placement_footprint(void);
 void placement_limit(size_t bytes);
 size_t placement_limited_to(void);
 
-/* Begins the next epoch. */
 void placement_next_epoch(void);
 
 /* Subtracts one from the site's number of live objects in slots, because an object was freed or disowned

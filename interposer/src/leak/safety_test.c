@@ -105,8 +105,8 @@ static bool mincore_tells(void) {
   return page_states(TELL_BY_MINCORE, page, 1, &state) && state == PAGE_IN_MEMORY;
 }
 
-/* Makes the system calls of page_cache.h with a descriptor of no file, and asks for a page of the program that is in
- * memory. The test passes if a sandbox does not end the process, even if the kernel refuses to report the page. */
+/* Makes the system calls of page_cache.h with an invalid file descriptor, and then for a page that is in memory. The
+ * test passes if a sandbox does not end the process, even if the kernel refuses to report the page. */
 static bool page_cache_can_be_asked_for(void) {
   static char page[2 * 65536];
   const uintptr_t begin = ((uintptr_t)page + 65535) & ~(uintptr_t)65535;

@@ -118,9 +118,9 @@ static const char *cannot_clear(void) {
              : failed("accessed bits cannot be cleared: ", page_use_clear_name(), " fails");
 }
 
-/* Renews the canaries, and clears their accessed bits immediately. The kernel first collects new pages in a batch of
- * the processor, and clearing empties only the batch of the processor on which it runs: later, this thread may run on
- * another one. */
+/* Renews the canaries (pages whose accesses are known), and clears their accessed bits immediately. The kernel first
+ * keeps new pages in a batch of the processor; clearing works only on the processor that has the batch, and this thread
+ * may run on another one later. */
 static void renew_canaries(void) {
   for (uint32_t i = 0; i < CANARIES + IDLE_CANARIES; i++) {
     pages_clear((uintptr_t)canary(i), memory_page_bytes());

@@ -1,6 +1,6 @@
 /*
- * Reads which slots were accessed since they were cooled, by the kernel's accessed bits (platform/page_use.h), and
- * clears the bits again ("cools" the slots). Addresses above the slots are not read.
+ * Reads the kernel's accessed bits (platform/page_use.h) of the slots, and clears them ("cools" the slots). A reading
+ * shows which slots were accessed since they were cooled. Addresses above the slots are not read.
  *
  * Only slots that were accessed are cooled again. An access between the reading and the cooling of such a slot is
  * missed. That has no effect: the access belongs to the epoch that just ends, in which the slot was accessed anyway.
@@ -20,7 +20,7 @@
 #include "mallometer.h"
 
 /*
- * Prepares the canaries, which lie before the slots, and tests whether accessed bits can be cleared and read by this
+ * Prepares the canaries (test pages before the slots), and tests whether accessed bits can be cleared and read by this
  * method. Returns NULL, or why they cannot.
  */
 const char *scan_start(enum mallometer_leaks_method method);
@@ -34,17 +34,17 @@ enum slot_seen {
   SLOT_HOT
 };
 
-/* Reads which slots were accessed since the last cooling. Returns false and sets errno if that fails. */
+/* Reads which slots were accessed since scan_cool(). Returns false and sets errno if that fails. */
 bool scan_read(void);
 
-/* scan_seen() returns the result of the reading for a slot. scan_is_valid() returns whether the result SLOT_IDLE is
- * valid in this epoch. */
+/* scan_seen() returns the result of the reading for a slot. scan_is_valid() returns whether SLOT_IDLE means in this
+ * epoch that there was no access. */
 enum slot_seen scan_seen(uint32_t slot);
 bool scan_is_valid(void);
 
 /*
- * Clears the accessed bits of the accessed slots ("cools" them), if possible, and accesses the canaries. With `all`,
- * cools all slots, because the library itself has accessed them since the reading.
+ * Clears the accessed bits of the accessed slots ("cools" them), if possible, and accesses the canaries (test pages).
+ * With `all`, clears the bits of all slots, because the library itself has accessed them since scan_read().
  */
 void scan_cool(bool all);
 

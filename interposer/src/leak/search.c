@@ -76,7 +76,7 @@ static void set_cpu(uint64_t now) {
   set(&overhead_ns, overhead_before_ns + now);
 }
 
-/* ---- Pauses -------------------------------------------------------------------------------------------- */
+/* ---- Pauses, which limit the search to a tenth of one processor -------------------------------------------- */
 
 /* Sleeps if this thread has used 2 ms of CPU time since its last sleep. More frequent pauses would empty the
  * processor's caches more often. */
@@ -254,10 +254,10 @@ static const char *compare_mappings(struct mappings *mappings) {
   return NULL;
 }
 
-/* ---- Registers ----------------------------------------------------------------------------------------- */
+/* ---- Registers of waiting threads ---------------------------------------------------------------------- */
 
-/* Compares the targets with the arguments of a thread's system call and with the first page of its stack, where
- * functions have stored registers. Returns false if the thread's registers could not be read. */
+/* Looks for addresses of the sought objects in the arguments of a thread's system call and in the first page of its
+ * stack, where functions have stored registers. Returns false if the thread's registers could not be read. */
 static bool compare_thread(uint32_t id) {
   struct waiting_thread thread;
   if (!thread_waits(id, &thread)) return false;
@@ -281,9 +281,9 @@ static void compare_threads(void) {
 /* ---- A search ------------------------------------------------------------------------------------------ */
 
 /*
- * Compares the targets with the words of all memory, and then with the registers of waiting threads. If a collection
- * has moved objects meanwhile, an address may have been read only in a part of the Java heap that is free now, so the
- * words in free parts count, too.
+ * Looks for addresses of the sought objects in all memory, and then in the registers of waiting threads. If a
+ * collection has moved Java objects meanwhile, an address may have been read only in a part of the heap that had become
+ * free, so words in free parts count, too.
  */
 static const char *compare_all(void) {
   struct mappings mappings;

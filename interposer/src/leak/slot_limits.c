@@ -43,7 +43,7 @@ const char *slot_limits_check(uint32_t times_cost) {
     return "the process locks its memory (mlockall): no further objects are observed until munlockall";
   }
   if (!crowded) return NULL;
-  slots_merge(); /* only while memory is not locked: locking would make the merged pages resident */
+  slots_merge(); /* must not happen while memory is locked: the merged pages would become resident */
   return "the process has most of the mappings it may have (vm.max_map_count): no further objects are observed until "
          "it has less than half";
 }

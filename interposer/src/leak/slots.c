@@ -240,7 +240,7 @@ size_t slots_excess(void) { return __atomic_load_n(&excess_bytes, __ATOMIC_RELAX
 
 /*
  * Returns a random offset of the object in its slot, because objects at equal offsets would compete for the same cache
- * lines. Offsets are powers of two, because glibc requires that of an object that it has mapped.
+ * lines. Offsets are powers of two, because glibc's free() rejects a mapped object at another offset in its page.
  */
 static size_t offset_for(const struct slot_request *request) {
   size_t offset = smallest_offset(request->alignment), taken = taken_by(request->size, offset);
@@ -369,9 +369,9 @@ size_t slot_usable(const void *object) {
 }
 
 /*
- * Clears an object's pages. Pages that the program has locked are unlocked first: glibc's munmap of a freed object
- * unlocks its pages, too. After mlockall() new memory must be locked, too, so slots accept no object until
- * slot_limits_check() checks the locks again.
+ * Clears an object's pages. Unlocks them first if the program has locked them, as glibc's munmap of a freed object
+ * would. After mlockall(), new memory must be locked as well, so slots accept no object until slot_limits_check()
+ * checks the locks again.
  */
 static void clear(const struct slot *slot, uintptr_t begin) {
   if (pages_clear(begin, slot->taken)) return;
@@ -483,7 +483,7 @@ void slots_merge(void) {
   }
 }
 
-/* ---- All slots -------------------------------------------------------------------------------------------- */
+/* ---- Totals and rows of all slots ------------------------------------------------------------------------- */
 
 void slots_accept(bool open) { __atomic_store_n(&open_for_objects, open, __ATOMIC_RELEASE); }
 

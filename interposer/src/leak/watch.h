@@ -58,7 +58,6 @@ const char *watch_sites(const uint32_t *sites, uint32_t count);
  */
 const char *watch_look_after_signal(void);
 
-/* Returns whether any site is watched. */
 bool watch_is_on(void);
 
 /*

@@ -36,7 +36,7 @@ enum {
   FORGOTTEN_AT_ONCE = SITES / 4,
   /* The time without a sample after which a site may be forgotten: 10 s, in units of live_sample_birth(). */
   YOUNGEST_FORGOTTEN = 596,
-  /* The shortest time between two searches for stale sites: a second, in the same units. */
+  /* The shortest time between two searches for stale sites: 1 s, in units of live_sample_birth(). */
   BETWEEN_LOOKS = 60,
 };
 
@@ -44,7 +44,7 @@ enum {
  * of the search: reading the clock where a site is made would take too much of the stack. */
 #define NO_SAMPLE_YET UINT32_MAX
 
-/* The content of a slot whose site was forgotten. */
+/* The value in `slots` (a hash table) for a site that was forgotten. */
 #define FORGOTTEN UINT16_MAX
 _Static_assert(SITES < FORGOTTEN, "1 + the place of a site is below FORGOTTEN");
 
@@ -161,7 +161,7 @@ static uint64_t hash_of(const uint64_t *frames, uint32_t count) {
 }
 
 /* Returns the slot for a hash and a probe. Takes the highest bits of a product, which depend on all bits of the hash,
- * so that hashes spread over all slots and no 64 slots in a row are full. */
+ * so that hashes spread over all slots. */
 static uint16_t *slot_of(uint64_t hash, uint64_t probe) {
   return &memory->slots[((hash * 0xbf58476d1ce4e5b9u >> 49) + probe) % SITE_SLOTS];
 }
@@ -267,13 +267,15 @@ static uint32_t site_of(const uint64_t *frames, uint32_t count, bool may_be_new,
 /* ---- Forgetting sites --------------------------------------------------------------------------------- */
 
 /*
- * Forgotten sites are reclaimed by epochs, called turns. A thread takes a sample inside of a section. A section belongs
- * to the turn in which it began. One thread at a time forgets sites, in steps. In the first step it marks sites as
- * leaving, so that find_site() does not find them, and begins the next turn. When all sections of the earlier turn have
- * ended, no thread is between finding such a site and adding a sample to it. From then on, no leaving site gets another
- * sample: the second step forgets those without live samples and mappings, and releases the stack nodes that only their
- * stacks used. Sections of the second turn may still hold these nodes, so the nodes are reused only after that turn. No
- * thread waits: if sections have not ended, the next call takes the step.
+ * A site must not be forgotten while a thread may add a sample to it. Each sample is taken in a section (enter() to
+ * leave()), which belongs to the turn in which it began. One thread at a time forgets sites, in three steps:
+ *
+ * 1. Mark sites as leaving, so that find_site() does not find them.
+ * 2. Forget the leaving sites without live samples and mappings, and release the stack nodes that only they used.
+ * 3. Make these nodes free for reuse. Sections of the previous turn may have held them.
+ *
+ * Each step begins a new turn, and is taken only when all sections of earlier turns have ended. No thread waits for
+ * that: a later call takes the step.
  */
 static uint32_t turn;
 static uint32_t inside[2]; /* threads in a section, for even and odd turns */
@@ -296,8 +298,8 @@ static bool earlier_sections_ended(void) {
   return __atomic_load_n(&inside[(__atomic_load_n(&turn, __ATOMIC_RELAXED) + 1) % 2], __ATOMIC_SEQ_CST) == 0;
 }
 
-/* Resets the numbers of threads in sections, because the parent's threads do not exist in the child. If another thread
- * of the parent was forgetting sites, the child never forgets any, because one site may be half forgotten. */
+/* Resets the numbers of threads that are taking samples, because the parent's threads do not exist in the child. If
+ * another thread of the parent was forgetting sites, the child never forgets any: one may be half forgotten. */
 void call_sites_forked(void) { inside[0] = inside[1] = 0; }
 
 /* Returns the number of a site's live samples. Reads the freed samples before the allocated ones: each sample is first
@@ -343,8 +345,8 @@ static unsigned least_staleness(uint32_t now, uint32_t count) {
   return stale;
 }
 
-/* Marks the stalest sites as leaving, at most once a second, because a search takes a millisecond and a program may
- * read call sites all the time. */
+/* Marks the stalest sites to be forgotten, at most once a second, because a search takes a millisecond and a program
+ * may read call sites all the time. */
 static bool mark_stalest_sites(void) {
   uint32_t now = live_sample_birth(), count = __atomic_load_n(&sites_taken, __ATOMIC_ACQUIRE), chosen = 0;
   if (now - latest_look < BETWEEN_LOOKS) return false;
@@ -395,8 +397,8 @@ static void forget_marked_sites(void) {
 
 static uint32_t room_taken(void);
 
-/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if threads are still taking
- * samples that they began in the earlier turn. */
+/* Takes the next step of forgetting sites. Returns false if there is nothing to do, or if a thread is still taking a
+ * sample that it began before the previous step. */
 static bool take_step(void) {
   if (!earlier_sections_ended()) return false;
   if (step == IDLE && (room_taken() < 2 || !mark_stalest_sites())) return false;
@@ -414,7 +416,7 @@ void call_sites_make_room(void) {
   __atomic_store_n(&forgetting, false, __ATOMIC_RELEASE);
 }
 
-/* ---- Samples that are freed --------------------------------------------------------------------------- */
+/* ---- Adding and freeing live samples ------------------------------------------------------------------ */
 
 /* Adds a live sample. Returns false if there is no room; the sample then counts as freed. */
 static bool keep(const void *object, const struct live_sample *sample) {
@@ -521,11 +523,11 @@ static bool is_of_jvm(const uint64_t *frames, uint32_t count) {
 
 /*
  * Returns the number of frames to store. Some code of the JVM always allocates from new stacks: recursions of
- * compilers, and class loading, which runs below any Java code that first needs a class. Once half of the room is
- * taken, new stacks without Java frames and those of the JVM itself keep only their innermost frames, and fewer in the
- * last quarter, so that the rest is left for stacks of the program. The JVM's stacks below Java stay whole up to the
- * last quarter, because a shortened one lacks the program's method that made the JVM allocate. Only if nearly every
- * allocation is sampled are they shortened earlier, to their native frames and a few Java frames.
+ * compilers, and class loading, which any Java code may cause. To leave room for stacks of the program, new stacks
+ * without Java frames keep only their innermost frames once half of the room is taken, and fewer in the last quarter.
+ * Stacks on which Java code made the JVM allocate for itself stay whole up to the last quarter, because a shortened one
+ * lacks the program's method. If nearly every allocation is sampled, they are shortened from half of the room on, to
+ * their native frames and a few Java frames.
  */
 static uint32_t kept_frames(const uint64_t *frames, uint32_t count, uint32_t taken, bool samples_all) {
   if (taken < 2 || count <= FRAMES_WHEN_FULL) return count;
@@ -658,8 +660,8 @@ static uint32_t note_call(const struct java_stacks *stacks, const struct registe
   return 1;
 }
 
-/* Moves the last frame, the method that a compiler thread compiles, to the beginning, so that the outer frames stay
- * equal to those of other stacks. */
+/* Moves the last frame, the method that a compiler thread compiles, to the beginning, because stacks share the nodes of
+ * equal outer frames. */
 static void put_first(uint64_t *frames, uint32_t last) {
   uint64_t frame = frames[last];
   memmove(frames + 1, frames, last * sizeof *frames);
@@ -812,7 +814,7 @@ static struct mallometer_site row_of(const struct site *site) {
   struct mallometer_site none = row;
   if (!hash) return none; /* the record is being written, or its site was forgotten */
   if (!__atomic_load_n(&site->allocated.samples, __ATOMIC_ACQUIRE)) return none; /* The site has mappings only. */
-  /* The frames are written before the hash, and may become 0 later. */
+  /* `frames` is written before the hash; discard() may set it to 0 later. */
   row.frames = __atomic_load_n(&site->frames, __ATOMIC_RELAXED);
   copy_sums(&row.freed, &site->freed);
   copy_sums(&row.allocated, &site->allocated);

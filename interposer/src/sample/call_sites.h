@@ -43,7 +43,6 @@ bool call_sites_on(void);
 /* Begins to record samples. Before this call, every free must already check whether its object was sampled. */
 void call_sites_open(void);
 
-/* Returns the reserved bytes. */
 size_t call_sites_footprint(void);
 
 /* An allocation that the sampler chose. `probability` is the probability of that choice. `block` is the calling
@@ -58,8 +57,8 @@ struct sample {
   double probability;
   /* Whether nearly every allocation is sampled. */
   bool samples_all;
-  /* Whether the sample is a mapping. A mapping is in no sum, and call_sites_record() returns the number of its site
-   * instead of an object. */
+  /* Whether the sample is a mapping of memory. Sums do not include it, and call_sites_record() returns the number of
+   * its site instead of an object. */
   bool maps;
   /* The work that was done for the sample (sample/work.h). */
   uint32_t work;
@@ -141,8 +140,8 @@ uint32_t call_sites_copy_cleaned(struct mallometer_cleaned *rows, uint32_t capac
 
 /*
  * call_site_live_bytes() returns the estimated live bytes of the site in a record, and sets `number` to the site's
- * number. `place` is the record's index, below call_sites_places(). Reads two cache lines, so that a thread can compare
- * all sites often.
+ * number. `place` is the record's index, below call_sites_places(). Each call reads only two cache lines, so that a
+ * thread can compare all sites often.
  */
 uint32_t call_sites_places(void);
 double call_site_live_bytes(uint32_t place, uint32_t *number);

@@ -44,8 +44,8 @@ static void see_full(const struct collection_counters *from) {
 /* The latest collections of the old generation. The index of a collection is its number modulo SEEN. */
 enum { SEEN = 4 };
 static struct seen {
-  /* The numbers of collections when this one was first seen: of all collections in the upper half, of old ones in the
-   * lower half. */
+  /* The numbers of collections when this collection was first seen: of all in the upper half, of old ones in the lower
+   * half. */
   uint64_t collections;
   uint64_t ns;
 } seen[SEEN];

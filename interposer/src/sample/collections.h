@@ -60,15 +60,14 @@ bool collections_mark_first(void);
 bool allocated_while_marking(uint64_t born_ns, uint32_t old);
 
 /* Returns whether the calling thread is known as a cleaner. If the counters of collections are known, the first call in
- * a thread announces the thread as a candidate, and enters the gate to the JVM (java_gate.h) to get the thread's
- * handle. */
+ * a thread asks the JVM for the thread's handle (java_gate.h), and stores it for cleaner_candidate(). */
 bool is_cleaner_thread(void);
 
-/* Returns the JVM's handle of the block's thread, if the thread has announced itself and it is not yet known whether
- * the thread is a cleaner; NULL otherwise. */
+/* Returns the handle that is_cleaner_thread() stored for the block's thread; NULL if there is none, or if it is known
+ * whether the thread is a cleaner. */
 void *cleaner_candidate(struct thread_block *block);
-/* Records whether the candidate waits for references. A candidate that was seen seven times without waiting is no
- * cleaner. */
+/* Records whether the thread from cleaner_candidate() waits for references. A thread that was seen seven times without
+ * waiting is no cleaner. */
 void cleaner_seen(struct thread_block *block, const void *candidate, bool waits_for_references);
 
 #endif

@@ -348,7 +348,7 @@ static void run(struct machine *m, struct reader *program, uint64_t pc) {
 
 /* ---- Descriptions ------------------------------------------------------------------------------------- */
 
-/* Reads a CIE up to its program. */
+/* Reads a CIE (what the descriptions of several functions share) up to its instructions. */
 static bool read_common(struct machine *m, struct reader *r) {
   if (read_number(r, 4) != 0) return false; /* 0 marks a CIE */
   uint8_t version = read_byte(r);

@@ -66,7 +66,7 @@ struct governor_shares {
 
 struct governor_shares governor_shares(const struct governor *governor);
 
-/* Adds the time of a sample that ended at `end_ns` to the time that the thread has spent in its present 20 ms. */
+/* Adds the time of a sample that ended at `end_ns` to the time that the thread has spent in the present 20 ms. */
 void burst_spend(struct burst *burst, uint64_t took_ns, uint64_t end_ns);
 
 /* Returns the factor by which a thread's own limit reduces the thread's probabilities. `target_ppm` is the governor's

@@ -36,8 +36,8 @@ bool is_code_of_jvm(uintptr_t address) {
   return stacks && address >= stacks->jvm_begin && address < stacks->jvm_end;
 }
 
-/* Sets the thread's mark, then reads the gate's pointer again, because a thread that closes the gate waits only for
- * marks that it sees. */
+/* Stores walks_java, then reads the pointer again: a thread that closes the gate (sets the pointer to NULL) waits only
+ * for threads whose walks_java it sees. */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks) {
   if (!java_gate_is_open() || !block || block->walks_java) return false;
   __atomic_store_n(&block->walks_java, 1, __ATOMIC_SEQ_CST);

@@ -32,13 +32,13 @@ struct java_stacks {
 
 #define MOST_JAVA_FRAMES 512u
 
-/* Opens the gate. `stacks` must stay valid until the process ends. */
+/* Lets samples call the functions in `stacks`, which must stay valid until the process ends. */
 void java_gate_open(const struct java_stacks *stacks);
 
-/* Lets no more threads into the gate. Does not wait for threads that are in it. */
+/* Lets no more samples call functions of the JVM. Does not wait for threads that are running one. */
 void java_gate_close(void);
 
-/* Closes the gate, and waits until no thread is in it, for at most a tenth of a second. */
+/* Closes the gate, and waits at most a tenth of a second for threads that are running functions of the JVM. */
 void java_gate_close_and_wait(void);
 
 bool java_gate_is_open(void);
@@ -47,9 +47,9 @@ bool java_gate_is_open(void);
 bool is_code_of_jvm(uintptr_t address);
 
 /*
- * Enters the gate. Returns false if the gate is closed, if the thread has no block (NULL), or if the thread is in the
- * gate already. Otherwise the thread is in the gate until java_gate_leave(), and `stacks` is set to the functions, or
- * to NULL if the gate was closed meanwhile.
+ * Lets the calling thread call functions of the JVM until java_gate_leave(). Sets `stacks` to these functions, or to
+ * NULL if the gate was closed meanwhile. Returns false if the gate is closed, if the thread has no block (NULL), or if
+ * it may call them already.
  */
 bool java_gate_enter(struct thread_block *block, const struct java_stacks **stacks);
 void java_gate_leave(struct thread_block *block);

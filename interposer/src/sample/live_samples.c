@@ -119,8 +119,8 @@ static void uncount_sample(uintptr_t address) {
   filter_remove(address);
 }
 
-/* Extends the number of probes for a place. Without this number each search would take all PROBES, because a used entry
- * never becomes EMPTY again. */
+/* Raises the number of probes that a search for this address makes. Without this bound a search would make all PROBES,
+ * because a used entry never becomes EMPTY again. */
 static void extend_reach(uintptr_t address, size_t probe) {
   uint8_t *reach = &home_of(address)->reach, before = __atomic_load_n(reach, __ATOMIC_RELAXED);
   while (before < probe &&

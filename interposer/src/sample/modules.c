@@ -20,8 +20,7 @@ static bool is_known(const struct modules *modules, const struct loaded_object *
 
 /* ---- Recording and reading ---------------------------------------------------------------------------- */
 
-/* Adds an object. If two threads add the same object at the same time, the object gets two entries with the same names,
- * which is harmless. */
+/* Adds an object. If two threads add the same object at the same time, it gets two entries, which is harmless. */
 static bool keep(struct modules *modules, const struct loaded_object *object) {
   uint32_t bytes = (uint32_t)strnlen(object->path, BYTES_OF_PATHS) + 1;
   if (__atomic_load_n(&modules->taken, __ATOMIC_RELAXED) == MODULES) return false;

@@ -177,7 +177,7 @@ struct path {
 };
 
 static struct path paths[PATHS];
-/* The shared entry of all call paths without room. */
+/* The entry that all call paths share for which the table has no room. */
 static struct path overflow_path = {.seen = UINT32_MAX};
 
 static uint32_t tick_of(uint64_t ns) { return (uint32_t)(ns >> TICK_SHIFT); }
@@ -230,7 +230,7 @@ static double count_due(struct path *path, double samples_due, uint32_t now) {
   float before;
   __atomic_load(&path->due, &before, __ATOMIC_RELAXED);
   int32_t ago = (int32_t)(now - __atomic_load_n(&path->tick, __ATOMIC_RELAXED));
-  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* < 0: another thread read the clock later */
+  double left = fade((double)before, ago > 0 ? (uint32_t)ago : 0); /* ago < 0: another thread read the clock later */
   float after = (float)(left + samples_due);
   __atomic_store(&path->due, &after, __ATOMIC_RELAXED);
   __atomic_store_n(&path->tick, now, __ATOMIC_RELAXED);
@@ -256,8 +256,7 @@ static uint64_t path_of(struct origin origin, size_t size_class) {
 
 /* ---- The probability ---------------------------------------------------------------------------------- */
 
-/* Returns the highest level at which a visit, whose probability is 2^-level, has at least the wanted probability. The
- * level is computed from the exponents of the numbers, rounded down. */
+/* Returns the highest level (at most HIGHEST_LEVEL) for which 2^-level is at least the wanted probability. */
 static unsigned level_for(double probability) {
   if (probability >= 1) return 0;
   double one = 1;
@@ -310,7 +309,7 @@ static unsigned step_level(unsigned wanted_level, unsigned level, uint32_t rando
   return wanted_level > level ? level + (random % 4 == 0) : wanted_level;
 }
 
-/* ---- The visit ---------------------------------------------------------------------------------------- */
+/* ---- The visit: the decision about an allocation whose counter was at 0 ----------------------------------- */
 
 /* Samples an allocation. Its object may be moved. */
 static void take(struct sample *allocation, double probability) {
@@ -323,8 +322,8 @@ static void take(struct sample *allocation, double probability) {
   sampler_spend(allocation->block, allocation->work);
 }
 
-/* Decides whether an allocation, which stands for `visits` allocations, becomes a sample, and takes the sample. Returns
- * the level for the next allocation of the call path. */
+/* Samples an allocation, which stands for `visits` allocations, with the wanted probability. Returns the level for the
+ * next allocation of the call path. */
 static unsigned consider(uint32_t random, double visits, struct sample *allocation) {
   double probability = wanted_probability(allocation, visits);
   unsigned next_level = level_for(probability);

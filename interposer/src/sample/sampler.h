@@ -17,13 +17,13 @@
  * together with those of all other paths without room. A path that comes back after it was replaced counts as new.
  *
  * The fast path has no time to look n up. Instead the fast path hashes the call path to one of 256 counters of its
- * thread and counts that counter down. Only when the counter is 0, the allocation reaches the sampler: this is called a
- * visit. A counter is drawn again at each visit so that every allocation is visited with the same probability v =
- * 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and accepts
- * it with probability p / v, so that p has the wanted value even if call paths share a counter, except that p cannot
- * exceed v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th
- * allocation, and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise
- * slowly, so that the next allocations of a new path are found sooner.
+ * thread and counts that counter down. Only an allocation that finds the counter at 0 reaches the sampler; this is
+ * called a visit. A counter is drawn again at each visit so that every allocation is visited with the same probability
+ * v = 2^-level, whatever was visited before (a geometric distribution). The visit knows the call path exactly and
+ * samples the allocation with probability p / v, so the result is p even if call paths share a counter; p cannot exceed
+ * v. Levels end at 7: a new call path that shares its counter with a hot one is found at about its 128th allocation,
+ * and a visit of 300 instructions costs less than three instructions for each allocation. Levels rise slowly, so that
+ * the next allocations of a new path are found sooner.
  *
  * While samples take more time than the target (governor.h), the sampler lowers by a common factor first e, then k,
  * then all p. With an interval of 1 every allocation is sampled, however much time that takes. With an interval of at
@@ -69,10 +69,10 @@ void sampler_set_target(uint32_t target_ppm);
 uint32_t sampler_target(void);
 
 /*
- * filter_bucket_of() and filter_bucket() return the bucket of a call path. filter_visits() counts the bucket down, and
- * returns whether the allocation must go to the sampler. HASH_FACTOR, the multiplier, is 2^32 divided by the golden
- * ratio, or the upper half of that number where this saves an instruction. The product's highest bits then depend on
- * the lowest 32, or the lowest 16, bits of `path`.
+ * filter_bucket_of() and filter_bucket() return the index of a call path's counter. filter_visits() counts it down, and
+ * returns whether the allocation must go to the sampler. HASH_FACTOR is 2^32 divided by the golden ratio, or the upper
+ * half of that number where this saves an instruction: the product's highest bits then depend on the lowest 32, or 16,
+ * bits of `path`.
  */
 static inline size_t filter_bucket_of(uintptr_t path) {
   size_t hash = (uint32_t)path * HASH_FACTOR;
@@ -170,7 +170,6 @@ void sampler_measure(void);
 uint64_t sampler_random(struct thread_block *block);
 
 struct sampler_totals {
-  /* The number of samples. */
   uint64_t samples;
   /* The sum of the samples' weights in bytes, which estimates the allocated bytes. */
   uint64_t estimated_bytes;

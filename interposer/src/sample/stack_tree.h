@@ -77,7 +77,7 @@ bool stack_tree_add(struct stack_tree *tree, const uint64_t *frames, uint32_t co
 /* Releases a stack that stack_tree_add() has added. */
 void stack_tree_release(struct stack_tree *tree, uint32_t innermost);
 
-/* Frees the nodes that have left the index. No thread may still hold a node that it found in the index. */
+/* Frees the nodes that stack_tree_release() removed from the index. No thread may still hold a node from the index. */
 void stack_tree_reuse(struct stack_tree *tree);
 
 /* Copies at most `capacity` frames, innermost first. Returns their number. */

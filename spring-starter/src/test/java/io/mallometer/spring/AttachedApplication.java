@@ -81,7 +81,7 @@ public class AttachedApplication {
     }
   }
 
-  /** Runs an action before or after the listeners of Spring Boot and of the starter. */
+  /** Runs an action when the context is prepared, before listeners with a higher order. */
   private record WhenPrepared(int getOrder, Runnable action)
       implements ApplicationListener<ApplicationPreparedEvent>, Ordered {
 

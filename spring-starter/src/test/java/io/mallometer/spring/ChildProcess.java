@@ -51,7 +51,6 @@ record ChildProcess(int exitCode, String output) {
     return new ChildProcess(process.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
   }
 
-  /** Returns the lines that contain a text. */
   List<String> lines(String text) {
     return output.lines().filter(line -> line.contains(text)).toList();
   }

@@ -332,7 +332,7 @@ class ConfigurationTest {
         .isSubsetOf(metadata("").keySet());
   }
 
-  /** Returns the readme, whatever the module that runs the tests. */
+  /** Returns the readme, whichever module runs the tests. */
   private static Path readme() {
     Path directory = Path.of("").toAbsolutePath();
     while (!Files.exists(directory.resolve("spring-starter/README.md"))) {

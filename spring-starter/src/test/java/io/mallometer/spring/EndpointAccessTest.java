@@ -191,7 +191,7 @@ class EndpointAccessTest {
     return application.send("POST", "local.management.port", path, headers);
   }
 
-  /** A process has one allocator, so the interval also counts from trims by closed contexts. */
+  /** Contexts share the process's allocator, so a trim by a closed one also delays the next. */
   private static void aSecondTrimIsRefused() {
     try (RunningApplication second =
         RunningApplication.start(UNRESTRICTED, "--mallometer.trim.minimum-interval=1h")) {

@@ -15,14 +15,14 @@ final class Matrix {
     return System.getProperty("matrix.boot", "3.5.16");
   }
 
-  /** Returns whether this is the oldest version. */
+  /** Returns whether this is the oldest version of Spring Boot that is tested. */
   static boolean oldest() {
     return boot().startsWith("3.5.");
   }
 
   /**
-   * Returns whether this is the newest version. Only this version is tested on each JDK. So tests
-   * that depend on the JDK run with it, and tests that need not run with each version.
+   * Returns whether this is the newest version of Spring Boot, which alone is tested on each JDK.
+   * Tests run only with it if they depend on the JDK, or if one version suffices.
    */
   static boolean newest() {
     return boot().startsWith("4.1.");

@@ -32,7 +32,6 @@ class PoolsApplicationTest {
   private static final int KEPT = 40;
   private static final int BYTES = 8_192;
 
-  /** The beans of the application. */
   @Configuration(proxyBeanMethods = false)
   static class Beans {
     @Bean

@@ -23,7 +23,7 @@ public record RunningApplication(ConfigurableApplicationContext context) impleme
           "--server.port=0",
           "--server.address=127.0.0.1",
           "--spring.main.banner-mode=off",
-          // Without the next property, closing a reactive application takes 2 s.
+          // The next property saves 2 s when a reactive application is closed.
           "--spring.reactor.netty.shutdown-quiet-period=0s",
           "--management.endpoints.web.exposure.include=prometheus,nativememory,metrics");
 

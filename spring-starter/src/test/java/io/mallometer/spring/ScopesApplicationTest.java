@@ -41,7 +41,6 @@ class ScopesApplicationTest {
 
   private static RunningApplication application;
 
-  /** The beans of the application. */
   @Configuration(proxyBeanMethods = false)
   @EnableScheduling
   static class Work {
@@ -85,7 +84,6 @@ class ScopesApplicationTest {
     }
   }
 
-  /** Allocates native memory. */
   static class Packer {
     @NativeScoped("named")
     Deflater pack() {

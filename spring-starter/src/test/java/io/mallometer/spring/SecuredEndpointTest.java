@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 
-/** With Spring Security, the application's rules protect the endpoint. */
+/** Tests that the rules of an application with Spring Security protect the endpoint. */
 @Tag("secured")
 @Tag("any-jdk")
 class SecuredEndpointTest {
@@ -64,7 +64,7 @@ class SecuredEndpointTest {
   @Test
   void whoMayTrimTrims() throws Exception {
     try (RunningApplication application = withOwnRules("ADMIN")) {
-      // The status 501 shows that the request was admitted: there is no library.
+      // The request was admitted: the status 501 means that there is no library.
       assertThat(application.post(TRIM, CREDENTIALS)).isEqualTo(501);
       assertThat(application.post("/actuator/nativememory/breakdown", CREDENTIALS)).isEqualTo(404);
     }
@@ -80,7 +80,7 @@ class SecuredEndpointTest {
       assertThat(onManagementPort(application, "POST", TRIM)).isEqualTo(401);
       assertThat(onManagementPort(application, "GET", READ, CREDENTIALS)).isEqualTo(200);
       assertThat(onManagementPort(application, "POST", TRIM, CREDENTIALS)).isEqualTo(403);
-      // With Jersey the status may be 404, because this port has no servlet whose filters could
+      // The status may be 404 with Jersey, because this port has no servlet whose filters could
       // request a login.
       assertThat(application.response(READ).statusCode()).isIn(401, 404);
       assertThat(application.send("GET", "local.server.port", READ, CREDENTIALS).statusCode())
@@ -110,7 +110,7 @@ class SecuredEndpointTest {
 
       assertThat(onManagementPort(application, "POST", TRIM, with("Cookie", cookies)))
           .isIn(401, 403);
-      // The status 501 shows that the request was admitted: there is no library.
+      // The request was admitted: the status 501 means that there is no library.
       assertThat(
               onManagementPort(
                   application,

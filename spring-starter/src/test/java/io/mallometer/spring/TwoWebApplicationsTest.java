@@ -50,8 +50,8 @@ class TwoWebApplicationsTest {
   }
 
   /**
-   * Returns the series that exist from the start and are constant. Memory by part and leaks are
-   * known only after each application's first poll.
+   * Returns the series that exist from the start. Leaves out those of memory by part and of leaks,
+   * which are known only after each application's first poll.
    */
   private static Set<String> counted(Isolated application) throws Exception {
     return application.scrape().keySet().stream()

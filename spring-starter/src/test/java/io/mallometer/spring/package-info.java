@@ -3,7 +3,7 @@
  *
  * <p>The build runs all tests on each version of Spring Boot. Tests tagged {@code application} also
  * run on each web stack, with the library preloaded and without. Tests tagged {@code application}
- * or {@code context} start whole applications; the starter's own module leaves them to the matrix.
+ * or {@code context} start whole applications; the matrix of versions runs them, not this module.
  * {@code access} needs the library preloaded, {@code secured} needs Spring Security.
  */
 @NullMarked

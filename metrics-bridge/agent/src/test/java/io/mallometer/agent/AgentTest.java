@@ -90,8 +90,8 @@ class AgentTest {
   }
 
   /**
-   * The published version is that of the application's jar, not that of the agent's jar, which is
-   * on the class path, too.
+   * The published version is that of the application's jar, although the class path also contains
+   * the agent's jar.
    */
   @Test
   @Tag("any-jdk")
@@ -242,7 +242,7 @@ class AgentTest {
     assertThat(result.exitCode()).isZero();
   }
 
-  /** If the port is taken at a restore, the server opens it only after the next checkpoint. */
+  /** If the port is taken at a restore, the server tries again only at the next restore. */
   @Test
   @Tag("any-jdk")
   void aPortThatIsTakenAfterACheckpointIsOneLine() throws Exception {

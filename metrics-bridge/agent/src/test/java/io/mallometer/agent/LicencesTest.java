@@ -134,7 +134,7 @@ class LicencesTest {
     return entries(new ByteArrayInputStream(jar.getBytes(StandardCharsets.ISO_8859_1)));
   }
 
-  /** Returns the content of files by name, with a character for each byte. */
+  /** Returns the contents of a jar's files by name, with a character for each byte. */
   private static Map<String, String> entries(InputStream jar) throws IOException {
     Map<String, String> entries = new HashMap<>();
     try (ZipInputStream input = new ZipInputStream(jar)) {

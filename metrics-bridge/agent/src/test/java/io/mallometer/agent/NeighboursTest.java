@@ -89,8 +89,8 @@ class NeighboursTest {
   }
 
   /**
-   * Returns the names and labels of the series. The sites and libraries depend on the load, so of
-   * the series with one of them only the names of the labels are returned, without the values.
+   * Returns the names and labels of the series. Of series with a site or library, leaves out the
+   * values of the labels, which depend on the load.
    */
   private static Set<String> series(String exposition) {
     Set<String> series = new TreeSet<>();

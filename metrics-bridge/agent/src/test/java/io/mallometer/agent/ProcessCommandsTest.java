@@ -973,7 +973,6 @@ class ProcessCommandsTest {
     assertThat(log).content().doesNotContain("WARNING: A Java agent");
   }
 
-  /** An action on a process. */
   private interface Use {
     void of(Process process) throws Exception;
   }

@@ -98,7 +98,7 @@ class GrowthTest {
     assertThat(Growth.of(live, 0).found()).isTrue();
   }
 
-  /** A run has a step with a probability of 5 %, so 20 runs have one step on average. */
+  /** Memory rises in each run with a probability of 5 %, on average once in 20 runs. */
   @Test
   void rareStepsOfACleanTestAreHardlyEverGrowthTwice() {
     Random random = new Random(1);
@@ -109,7 +109,7 @@ class GrowthTest {
     assertThat(found).as("of " + SERIES).isLessThanOrEqualTo(2);
   }
 
-  /** The steps are those of the test before, with a leak of 1 KiB each run. */
+  /** Memory rises as in the previous test, and also by a leak of 1 KiB in each run. */
   @Test
   void leakBesideRareStepsIsFound() {
     Random random = new Random(2);

@@ -180,8 +180,8 @@ class AgentNamesTest {
       String[] words = asked.split(" ");
       assertThat(send(counting, words[0], words[1]).statusCode())
           .as(address)
-          // The second trim comes too early (429). The word breakdown is not the number of a site
-          // (400), and no site has this name (404).
+          // 429: the second trim comes too early. 400: "breakdown" is not the number of a site.
+          // 404: no site has the name "breakdown".
           .isIn(
               words[0].equals("POST")
                   ? Set.of(200, 400, 404, 429)
@@ -256,7 +256,7 @@ class AgentNamesTest {
     PublicNames.check("keys in a report in JSON", names);
   }
 
-  /** Checks the names in the text of the library and of all classes, messages included. */
+  /** Checks the names in all bytes of the library and of the class files, also in messages. */
   @Test
   void environmentVariables() throws Exception {
     Set<String> names = new TreeSet<>(found(VARIABLE, text(Files.readAllBytes(LIBRARY))));

@@ -68,8 +68,8 @@ class AgentSettingsTest {
   }
 
   /**
-   * The library checks its own variables. Kubernetes sets MALLOMETER_PORT for a service with the
-   * name mallometer.
+   * The agent ignores variables of the library, which checks them itself, and MALLOMETER_PORT,
+   * which Kubernetes sets for a service named mallometer.
    */
   @Test
   void variablesOfOtherReadersAreNotRead() {

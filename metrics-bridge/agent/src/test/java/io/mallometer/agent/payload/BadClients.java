@@ -20,7 +20,7 @@ import javax.net.ssl.SSLEngine;
  */
 final class BadClients implements AutoCloseable {
 
-  /** The bytes of a client's receive buffer: so few that the kernel cannot buffer an answer. */
+  /** The bytes of a client's receive buffer, which is too small for a whole answer. */
   private static final int SMALL_BUFFER = 4_096;
 
   private final InetSocketAddress address;
@@ -51,7 +51,7 @@ final class BadClients implements AutoCloseable {
     }
   }
 
-  /** Returns the number of clients whose connection was closed. Reads a byte of each client. */
+  /** Returns the number of clients whose connection was closed. Reads a byte from each of them. */
   long givenUp() {
     return clients.stream().filter(BadClients::isGivenUp).count();
   }

@@ -119,7 +119,6 @@ final class PreloadedService implements AutoCloseable {
     return send(HttpRequest.newBuilder(uri(path)).POST(HttpRequest.BodyPublishers.noBody()));
   }
 
-  /** Returns the service's output so far. */
   String output() {
     return output.toString();
   }

@@ -87,7 +87,7 @@ class PreloadedServiceIT {
     assertThat(live() - before).isLessThan(0.2 * lost);
   }
 
-  /** An open archive keeps 268,200 bytes. During the test no other report is produced. */
+  /** A leaked archive keeps 268,200 bytes. Only this test requests reports meanwhile. */
   @Test
   @Tag("any-jdk")
   void aRouteThatKeepsNativeMemoryStandsOut() throws Exception {
@@ -110,7 +110,7 @@ class PreloadedServiceIT {
         .isLessThan(0.25 * lost);
   }
 
-  /** Runs with all leaks and then without, because the first use of a library allocates memory. */
+  /** Switches all leaks on, then off, because the first use of a library allocates memory. */
   private static void warmUp() throws InterruptedException {
     if (!warm) {
       for (boolean on : new boolean[] {true, false}) {
