@@ -135,7 +135,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* also lets the loader resolve the symbols that the check needs, which changes words */
+  load_and_unload(); /* the loader also resolves the symbols that the check needs, which changes words */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -770,7 +770,7 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some of these objects get the old addresses */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* reuses some of the old addresses */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);

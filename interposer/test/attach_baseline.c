@@ -172,7 +172,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* on a busy machine the library may fail to read caches */
+  CHECK(small >= ROUNDS / 2); /* the library may fail to read caches on a busy machine */
 }
 
 extern void __libc_free(void *object);

@@ -286,7 +286,7 @@ static void without_a_name_the_rise_is_stated(void) {
   says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the innermost frame has no name */
   says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
   burst->grown[0].live_bytes = 49 * MIB;
-  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* less than a quarter of the rise */
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* 49 of 200 MiB are less than a quarter */
 }
 
 static void the_sites_of_a_method_are_added_up(void) {

@@ -54,7 +54,7 @@ static inline uint64_t unit_size(void *object) {
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
-  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* before glibc 2.43, 8 more if mapped */
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* glibc before 2.43: 8 more */
   return chunk;
 }
 

@@ -309,7 +309,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has a new method, and id_of(1) is in all stacks */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* every stack has id_of(1) and a new method */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -492,7 +492,7 @@ static void *ends(void *unused) {
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
+  is_thread_of_jvm = false; /* applies to this thread; `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -516,7 +516,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
+  is_thread_of_jvm = false; /* applies to this thread; `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

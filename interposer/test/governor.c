@@ -50,7 +50,7 @@ static void halves_no_more_once_the_credit_rises(void) {
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* one halving may have been due from the time before */
+  CHECK(governor.halvings <= before + 1); /* a halving may have been due from the time before */
   CHECK(governor.credit_ns < 0);
 }
 
@@ -86,7 +86,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* With a hundred times the target, the 2 ms that were spent are not too much. */
+  /* A hundred times the target allows the 2 ms that were spent. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);

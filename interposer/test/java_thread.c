@@ -56,7 +56,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* how many of the next calls of work() wake the thread, which is then already working */
+static int wakes_at_work; /* the number of next calls of work() that wake the thread while it is working */
 
 static void work(void) {
   cpu_ns = 1000; /* the CPU time of this thread from here on */

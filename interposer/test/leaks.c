@@ -681,8 +681,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* Only the library's own tables may become resident, some 32 MiB, and not the address range of the slots, which is 20
-   * times as large. */
+  /* The library's own tables, some 32 MiB, may become resident. The address range of the slots, which is 20 times as
+   * large, must not. */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
@@ -962,7 +962,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* one of two starts has no stop yet, so the observation continues */
+  wait_for_whole_epoch(); /* the observation continues, because it was started twice */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -1066,7 +1066,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* in the first run, objects of new sites are not placed in slots yet */
+    if (run > 0) { /* objects of new sites, as in the first run, are not placed in slots yet */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1082,7 +1082,7 @@ static void estimates_have_no_bias(void) {
  * in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* so few that one slot of a page for each site fits */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* slots of a page, one for each site, fit into 1 MiB */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1141,7 +1141,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only of the 50 sites that allocate in both rounds */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* objects of the 50 sites that allocate in both rounds */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static struct mallometer_counters sums(void) {
   return sum;
 }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 /* Allocates in so many threads that the library requests memory for blocks twice (two slabs). One of the requests is
  * refused. Nevertheless the sums must contain all allocations. */
@@ -291,7 +291,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* after the interruption, the code below continues as the child */
+  allocate_in(others, MUCH); /* the code below runs as the child if the fork took place */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};

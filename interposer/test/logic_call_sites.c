@@ -46,7 +46,7 @@ static bool deallocate(uintptr_t object) {
 
 static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0); }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 /* Starts the recording of call sites while one of its two requests for memory is refused. Nothing may be recorded. A
  * later start with enough memory must succeed. */
@@ -193,7 +193,7 @@ CASE(a_thread_that_never_waits_for_references_is_no_cleaner) {
   CHECK(!cleaner_candidate(current_block) && !is_cleaner_thread());
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 enum { CALLER = 0x1234, OBJECT = 0x1000000, OTHER_OBJECT = 0x2000000, BYTES = 48 };
 

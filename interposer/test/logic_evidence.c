@@ -146,7 +146,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* without slots, no object can be placed */
+  CHECK(!place(SITE, 1)); /* no object is placed after a failed start */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -193,7 +193,7 @@ CASE(the_limit_bounds_what_slots_take) {
   CHECK_EQUAL(placement_totals().placed, placed);
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 static void *of_other;
 

@@ -47,7 +47,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one fewer than wanted */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* allocates one fewer */
   return wanted - 1;
 }
 

@@ -188,7 +188,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* Of 1,200 objects, 4 (1 + ln (1,200 / 4)) = 27 samples are expected. */
+  /* The expected number is 4 (1 + ln (1,200 / 4)) = 27 samples of 1,200 objects. */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);

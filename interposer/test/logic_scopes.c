@@ -64,7 +64,7 @@ static struct mallometer_scope closed(int number) {
   return figures;
 }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 CASE(nothing_is_opened_without_memory) {
   struct thread_block *block = new_thread();

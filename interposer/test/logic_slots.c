@@ -195,7 +195,7 @@ static int merged_slots_can_be_taken_again(unsigned request) {
   return refused ? REACHED : NOT_REACHED;
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 static void *object, *of_other;
 static bool other_did;

@@ -372,7 +372,7 @@ CASE(what_one_zone_takes_from_another_counts_once) {
   check_sums(3, 3, 0);
 }
 
-/* ---- Other tools that hook a zone ------------------------------------------------------------------------ */
+/* ---- Hooks of other tools in a zone ---------------------------------------------------------------------- */
 
 static void *(*before_another)(struct zone *zone, size_t size);
 

@@ -44,7 +44,7 @@ static void *allocate_in_thread(void *unused) {
   return unused;
 }
 
-/* ---- Without the time-stamp counter -------------------------------------------------------------------- */
+/* ---- No time-stamp counter ----------------------------------------------------------------------------- */
 
 static void switch_counter_off(void) {
   if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0) exit(77);
@@ -95,7 +95,7 @@ static void nobody_needs_the_counter(void) {
   CHECK_EQUAL(unlink(path), 0);
 }
 
-/* ---- Without system calls ------------------------------------------------------------------------------ */
+/* ---- Forbidden system calls ---------------------------------------------------------------------------- */
 
 /* Forbids nearly all system calls, after the allocator has taken enough memory from the kernel. */
 static void only_memory_is_needed(void) {

@@ -80,7 +80,7 @@ void every_form() {
 
   start();
   Plain *plain = new Plain;
-  USE(plain); /* without these uses the compiler would remove the allocation and the free */
+  USE(plain); /* prevents the compiler from removing the allocation and the free */
   delete plain;
   one_event("new Plain", 100);
   start();

@@ -57,7 +57,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* what a walk over references returns after it has reported all of them */
+  jvmtiError behind_references; /* the result of a walk over references that has reported all of them */
   void (*while_stopped)(void);
 } behaviour;
 

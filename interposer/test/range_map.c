@@ -306,7 +306,7 @@ static void a_child_begins_anew_where_a_change_was_going_on(void) {
   take_away(0, 1);
 }
 
-/* ---- How long the lock is held ------------------------------------------------------------------------- */
+/* ---- Times for which the lock is held ------------------------------------------------------------------ */
 
 enum { MOST_TIMES = 1 << 18 };
 

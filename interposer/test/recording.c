@@ -620,7 +620,7 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* all blocks are allocated */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has no holes */
 }
 
 /* Reads the records of a child while it writes them, and after it was killed. A record that is not completely written
@@ -647,7 +647,7 @@ static void killed_while_writing(void) {
     }
   }
   printf("%d torn, %d whole\n", torn, whole);
-  CHECK(torn > 0 && whole > 0); /* both cases were tested */
+  CHECK(torn > 0 && whole > 0); /* the test has read records of both kinds */
 }
 
 /* Kills a child after a rise of its memory. The description in the file must have the call site, with the allocated
@@ -876,7 +876,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
   if (strcmp(name, "share") == 0) return share();
-  return run_child(name); /* as_child() checks this case */
+  return run_child(name); /* runs a case that as_child() checks */
 }
 
 int main(int argc, char **argv) {

@@ -290,7 +290,7 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* After a change of the interval, the filter must not skip a path. */
+  /* Changes the interval, after which the filter must not skip a path. */
   sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
@@ -395,7 +395,7 @@ static void simulate(const struct kind *kind, unsigned *covered) {
     allocate_elsewhere(1);
   }
   sums = NULL;
-  if (allocated.samples == 0) return; /* without samples there is no interval */
+  if (allocated.samples == 0) return; /* samples are required for a confidence interval */
   struct estimate all_objects = allocated_of(&allocated, allocated.objects, allocated.objects_variance),
                   all_bytes = allocated_of(&allocated, allocated.bytes, allocated.bytes_variance);
   unsigned live = allocated.samples - freed.samples;

@@ -335,7 +335,7 @@ static void overflow(void) {
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_OVERFLOWED);
   CHECK_EQUAL(end.temporary_allocations, 0);
-  CHECK_EQUAL(calls(&end), OBJECTS); /* these figures stay exact */
+  CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes stay exact */
   CHECK_EQUAL(end.net_bytes, 0);
   /* Allocates more objects than a matched scope has room for, but frees each before the next one. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
@@ -422,7 +422,7 @@ static void *ends_with_open_scopes(void *unused) {
 
 static void thread_ends(void) {
   const uint64_t small = unit_of(300), large = unit_of(70000);
-  for (unsigned round = 0; round < 5000; round++) { /* more rounds than there are records of scopes */
+  for (unsigned round = 0; round < 5000; round++) { /* opens more scopes than there are records */
     ON_A_THREAD(ends_with_open_scopes, NULL);
     if (round % 100 > 0) continue;
     ON_A_THREAD(allocates, NULL); /* allocates in a thread that takes the ended thread's block of counters */
@@ -679,7 +679,7 @@ static void attached(const char *file) {
   CHECK(end.peak_bytes >= 40000 && end.peak_bytes < 41000);
   CHECK_EQUAL(end.temporary_allocations, 1);
   CHECK_EQUAL(end.foreign_frees, 1);
-  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* only this thread allocates */
+  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* no other thread allocates */
 
   scope = found_mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   CHECK_EQUAL(found_mallometer_detach(), 0);

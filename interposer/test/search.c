@@ -137,7 +137,7 @@ static NOINLINE void drop(unsigned count, size_t size) {
 static void *in_globals[EACH];
 static _Thread_local void *in_thread_locals[EACH];
 
-/* ---- Where addresses are found ------------------------------------------------------------------------- */
+/* ---- Places in which addresses are found --------------------------------------------------------------- */
 
 static void held_by_each_way(void) {
   void *on_stack[EACH], **on_heap = malloc(sizeof on_stack);

@@ -251,7 +251,7 @@ static void the_interval_changes_at_run_time(void) {
     kept[i] = keeper(MIB);
     bytes += (double)unit_size(kept[i]);
   }
-  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* all, because they are larger than the interval */
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* objects larger than the interval are all sampled */
   free(before);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
 

@@ -107,7 +107,7 @@ static void the_first_are_kept(void) {
   for (size_t i = 1; i <= 10; i++) use(malloc(2000 + i));
   CHECK_EQUAL(mallometer_threshold_read(threshold, events, 3, NULL), 3);
   CHECK_EQUAL(events[2].requested_bytes, 2003);
-  CHECK_EQUAL(requests(threshold), 7); /* those that the previous reading left */
+  CHECK_EQUAL(requests(threshold), 7); /* reads what the previous reading left */
   CHECK_EQUAL(events[0].requested_bytes, 2004);
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }
@@ -165,7 +165,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* without the events of the closed threshold */
+  CHECK_EQUAL(requests(again), 1); /* excludes the events of the closed threshold */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);
