@@ -59,7 +59,7 @@ final class GenerateAbi {
 
   private record Function(String result, String name, List<Field> parameters) {}
 
-  /** The prefix of the names of structs and functions; in upper case, of constants. */
+  /** The prefix of the names of structs and functions, and, in upper case, of constants. */
   private final String prefix;
 
   private final Map<String, String> constants = new LinkedHashMap<>();
@@ -88,7 +88,7 @@ final class GenerateAbi {
     }
     for (Matcher m = function.matcher(code); m.find(); ) {
       declared.append(m.group());
-      // Numbers abi_version() first: a caller must know the version before it uses other numbers.
+      // Gives abi_version() number 0: callers check the version before they use other numbers.
       int place = m.group(2).equals("abi_version") ? 0 : functions.size();
       functions.add(place, function(m.group(1), m.group(2), m.group(3)));
     }

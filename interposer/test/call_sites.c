@@ -52,8 +52,8 @@ struct figures {
   unsigned stacks;
 };
 
-/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and with none of the other
- * functions beginning between. */
+/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and before the next
+ * function. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};

@@ -1,6 +1,6 @@
 /*
- * Helpers of all test programs. A check that fails prints the expected and the found value and ends the program. A
- * snapshot must not fail. Code in this file does not allocate between two snapshots.
+ * Helpers of all test programs. A check that fails prints the expected and the found value and ends the program. Code
+ * in this file does not allocate between two snapshots.
  */
 #ifndef MALLOMETER_TEST_CHECK_H
 #define MALLOMETER_TEST_CHECK_H
@@ -47,7 +47,7 @@ static inline struct mallometer_report self(void) {
 }
 
 /* Returns the size of an object in the unit in which the library counts bytes: glibc's chunk size, or the usable size
- * (with MALLOMETER_ACCOUNTING=header the requested one). */
+ * (the requested size with MALLOMETER_ACCOUNTING=header). */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);

@@ -1,7 +1,7 @@
 /*
  * Checks that a successful call does not change errno, on the library's fast path and on its slow ones: a thread's
- * first allocation, an update of the process's live bytes (made when a thread's headroom is used up), a huge request,
- * calls while counting is off, and functions of mallometer.h.
+ * first allocation, an update of the process's live bytes, a huge request, calls while counting is off, and functions
+ * of mallometer.h.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -20,7 +20,7 @@ static int failures;
     errno_;                         \
   })
 
-/* Counts a failure if the calls leave different values of errno. Evaluates `call` once, then `of_allocator` once. */
+/* Counts a failure if the two calls leave different values of errno. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \

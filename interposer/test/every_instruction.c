@@ -41,8 +41,8 @@ static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* `seen` counts the executed instructions of the library. The handler acts at instruction number `chosen`, or at each
- * instruction if `chosen` is -1. */
+/* The handler counts the executed instructions of the library in `seen`. It acts at instruction number `chosen`, or at
+ * each instruction if `chosen` is -1. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -141,8 +141,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with new threads and later
- * instructions until the calls end before the chosen instruction. */
+/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with further threads, each at a
+ * later instruction, until the calls end before the chosen instruction. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -255,7 +255,7 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* removes scopes that the handler has closed from the thread's list */
+  free(malloc(10)); /* removes the scopes closed by the handler from the thread's list */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
   /* No scope may be left: the figures of a new scope must not include earlier allocations. */
   struct mallometer_scope figures = {0};

@@ -28,7 +28,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* if `tells_nothing`: what AsyncGetCallTrace() returns as frames, a negative reason */
+  int answer; /* if `tells_nothing`: the number of frames by AsyncGetCallTrace(), negative to state a reason */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -39,7 +39,7 @@ static struct {
 
 static __thread bool is_thread_of_jvm;
 static unsigned asked;  /* the number of calls of AsyncGetCallTrace() */
-static unsigned nested; /* the number of these calls that a thread made inside of another one */
+static unsigned nested; /* the number of calls of AsyncGetCallTrace() inside of another one */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -256,7 +256,7 @@ static void on_signal(int signal) {
 }
 
 static void stacks_have_java_frames(void) {
-  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* the calling thread is not one of the JVM's */
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* the calling thread is no thread of the JVM */
   attach();
   free(keeper(100));
   CHECK(has_java_frames());
@@ -336,7 +336,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* allocate_many(0) has 16,384 stacks; test and JVM have some more */
+  CHECK(before > 0 && before < 100); /* allocate_many(0) makes 16,384 stacks; the rest of the test makes some, too */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -367,8 +367,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* Allocates on the stack of a coroutine. The library must not ask the JVM for a stack there, even if there is enough
- * room, because this is not the stack of a Java thread. */
+/* Allocates in a coroutine. The library must not ask the JVM for Java frames then, even if the coroutine's stack has
+ * enough room, because it is not the stack of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();

@@ -59,7 +59,7 @@ void wait_wake(const uint32_t *word) { (void)word; }
 static int wakes_at_work; /* the number of next calls of work() that wake the thread while it is working */
 
 static void work(void) {
-  cpu_ns = 1000; /* the CPU time of this thread from here on */
+  cpu_ns = 1000; /* the simulated CPU time of this thread from here on */
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }
