@@ -256,7 +256,7 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* Samples have no call stack if they are taken in the last few KiB. */
+  /* A sample has no call stack if the thread has only a few KiB of stack left. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }

@@ -179,8 +179,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its block by a signal handler that allocates and needs the block, too. Handler and
- * interrupted code must get the same block. */
+/* Interrupts a thread while it acquires its block of counters. The signal handler allocates, and so needs the block,
+ * too. The handler and the interrupted code must get the same block. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);

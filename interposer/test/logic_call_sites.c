@@ -1,7 +1,7 @@
 /*
- * Tests the recording of call sites and live samples on the test platform (platform/given.h): without memory, with full
- * tables, when two threads sample the same new site, by a clock that the test sets, and when the JVM ends (the gate to
- * Java closes).
+ * Tests the recording of call sites and live samples on the test platform (platform/given.h), with a clock that the
+ * test sets. Cases are refused memory, full tables, two threads that sample the same new site, and the end of the JVM
+ * (the gate to Java closes).
  */
 #include <pthread.h>
 
@@ -304,8 +304,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* Inserts a sample at each point of the removal of the last sample with the same hash. Afterwards the bit of this hash
- * is set, or the insertion was refused. */
+/* Inserts a sample at each point of the removal of the last sample with the same hash. Unless the insertion is refused,
+ * the bit of this hash must be set afterwards. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -502,7 +502,7 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* Takes a sample of the stalest site. At each point of this sample, another thread may forget the site. */
+/* Takes a sample of the stalest site. Meanwhile, at each point in turn, another thread forgets stale sites. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -880,7 +880,8 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Closes the gate at each point of taking a sample. The sample must have all Java frames or none. */
+/* Closes the gate to Java, as at the JVM's end, at each point of a sample. The sample must have all Java frames or
+ * none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);

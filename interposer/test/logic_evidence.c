@@ -202,8 +202,8 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Places an object of a call site without evidence. At each point, another thread does the same. The evidence of both
- * objects must be in the same row. A second row for the site may exist, but without placed objects. */
+/* Places an object of a call site that has no row of evidence. At each point, another thread does the same. Both
+ * objects must count in the same row. A second row for the site may exist, but without placed objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);
@@ -233,7 +233,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* Frees an object of the forgotten site. The free must not count for the later site. */
+  /* Frees an object of the forgotten site. The free must not count for the site that got the row next. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

@@ -75,8 +75,7 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Samples an object. Returns its address in a slot, where it counts as accessed; NULL if it was not placed in a
- * slot. */
+/* Samples an object. Returns its address in a slot, which it accesses; NULL if it was not placed in a slot. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];

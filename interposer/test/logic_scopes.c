@@ -153,8 +153,8 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Interrupts a thread by a signal handler that closes the thread's scopes. Afterwards all records, memory and marks of
- * these scopes must be free again. */
+/* Interrupts a thread by a signal handler that closes the thread's scopes. Nothing of these scopes may remain: no
+ * record, no memory and no mark. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);

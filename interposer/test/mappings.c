@@ -235,7 +235,7 @@ static void map_in_handler(int signal) {
 }
 
 /* Maps memory in a signal handler whose stack has little more room than the kernel needs. The library must record the
- * range without a call site, because a walk of the stack has no room. */
+ * range without a call site, because there is no room for walking the stack. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
