@@ -297,7 +297,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* Maps more ranges than the map has room for. It must forget small ranges, and keep a large one. */
+/* Maps more ranges than the library's map has room for. The library must forget small ranges, and keep a large one. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -457,7 +457,7 @@ static void change(struct field *field) {
       maps = false;
       break;
     case 2:
-      if (all && count > 2 && field->mapped[first]) { /* shrinks the pages to one */
+      if (all && count > 2 && field->mapped[first]) { /* shrinks the mapping to one page */
         if (mremap(at, count * PAGE, PAGE, 0) == at) {
           first++;
           count--;

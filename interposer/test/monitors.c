@@ -455,7 +455,7 @@ static void forks(void) {
 }
 
 /* Forks after an attempt to unregister a monitor whose callback runs in another thread. The child does not have that
- * thread, so the monitor must be unregistered there. */
+ * thread, so in the child the attempt must have succeeded. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;

@@ -65,7 +65,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* Starts the program by `env -i`, which removes LD_PRELOAD. It must run without the library. */
+/* Starts the program by `env -i`, which removes LD_PRELOAD. The program must run without the library. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {

@@ -8,7 +8,7 @@
 
 #include "platform/system_calls.h"
 
-/* The map calls these functions just after it has locked, and just before it unlocks. */
+/* ranges.c calls these functions just after it has locked the map, and just before it unlocks the map. */
 static uint64_t block_signals_and_note(void);
 static void note_and_restore_signals(uint64_t signals);
 
@@ -226,8 +226,8 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. Because the lock is released after
- * each round, the map must not be given up. */
+/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. The lock is released after each
+ * round, so the library must not give up the map. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;
@@ -241,7 +241,7 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
 }
 
 /* Lets the map miss many changes within a moment, as happens if the thread that holds the lock gets no processor. The
- * map must not be given up. */
+ * library must not give up the map. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);

@@ -62,7 +62,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
 
 enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES, BURST };
 
-/* A record that the library writes for the program: mallometer_recording_write(), which Java calls. */
+/* A record that the library has written for a caller of mallometer_recording_write(). */
 struct handed {
   struct recording_sample frame;
   char content[RECORDING_PROFILE_BYTES];
@@ -307,7 +307,8 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message (`wanted`) or is empty. Returns whether this happens within `longest` seconds. */
+/* Waits until the file has a message; if `wanted` is false, until it is empty. Returns false after `longest`
+ * seconds. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -390,7 +391,7 @@ static int message_of_a_rise(const char *end) {
     CHECK(await_message(false, 30));
     return 0;
   }
-  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, below the scarce amount */
+  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, and is not scarce */
     CHECK(await_message(false, 30));
     return 0;
   }
