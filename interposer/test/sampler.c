@@ -414,8 +414,8 @@ static bool all_runs;
 
 /*
  * Returns the number of runs for a kind of site; a quarter of all runs by default. At least 94 % of the intervals must
- * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. So small a
- * difference can be measured in all runs only.
+ * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. It takes all runs to
+ * measure so small a difference.
  */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
@@ -434,7 +434,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9, false},
   };
   state = 20260101;
-  sampler_set_target(0); /* does not limit the time of samples, because simulated allocations follow too fast */
+  sampler_set_target(0); /* does not limit the time of samples: simulated allocations follow each other too fast */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -475,8 +475,8 @@ static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
   /* The recording has stack addresses relative to the thread's control block. Which call paths share a counter depends
-   * on the sum of the return address and the stack address. This sum stays as recorded, because the block's address is
-   * added to one and subtracted from the other. */
+   * on the sum of the return address and the stack address. This sum stays as recorded, because the control block's
+   * address is subtracted from the return address. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -521,7 +521,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of an allocation's call path, as sampler.h defines it. Threads do not matter. */
+/* Returns the entry for an allocation's call path (defined in sampler.h), whichever thread allocates. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -555,7 +555,7 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 /*
  * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
  * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Whole stacks with different Java frames may have the same call path, so only 90 % of the whole stacks must.
+ * Whole stacks that differ in Java frames may have the same call path, so 90 % of the whole stacks suffice.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -667,8 +667,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Allocates from more call paths than the table holds. The others must be counted in without_path, and must be sampled
- * by their sizes, so that the estimate of all bytes stays right. */
+/* Allocates from more call paths than the table holds. Allocations without room for their path must be counted in
+ * without_path, and must be sampled by their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

@@ -448,8 +448,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* Checks the number of calls only of scopes over a thread that this thread has read, not closed. A scope that it
-     * closes may include later calls of its thread, made until the figures are read. */
+    /* A thread's scope that is closed here may include calls that the thread makes before the figures are read. The
+     * number of calls is therefore checked after a read only. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -633,7 +633,7 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* Checks the peak of the process while its thread is in a scope. */
+/* Checks the peak of the process while the calling thread is in a scope. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };

@@ -182,7 +182,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* Drops objects, and keeps only the address behind the last byte of each. They must be lost. */
+/* Drops objects, and keeps only the address behind the last byte of each. The objects must count as lost. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -211,8 +211,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* Drops objects that have addresses of objects. An object that has only its own address must be lost. Objects that
- * refer to each other in a circle must not count as lost. */
+/* Drops objects that contain addresses of objects. An object to which only the object itself refers must count as lost.
+ * Objects that refer to each other in a circle must not. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -542,7 +542,7 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it may not
+/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it cannot
  * read /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);

@@ -64,8 +64,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates objects in destructors and keeps them. They must count as live and raise the peak without a snapshot. The
- * first ones of a call path must be sampled. */
+/* Allocates objects in destructors and keeps them. They must count as live, and must raise the peak although no
+ * snapshot is taken. The first ones of a call path must be sampled. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();

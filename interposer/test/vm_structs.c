@@ -168,8 +168,8 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and the pointers
- * to two methods of a class, whose addresses serve as ids. */
+/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and pointers to
+ * two methods of a class. The addresses of these pointers serve as ids. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
 /* The results of thread_name() and thread_id_known() for the calling thread. */
