@@ -392,7 +392,7 @@ static void seals(void) {
   }
 }
 
-/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then writes the words on
+/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then changes words on
  * these pages through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
@@ -564,7 +564,7 @@ static void works_under(int refusals) {
 }
 
 /* Attaches, and then forbids reading /proc/self/maps. Calls are counted until the detach. The detach cannot restore the
- * words, so later calls still pass through the library, but are not counted. */
+ * changed words, so later calls still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -580,8 +580,8 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches while the process has no free descriptors, so that no word can be restored. The library can then be attached
- * again, and a detach with free descriptors restores every word. */
+/* Detaches while the process has no free descriptors, so that no changed word can be restored. The library can then be
+ * attached again, and a detach with free descriptors restores every word. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -613,8 +613,8 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* Installs the filter after the attach. The detach then cannot make pages writable, and restores words on read-only
- * pages through /proc/self/mem. */
+/* Installs a filter of system calls after the attach. The detach then cannot make pages writable, and restores words on
+ * read-only pages through /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -624,7 +624,7 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Detaches when no word can be restored. The words then lead to functions of the library that pass the calls on. */
+/* Detaches when no changed word can be restored. Calls then still reach the library, which passes them on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);

@@ -105,8 +105,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's figure includes the cache of this thread. The library's figure includes the change that the first malloc or
-   * free of each thread makes to that thread's cache. */
+  /* The figures may differ: glibc's includes the cache of this thread, and the library's includes what the first malloc
+   * or free of each thread changes in that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }

@@ -1,5 +1,4 @@
-/* Calls functions of the allocator past this library: `below` has the addresses of the functions that this library
- * calls. The library sees no such call. */
+/* Calls functions of the allocator directly, so that mallometer does not see the calls. `below` has their addresses. */
 #ifndef MALLOMETER_TEST_BELOW_H
 #define MALLOMETER_TEST_BELOW_H
 
@@ -36,7 +35,7 @@ static void *function_of(void *library, const struct link_map *object, const cha
   return usual ? usual : if_in(object, dlvsym(library, name, version));
 }
 
-/* Opens the allocator: the first object after this library, in the loader's search order, that defines malloc. */
+/* Opens the allocator: the first object after mallometer, in the loader's search order, that defines malloc. */
 static void *open_allocator(struct link_map **found) {
   struct link_map *object;
   Dl_info info;

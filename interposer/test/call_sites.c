@@ -95,8 +95,8 @@ static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
  * Compares live figures with the expected objects and bytes. Sampled figures may differ by five standard deviations,
- * which chance exceeds once in two million times. Exact figures may lack the objects of samples_not_followed: the
- * library drops a sample while another thread is preempted during the removal of the last sample with the same hash.
+ * which chance exceeds once in two million times. Exact figures may lack samples_not_followed objects: the library
+ * drops a sample if another thread was preempted while it removed the last sample with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;

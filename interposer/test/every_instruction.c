@@ -197,10 +197,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route that reports no
- * addresses to scopes. It is interrupted at one instruction until another thread has opened a matched scope, so its
- * choice is outdated. Nevertheless realloc must take the route that reports the object's previous address to the new
- * scope.
+ * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route (functions for
+ * malloc and free) that reports no addresses to scopes. Before it stores the route, another thread opens a matched
+ * scope, so the choice is outdated. realloc must nevertheless report an object's previous address to the new scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};

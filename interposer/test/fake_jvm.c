@@ -28,7 +28,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* if `tells_nothing`: the number of frames by AsyncGetCallTrace(), negative to state a reason */
+  int answer; /* if `tells_nothing`: AsyncGetCallTrace() returns this negative number, which states a reason */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -417,8 +417,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates near the end of a thread's stack. The library must not ask the JVM for a stack there: the JVM's guard pages
- * begin some KiB before the end that the C library knows. */
+/* Allocates near the end of a thread's stack. The library must not ask the JVM for Java frames then: the JVM's guard
+ * pages begin some KiB before the end that the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -487,8 +487,8 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Ends the JVM while a thread asks it for a stack. The library must delay the end until the JVM has answered, because
- * HotSpot never returns from a call that is made after its end. */
+/* Ends the JVM while a thread asks it for Java frames. The library must delay the end until the JVM has answered,
+ * because HotSpot never returns from a call that is made after its end. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();

@@ -56,7 +56,7 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* the number of next calls of work() that wake the thread while it is working */
+static int wakes_at_work; /* in this number of calls, work() wakes its own thread, which is then already working */
 
 static void work(void) {
   cpu_ns = 1000; /* the simulated CPU time of this thread from here on */

@@ -13,7 +13,7 @@
 
 enum { BYTES = 100 };
 
-/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its new block. */
+/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its block of counters. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -194,8 +194,8 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes the first two blocks of the list of free blocks, and keeps the second. The end of the thread returns the
- * first. */
+/* Takes the first two blocks of the list of free blocks, and keeps the second. The first goes back at the thread's
+ * end. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -241,7 +241,7 @@ static void has_a_small_peak(void) {
 }
 
 /* Allocates and frees a little in this thread. Meanwhile another thread allocates and frees much. The peak must include
- * the other thread's bytes, except for the error of the peak that the library states. */
+ * the other thread's bytes, up to the error that the library states. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();

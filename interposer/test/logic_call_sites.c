@@ -124,7 +124,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* may be an effect of the young collections above */
+  CHECK(deallocate(OBJECT_3)); /* can be an effect of the young collections above */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -223,7 +223,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* Returns the first place of an object in the hash table of live samples (live_samples.c). */
+/* Returns where a search for an object begins in the hash table of live samples (live_samples.c). */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -277,7 +277,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   return REACHED;
 }
 
-/* ---- The filter: a bit for each hash of an address that has live samples ------------------------------- */
+/* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
 
 /* Returns object `number` of those whose addresses have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
@@ -363,7 +363,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* Allocates and frees. An allocation whose call site finds no room must have no live sample. */
+/* Allocates and frees. An allocation must have no live sample if its call site finds no room in the table. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);

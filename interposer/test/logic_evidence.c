@@ -202,8 +202,9 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Places an object of a call site that has no row of evidence. At each point, another thread does the same. Both
- * objects must count in the same row. A second row for the site may exist, but without placed objects. */
+/* Places an object of a call site that has no row of evidence (times of objects). At each point, another thread does
+ * the same. Both objects must count in the same row. A second row for the site may exist, but without placed
+ * objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);

@@ -75,7 +75,7 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Samples an object. Returns its address in a slot, which it accesses; NULL if it was not placed in a slot. */
+/* Samples an object and accesses it. Returns its address in a slot; NULL if it was not placed in a slot. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -253,8 +253,7 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch: as many as
- * are missing to 32. */
+/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch, up to 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();

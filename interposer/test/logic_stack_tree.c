@@ -1,5 +1,5 @@
-/* Tests the tree that stores the stacks of samples, in which stacks with the same callers share nodes: when two threads
- * change it at the same time, and when it is full. */
+/* Tests the tree that stores the stacks of samples. Stacks with the same callers share nodes. Cases are two threads
+ * that change the tree at the same time, and a full tree. */
 #include "platform/given.h"
 #include "sample/stack_tree.h"
 

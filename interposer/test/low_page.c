@@ -29,8 +29,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Returns whether the program's argument is "forbidden". Reads /proc/self/cmdline, because it is called before
- * main(). */
+/* Returns whether the program's argument is "forbidden", also before main(). */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

@@ -137,7 +137,7 @@ static void partly(void) {
 }
 
 /* Maps memory over a part of a known range. Pages inside of the range must keep the range's call site. Then maps memory
- * that extends beyond the end of the range. It must get the call site of the new mmap(). */
+ * that extends beyond the end of the range. This memory must get the call site of the new mmap(). */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -206,7 +206,7 @@ static void moves(void) {
   CHECK_EQUAL(munmap(place, 64 * PAGE), 0);
 }
 
-/* Maps guard pages at the end of the calling thread's stack, as HotSpot does. The map must not contain them. */
+/* Maps guard pages at the end of the thread's stack, as HotSpot does. The library's map must not contain them. */
 static void *map_guard(void *unused) {
   pthread_attr_t attributes;
   void *stack;
@@ -355,7 +355,7 @@ static int exit_code(pid_t child) {
 }
 
 /* Maps memory in a child of vfork(), which shares its parent's memory, so the parent has the new range as well. The
- * library ignores calls of such a child: its map does not get this range. */
+ * library ignores calls of such a child, so its map lacks the range. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;

@@ -186,8 +186,7 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* The variables are volatile because callbacks change them during malloc(), of which the compiler assumes that it
- * changes no variable of this file. */
+/* The variables are volatile, because callbacks change them: the compiler assumes that malloc() does not. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -300,7 +299,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* runs the destructor in three rounds, some after the library's */
+  pthread_setspecific(late, (void *)3); /* runs the destructor in three rounds, some after the library's destructor */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
