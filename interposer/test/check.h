@@ -16,7 +16,6 @@
 /* Prevents the compiler from removing an allocation whose object the program does not use otherwise. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
 
-/* Returns the seconds of the monotonic clock. */
 static inline double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

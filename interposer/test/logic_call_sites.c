@@ -89,7 +89,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle, so the thread may be a cleaner */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle: this thread is a candidate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 

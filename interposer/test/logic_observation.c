@@ -105,7 +105,6 @@ static void become_recurring(void) {
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
 }
 
-/* Starts the observation, and returns an object in a slot. */
 static void *object_in_slot(void) {
   start();
   become_recurring();

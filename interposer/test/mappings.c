@@ -500,7 +500,6 @@ static void handler(int signal) {
   errno = saved_errno;
 }
 
-/* Sends a signal to each thread every 0.2 ms. */
 static void *send_signals(void *argument) {
   pthread_t *threads = argument;
   while (!stop) {

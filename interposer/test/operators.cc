@@ -164,8 +164,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* The code uses the addresses of both functions. If the executable is not position-independent, it contains entries
-   * of its own for them, and so seems to define them. */
+  /* Uses the addresses of both functions. An executable that is linked to fixed addresses then has PLT entries for
+   * them, and so seems to define them. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

@@ -182,7 +182,7 @@ static void a_full_map_keeps_the_large_ones(void) {
 }
 
 /* Fills the map's blocks of ranges, so that each insertion needs a further block. The map must pack ranges, which frees
- * blocks, before a change finds no block. */
+ * blocks, before a change finds no free block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -335,8 +335,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us. Other
- * processes may prolong the rest. */
+/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us; other
+ * processes can prolong the others. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];

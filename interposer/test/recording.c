@@ -317,7 +317,6 @@ static bool await_message(bool wanted, double longest) {
   return false;
 }
 
-/* Lets memory rise by `count` objects of 64 KiB. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
 }

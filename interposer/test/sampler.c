@@ -364,10 +364,10 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
-/* The number of the simulated site. It differs in each run, so that other paths share the site's counter by chance. */
+/* The number of the simulated site, which differs in each run. */
 static unsigned site_number;
 
-/* Allocates at other sites in the same thread, so that the site's counter may be shared. */
+/* Allocates at other sites in the same thread, some of which share the site's counter by chance. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;

@@ -223,8 +223,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* Tests mallometer_scope_objects() while every allocation is sampled. For a matched scope it must return the objects
- * that were allocated in the scope and are still live. */
+/* Tests mallometer_scope_objects() while every allocation is sampled. For a scope with MALLOMETER_SCOPE_MATCHED it must
+ * return the objects that were allocated in the scope and are still live. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];

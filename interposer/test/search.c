@@ -96,8 +96,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* Checks that all objects that the program has dropped are lost, except for three at most: by chance a word somewhere
- * may look like the address of an object. */
+/* Checks that the addresses of the dropped objects are found nowhere, except for three at most: by chance a word may
+ * look like the address of an object. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);

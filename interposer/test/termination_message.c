@@ -104,7 +104,6 @@ static void make_file(const char *text) {
 
 static char text[4097];
 
-/* Reads the file into `text`, and returns its length. */
 static ssize_t read_file(void) {
   int file = open(path, O_RDONLY | O_NONBLOCK);
   CHECK(file >= 0);

@@ -182,7 +182,6 @@ static char *new_stack(size_t bytes) {
 static char *alternate;
 static size_t alternate_bytes;
 
-/* Sets the alternate signal stack of the calling thread. */
 static void use_alternate_stack(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
 }
@@ -285,8 +284,8 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* Ignores SIGTRAP with SIG_IGN and SA_SIGINFO, flags that the kernel keeps from an earlier handler. The library must
- * not call SIG_IGN as a handler. */
+/* Ignores SIGTRAP by SIG_IGN with the flag SA_SIGINFO, as if the kernel had kept the flag of an earlier handler. The
+ * library must not call SIG_IGN as a handler. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
