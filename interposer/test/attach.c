@@ -877,7 +877,7 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks that no object is placed in a slot under libc_malloc_debug. Its checks would take an object in a slot for a
+/* Checks that no object is placed in a slot under libc_malloc_debug, whose checks would take such an object for a
  * corrupt one. */
 static void nothing_is_placed(void) {
   attach();
@@ -1034,7 +1034,7 @@ static void comes_and_goes(int cycles) {
   nothing_differs();
 }
 
-/* ---- Forks while words change -------------------------------------------------------------------------- */
+/* ---- Forks during attaches and detaches ---------------------------------------------------------------- */
 
 static int least_words;
 

@@ -72,7 +72,7 @@ int jvm_describe_method(uint32_t number, struct mallometer_method *out) {
   return 0;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------- */
+/* ---- Steps of the cases -------------------------------------------------------------------------------- */
 
 static struct memory_reading reading = {.limit_bytes = LIMIT, .charged_bytes = 100 * MIB};
 
@@ -207,7 +207,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames. Their names are too long to fit in `text` together. */
+/* Lets memory rise at 16 sites of 20 frames. The names of all frames do not fit in `text`. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;

@@ -244,7 +244,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* find room only where earlier samples were removed */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* samples find room where earlier ones were removed */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

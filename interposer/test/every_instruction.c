@@ -155,7 +155,7 @@ static void no_block_is_lost(void) {
   CHECK(number > 50);
 }
 
-/* ---- Routes ------------------------------------------------------------------------------------------- */
+/* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /* The distance, in instructions, between the interruptions of successive rounds. The library executes more instructions
  * than that between its choice of a route and the store of the route, so at least one interruption falls between. */

@@ -429,7 +429,7 @@ static void nobody_asks_where_little_stack_is_left(void) {
   CHECK(!walks_native && !walks_java);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------- */
+/* ---- Names of methods --------------------------------------------------------------------------------- */
 
 static void methods_have_names_while_their_class_lives(void) {
   static struct mallometer_method method = {0};

@@ -403,7 +403,7 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* Extends objects in slots by glibc's own realloc. An object may then take the addresses of the next slot if that is
+/* Extends objects in slots by glibc's own realloc. An object can then take the addresses of the next slot if that is
  * unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
@@ -597,7 +597,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Epochs with void readings, locked memory ---------------------------------------------------------- */
+/* ---- Epochs whose reading is void, and locked memory --------------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];

@@ -78,7 +78,7 @@ CASE(a_full_table_leaves_events_to_the_shared_block) {
   CHECK_EQUAL(totals_raise_peak(&sum), (MAXIMUM_BLOCKS + 3) * BYTES);
 }
 
-/* ---- Sizes --------------------------------------------------------------------------------------------- */
+/* ---- Size classes -------------------------------------------------------------------------------------- */
 
 CASE(classes_begin_at_16_bytes_and_end_open) {
   static const struct {
@@ -224,7 +224,7 @@ static int no_block_has_two_owners(unsigned point) {
   return REACHED;
 }
 
-/* ---- The peak ------------------------------------------------------------------------------------------ */
+/* ---- The peak of live bytes ---------------------------------------------------------------------------- */
 
 enum { MUCH = 10 << 20, LITTLE = 40000 };
 

@@ -743,7 +743,7 @@ CASE(what_is_forgotten_is_announced_as_freed) {
   CHECK_EQUAL(given_announced_free, 2);
 }
 
-/* ---- Stacks and time ----------------------------------------------------------------------------------- */
+/* ---- Frames of stacks, and times of samples ------------------------------------------------------------ */
 
 /* Writes `count` frames to the stack as code with frame pointers does: the caller's frame pointer, then the return
  * address. Returns the innermost frame pointer. */

@@ -76,7 +76,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
   for (uint32_t i = 0; i < MALLOMETER_DURATION_BUCKETS; i++) CHECK(durations->weight[i] == (i == bucket ? weight : 0));
 }
 
-/* ---- Ages ---------------------------------------------------------------------------------------------- */
+/* ---- Lifetimes and idle times of objects --------------------------------------------------------------- */
 
 /* Checks the buckets of the histogram of durations. Their limits are 1/64 s (15,625,000 ns) times the powers of the
  * square root of two. */
@@ -202,7 +202,7 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Places an object of a call site that has no row of evidence (times of objects). At each point, another thread does
+/* Places an object of a call site that has no row of evidence (lifetimes, accesses). At each point, another thread does
  * the same. Both objects must count in the same row. A second row for the site may exist, but without placed
  * objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {

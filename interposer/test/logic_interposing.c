@@ -242,7 +242,7 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* Frees sampled objects by each function. The function must also remove the object's live sample. */
+/* Frees sampled objects by each function, which must also remove the object's live sample. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

@@ -422,7 +422,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK(next && next != object);
 }
 
-/* Locks the object's pages, which then always read as accessed. Its accesses are therefore unknown. */
+/* Locks the object's pages. Locked pages always read as accessed, so the last access must be reported as unknown. */
 CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -500,7 +500,7 @@ CASE(three_failures_in_a_row_are) {
   check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
 }
 
-/* ---- The start ----------------------------------------------------------------------------------------- */
+/* ---- The start of the observation ---------------------------------------------------------------------- */
 
 static void start_that_fails(const char *reason) {
   begin();

@@ -63,7 +63,7 @@ static void search(void) {
   CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_DONE);
 }
 
-/* ---- Words of memory ----------------------------------------------------------------------------------- */
+/* ---- Words that count as addresses --------------------------------------------------------------------- */
 
 static uint32_t references_by(uintptr_t word) {
   begin();
@@ -226,7 +226,7 @@ CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   CHECK_EQUAL(references_with(true, true), 8);
 }
 
-/* ---- Pages --------------------------------------------------------------------------------------------- */
+/* ---- States of pages ----------------------------------------------------------------------------------- */
 
 static uint8_t by_turns(uintptr_t address) {
   static const uint8_t states[] = {PAGE_IN_MEMORY, PAGE_UNTOUCHED, PAGE_SWAPPED, PAGE_UNTOUCHED};

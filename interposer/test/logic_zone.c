@@ -233,7 +233,7 @@ static void check_sums(uint64_t allocations, uint64_t frees, int64_t live) {
 
 static int64_t bytes(void *object) { return (int64_t)malloc_usable_size(object); }
 
-/* ---- Versions ------------------------------------------------------------------------------------------ */
+/* ---- Versions of zones --------------------------------------------------------------------------------- */
 
 static void counts_every_function_of(unsigned version) {
   begin_counting();

@@ -396,7 +396,7 @@ static void forked(void) {
   CHECK_EQUAL(self().ranges_missed, 0);
 }
 
-/* ---- Random calls -------------------------------------------------------------------------------------- */
+/* ---- Random calls of mmap, munmap and mremap ----------------------------------------------------------- */
 
 enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 
@@ -443,7 +443,7 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
 }
 
 /* Makes a random change: maps, unmaps or shrinks some pages, or changes their protection. One kind of change (case 4)
- * maps and unmaps memory at an address that the kernel chooses, which another thread may just have unmapped. */
+ * maps and unmaps memory where the kernel chooses, possibly where another thread has just unmapped memory. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;

@@ -86,7 +86,7 @@ static uint32_t site_of_page(size_t number) {
   return site;
 }
 
-/* ---- Changes ------------------------------------------------------------------------------------------- */
+/* ---- Changes of the map -------------------------------------------------------------------------------- */
 
 static uint32_t draw(uint32_t below) {
   static uint64_t state = 1;
@@ -208,7 +208,7 @@ static void what_is_reserved_does_not_count(void) {
   take_away(0, 1);
 }
 
-/* ---- The lock ------------------------------------------------------------------------------------------ */
+/* ---- The lock of the map ------------------------------------------------------------------------------- */
 
 static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   uint64_t before = ranges_totals().missed;

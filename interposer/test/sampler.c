@@ -152,7 +152,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
   CHECK_EQUAL(totals.without_path, 0);
 }
 
-/* ---- No bias ------------------------------------------------------------------------------------------ */
+/* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
 /* Returns the site of allocation `i` in a pattern. Some patterns are so regular that a sampler with fixed gaps between
  * samples would always sample the same site. */
@@ -175,9 +175,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * Compares the mean of many estimates with the true value. They may differ by five standard errors of the mean, which
- * are computed from the estimates. Chance exceeds this bound once in two million runs. The random seed is fixed as
- * well.
+ * Compares the mean of many estimates with the true value. The two may differ by five standard errors of the mean,
+ * which are computed from the estimates. Chance exceeds this bound once in two million runs.
  */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
@@ -555,7 +554,7 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 /*
  * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
  * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Whole stacks that differ in Java frames may have the same call path, so 90 % of the whole stacks suffice.
+ * Whole stacks that differ in Java frames can have the same call path, so 90 % of the whole stacks suffice.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;

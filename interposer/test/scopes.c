@@ -63,7 +63,7 @@ static uint64_t unit_of(size_t size) {
     CHECK_EQUAL(pthread_join(other, NULL), 0);                    \
   } while (0)
 
-/* ---- Figures ------------------------------------------------------------------------------------------ */
+/* ---- Figures of a scope ------------------------------------------------------------------------------- */
 
 static void figures(void) {
   void *before = kept(3000);
@@ -448,8 +448,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* A thread's scope that is closed here may include calls that the thread makes before the figures are read. The
-     * number of calls is therefore checked after a read only. */
+    /* A thread's scope that is closed here can include calls that the thread makes before the figures are read. The
+     * number of calls is therefore checked only if the scope was read. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);

@@ -49,7 +49,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
-/* The copy of the description that the library reads and the test damages. It ends at an inaccessible page. */
+/* A copy of the description, which the library reads and the test damages. The copy ends at an inaccessible page. */
 static struct entry *copy;
 static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
 
@@ -405,7 +405,7 @@ static void check_compilations(const uint64_t *damage, size_t count, void *unrea
   check_damage(damage, count);
 }
 
-/* ---- Checks -------------------------------------------------------------------------------------------- */
+/* ---- Checks of intact and damaged structures ----------------------------------------------------------- */
 
 static void search_all(void) {
   uint64_t where;

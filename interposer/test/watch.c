@@ -367,7 +367,7 @@ static void be_cancelled(void) {
 
 /*
  * Cancels threads whose objects are watched. A cancelled thread must end at its own cancellation point
- * (be_cancelled()), and not inside of malloc, where it may hold the allocator's locks.
+ * (be_cancelled()), and not inside of malloc, where it can hold the allocator's locks.
  */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();
