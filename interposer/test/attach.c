@@ -777,8 +777,8 @@ static void samples_are_taken(void) {
   detach();
 }
 
-/* Opens a library after the attach. The attach does not intercept dlopen(), so the library learns of the new object at
- * the next check. From then on recorded stacks contain frames of the new object. */
+/* Opens a library after the attach. The attach does not intercept dlopen(), so mallometer learns of the opened library
+ * at the next mallometer_attach_check(). From then on recorded stacks contain frames of the opened library. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];

@@ -282,8 +282,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of so many arenas that their heaps want more windows than the library reads. New heaps get
- * lower addresses, so the library comes to the first arena's heap last. */
+/* Frees chunks in the first of so many arenas that their heaps have more windows (pages to read) than the library
+ * reads. New heaps get lower addresses, so the library comes to the first arena's heap last. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);

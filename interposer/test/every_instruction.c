@@ -158,7 +158,8 @@ static void no_block_is_lost(void) {
 /* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /* The distance, in instructions, between the interruptions of successive rounds. The library executes more instructions
- * than that between its choice of a route and the store of the route, so at least one interruption falls between. */
+ * between its choice of a route (functions for malloc and free) and the store of the route, so at least one
+ * interruption falls between these. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;

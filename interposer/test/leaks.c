@@ -149,8 +149,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many objects of `bytes` bytes in slots were last accessed before `moment`. Sets `in_all` to the number of
- * objects of this size in slots. With 0 bytes, objects of all sizes count. */
+/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. Sets `in_all` to
+ * the number of objects in slots that have this size. If `bytes` is 0, objects of all sizes count. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -691,7 +691,7 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the number of objects of `bytes` bytes in slots whose accesses the library can see. */
+/* Returns the number of objects in slots that have `bytes` bytes and whose accesses the library can see. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);

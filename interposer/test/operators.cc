@@ -23,7 +23,7 @@ struct Plain {
 
 struct mallometer_counters before;
 
-/* The events that a monitor received, and the number that it must receive for an allocation and a free. */
+/* The number of events that a monitor received, and the number that it must receive for an allocation and a free. */
 volatile unsigned heard;
 unsigned expected;
 

@@ -554,7 +554,7 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 /*
  * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
  * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Whole stacks that differ in Java frames can have the same call path, so 90 % of the whole stacks suffice.
+ * Whole stacks that differ in Java frames can have the same call path, so only 90 % of the whole stacks must have 5.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;

@@ -1,7 +1,7 @@
 /*
  * Tests scopes, which count the allocations and frees of a thread or of the process between their opening and closing.
- * The expected figures are computed by hand. Cases open and close scopes in any order, and end, fork or interrupt their
- * threads. Each case runs in a process of its own.
+ * The expected figures are computed by hand. Cases open and close scopes in any order, end or interrupt the threads
+ * that have opened scopes, and fork. Each case runs in a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>

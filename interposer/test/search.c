@@ -625,7 +625,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   check_lost(EACH);
 }
 
-/* Returns the number of objects of `bytes` bytes in slots that were last accessed before `moment`. */
+/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);
