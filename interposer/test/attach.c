@@ -1038,8 +1038,8 @@ static void comes_and_goes(int cycles) {
 
 static int least_words;
 
-/* Checks that each page of the child has the protection from before the attach, and that the attach has changed either
- * all words of the child or none. */
+/* Checks that each page of the child has the protection from before the attach, and that either all words that an
+ * attach changes were changed, or none. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1076,8 +1076,8 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Lets the library search for words repeatedly while threads allocate. Compares the counters from before the first
- * thread began with the counters after the last thread ended. */
+/* Lets the library search repeatedly for words to change while threads allocate. Compares the counters from before the
+ * first thread began with the counters after the last thread ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];

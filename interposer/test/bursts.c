@@ -127,7 +127,7 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
   CHECK(!rise(1 * MIB, 1 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
-  /* Memory that was allocated and freed again does not shorten the pause. */
+  /* Memory that was allocated and freed again does not shorten the pause between looks. */
   sampled += 90 * MIB;
   CHECK(!look());
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);

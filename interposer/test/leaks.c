@@ -1082,7 +1082,7 @@ static void estimates_have_no_bias(void) {
  * in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* slots of a page, one for each site, fit into 1 MiB */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);

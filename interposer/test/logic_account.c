@@ -213,7 +213,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
-  thread_blocks_forked(); /* returns all blocks to the list except that of the calling thread, the last */
+  thread_blocks_forked(); /* returns all blocks to the list, except the last, which the calling thread has */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);
   struct thread_block *block = as_new_thread();
   if (!was_interrupted()) return NOT_REACHED;

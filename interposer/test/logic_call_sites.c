@@ -288,7 +288,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* the table holds at most 64 samples with the same first place */
+  enum { OBJECTS = 60 }; /* the table holds at most 64 samples whose search begins at the same place */
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));

@@ -55,8 +55,8 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of these
- * calls, 64 at a time. */
+/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of the calls
+ * at each 64th of them. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);

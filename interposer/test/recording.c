@@ -584,7 +584,7 @@ static int as_child(const char *what) {
     CHECK_EQUAL(mallometer_record("/proc/nowhere"), -EIO);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     CHECK_EQUAL(chdir(directory), 0);
-    CHECK_EQUAL(mallometer_record("recording"), 0); /* is allowed, because the previous one failed */
+    CHECK_EQUAL(mallometer_record("recording"), 0); /* is allowed, because the previous recording failed */
     CHECK_EQUAL(mallometer_record("other"), -EBUSY);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_ON);
     puts(recording().path);

@@ -80,8 +80,8 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Allocates and uses objects in a new thread. Their stacks have the same outer frames whenever this is called, so all
- * objects belong to one call site. */
+/* Allocates and uses objects in a new thread. The stacks of the allocations have the same outer frames whenever this is
+ * called, so all objects belong to one call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
