@@ -14,8 +14,7 @@ import java.util.zip.CRC32;
  * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
  * recording_format.h} the layout of a recording.
  *
- * <p>Each header is the only description of its subject. This program reads constants, structs and functions, computes
- * the offset of each field, and writes
+ * <p>This program reads constants, structs and functions, computes the offset of each field, and writes
  *
  * <ul>
  *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each

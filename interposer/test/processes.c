@@ -44,7 +44,6 @@ static void by_vfork(void) {
     }
     CHECK_EQUAL(exit_code(child), 0);
   }
-  /* Starts a child that fails to execute a program. */
   pid_t child = vfork();
   if (child == 0) {
     execl("/nowhere", "nowhere", (char *)NULL);
