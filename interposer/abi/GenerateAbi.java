@@ -14,8 +14,7 @@ import java.util.zip.CRC32;
  * Generates from {@code mallometer.h} the declarations on which the bridge and the library must agree, and from {@code
  * recording_format.h} the layout of a recording.
  *
- * <p>Each header is the only description of its subject. This program reads constants, structs and functions, computes
- * the offset of each field, and writes
+ * <p>This program reads constants, structs and functions, computes the offset of each field, and writes
  *
  * <ul>
  *   <li>{@code java HEADER DIRECTORY PACKAGE}: the Java classes {@code Abi}, with the constants and a view of each
@@ -59,7 +58,7 @@ final class GenerateAbi {
 
   private record Function(String result, String name, List<Field> parameters) {}
 
-  /** The prefix of the names of structs and functions; in upper case, of constants. */
+  /** The prefix of the names of structs and functions, and, in upper case, of constants. */
   private final String prefix;
 
   private final Map<String, String> constants = new LinkedHashMap<>();
@@ -88,7 +87,7 @@ final class GenerateAbi {
     }
     for (Matcher m = function.matcher(code); m.find(); ) {
       declared.append(m.group());
-      // Numbers abi_version() first: a caller must know the version before it uses other numbers.
+      // Gives abi_version() number 0: callers check the version before they use other numbers.
       int place = m.group(2).equals("abi_version") ? 0 : functions.size();
       functions.add(place, function(m.group(1), m.group(2), m.group(3)));
     }

@@ -24,7 +24,6 @@ class Lookup {
     }
   }
 
-  /** Returns the file that is mapped at an address. */
   private static String fileAt(long address) throws Exception {
     for (String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
       String[] fields = line.split(" +", 6);

@@ -28,8 +28,8 @@ static uint64_t resident_bytes(void) {
 }
 
 /*
- * Trims and compares the result with the prediction. mimalloc makes no prediction. The prediction includes pages that
- * were never touched and cannot be given back, hence the tolerance.
+ * Lets the allocator give free memory back, and compares the result with the prediction (not for mimalloc). The
+ * tolerance is for pages that were never touched: they are predicted, but cannot be given back.
  */
 static void trim_and_compare(void) {
   struct mallometer_allocator_state before = figures();

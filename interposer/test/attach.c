@@ -88,7 +88,7 @@ static void every_function_counts_once(void) {
   COUNTS(1, free(aligned_alloc(64, 128)));
   COUNTS(1, free(aligned(64, 100)));
   COUNTS(1, free(valloc(100)));
-  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* jemalloc lacks pvalloc and cannot free glibc's object */
+  if (!getenv("LD_PRELOAD")) COUNTS(1, free(pvalloc(100))); /* a preloaded jemalloc has no pvalloc */
   COUNTS(1, taken_free(taken_malloc(100)));
   COUNTS(1, free(malloc(1 << 20)));
   COUNTS(0, free(NULL));
@@ -123,8 +123,8 @@ static void load_and_unload(void) {
   dlclose(opened);
 }
 
-/* Calls mallometer_attach_check(). Returns whether the check has searched memory for words again: a search changes
- * attach_lock_ns, because hardly any two searches take equally long. */
+/* Calls mallometer_attach_check(). Returns whether this call searched memory for words to change. attach_lock_ns, the
+ * duration of the latest search, shows that: hardly any two searches take equally long. */
 static bool check_walks(void) {
   uint64_t before = report().attach_lock_ns;
   check();
@@ -135,7 +135,7 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(FUNCTION(mallometer_attach_check)(), -ENODATA);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
   attach();
-  load_and_unload(); /* also lets the loader resolve the symbols that the check needs, which changes words */
+  load_and_unload(); /* also resolves the symbols that check() needs, which changes words */
   CHECK(check_walks());
   uint32_t words = report().words;
   for (int i = 0; i < 100; i++) CHECK(!check_walks());
@@ -155,8 +155,8 @@ static void checks_walk_when_objects_come_and_go(void) {
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
 }
 
-/* Opens a library with RTLD_DEEPBIND: the loader then looks its symbols up in the library and its dependencies before
- * it looks in the program. */
+/* Opens a library with RTLD_DEEPBIND: the loader then looks for that library's symbols in the library itself and its
+ * dependencies before it looks in the program. */
 static void deeply_bound_libraries_count(void) {
   attach();
   void *opened = dlopen(plugin, RTLD_NOW | RTLD_DEEPBIND), *(*allocate)(size_t);
@@ -168,8 +168,8 @@ static void deeply_bound_libraries_count(void) {
 }
 
 /*
- * Attaches after another library has put its hook into the program's words. A call then reaches the hook first, and the
- * library counts calls that the hook passes on. Hook and library can be removed in any order.
+ * Attaches after another library (attach_hook.c) has hooked malloc. A call then reaches the hook first, and mallometer
+ * counts the calls that the hook passes on. The hook and mallometer can be removed in any order.
  */
 static void hooks_of_others_go_on(const char *hook_path) {
   void *hook = dlopen(hook_path, RTLD_NOW | RTLD_LOCAL);
@@ -194,7 +194,7 @@ static void hooks_of_others_go_on(const char *hook_path) {
   free(malloc(100));
   CHECK_EQUAL(*hooked, 3);
   attach();
-  take_back(); /* restores the addresses from before the attach */
+  take_back(); /* the hook restores the words that it has replaced */
   load_and_unload();
   check(); /* the check finds the word that the hook has restored */
   COUNTS(1, free(malloc(100)));
@@ -344,7 +344,7 @@ static void words_are_as_they_were(void) {
 }
 
 /* Attaches with the tunable glibc.cpu.plt_rewrite. In programs that are linked with -z mark-plt the loader then
- * rewrites calls, so that they no longer read a word. The report must say that these calls are not seen. */
+ * rewrites calls as direct jumps, which read no word. The report must say that the library does not see these calls. */
 static void rewritten_calls_are_told(void) {
   warm_up();
   copy_memory(&before);
@@ -392,7 +392,7 @@ static void seals(void) {
   }
 }
 
-/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then writes the words on
+/* Attaches after all read-only pages were sealed (mseal(2)), as newer loaders do. The library then changes words on
  * these pages through /proc/self/mem. */
 static void words_of_sealed_pages_are_written(void) {
   warm_up();
@@ -520,8 +520,8 @@ static void filter_closing(uintptr_t begin, uintptr_t end) {
   install(program, sizeof program / sizeof *program);
 }
 
-/* Finds the pages of the plugin that are read-only after relocation. With filter_closing() these pages can be made
- * writable, but not read-only again. The attach changes words of the plugin last. */
+/* Finds the pages of the plugin that are read-only after relocation. filter_closing() lets the attach make these pages
+ * writable, but not read-only again. */
 static int range_of_plugin(struct dl_phdr_info *info, size_t size, void *range) {
   (void)size;
   if (!strstr(plugin, info->dlpi_name) || !*info->dlpi_name) return 0;
@@ -564,7 +564,7 @@ static void works_under(int refusals) {
 }
 
 /* Attaches, and then forbids reading /proc/self/maps. Calls are counted until the detach. The detach cannot restore the
- * words, so later calls still pass through the library, but are not counted. */
+ * changed words, so later calls still pass through the library, but are not counted. */
 static void counts_on_without_mappings(void) {
   attach();
   uint32_t words = report().words;
@@ -580,8 +580,8 @@ static void counts_on_without_mappings(void) {
   CHECK_EQUAL(mallometer_allocations(&end), mallometer_allocations(&start));
 }
 
-/* Detaches while the process has no free descriptors, so that no word can be restored. The library can then be attached
- * again, and a detach with free descriptors restores every word. */
+/* Detaches while the process has no free descriptors, so that no changed word can be restored. The library can then be
+ * attached again, and a detach with free descriptors restores every word. */
 static void goes_back_when_mappings_can_be_read(void) {
   struct rlimit few, limit;
   CHECK_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -613,8 +613,8 @@ static void goes_back_when_mappings_can_be_read(void) {
   CHECK_EQUAL(FUNCTION(mallometer_detach)(), -ENODATA);
 }
 
-/* Installs the filter after the attach. The detach then cannot make pages writable, and restores words on read-only
- * pages through /proc/self/mem. */
+/* Installs a filter of system calls after the attach. The detach then cannot make pages writable, and restores words on
+ * read-only pages through /proc/self/mem. */
 static void goes_back_under(int refusals) {
   warm_up();
   copy_memory(&before);
@@ -624,14 +624,14 @@ static void goes_back_under(int refusals) {
   nothing_differs();
 }
 
-/* Detaches when no word can be restored. The words then lead to functions of the library that pass the calls on. */
+/* Detaches when no changed word can be restored. Calls then still reach the library, which passes them on. */
 static void passes_on_when_nothing_goes_back(void) {
   warm_up();
   copy_memory(&before);
   attach();
   filter(REFUSE_OPENING | REFUSE_FILE);
   int result = FUNCTION(mallometer_detach)();
-  if (result == 0) nothing_differs(); /* succeeds only if all changed words were on writable pages */
+  if (result == 0) nothing_differs(); /* every changed word was on a writable page */
   CHECK(result == 0 || (result == -EACCES && report().words_refused > 0));
   CHECK_EQUAL(differences_since(&before).protections, 0);
   CHECK_EQUAL(report().mode, MALLOMETER_MODE_NONE);
@@ -770,15 +770,15 @@ static void samples_are_taken(void) {
   COUNTS_FREES(10, for (int i = OBJECTS - 10; i < OBJECTS; i++) free(kept[i]));
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK_EQUAL(rows[found].freed.samples, OBJECTS);
-  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* some of these objects get the old addresses */
+  for (volatile int i = 0; i < OBJECTS; i++) kept[i] = malloc(50000); /* reuses some of the old addresses */
   for (int i = 0; i < OBJECTS; i++) free(kept[i]);
   FUNCTION(mallometer_sites)(rows, ROWS, 0);
   CHECK(rows[found].freed.samples <= rows[found].allocated.samples);
   detach();
 }
 
-/* Opens a library after the attach. The attach does not intercept dlopen(), so the library learns of the new object at
- * the next check. From then on recorded stacks contain frames of the new object. */
+/* Opens a library after the attach. The attach does not intercept dlopen(), so mallometer learns of the opened library
+ * at the next mallometer_attach_check(). From then on recorded stacks contain frames of the opened library. */
 static void stacks_lead_through_later_libraries(void) {
   enum { OBJECTS = 10, ROWS = 4000 };
   static struct mallometer_site rows[ROWS];
@@ -877,7 +877,7 @@ static void placed_objects_outlive_the_library(void) {
   detach();
 }
 
-/* Checks that no object is placed in a slot under libc_malloc_debug. Its checks would take an object in a slot for a
+/* Checks that no object is placed in a slot under libc_malloc_debug, whose checks would take such an object for a
  * corrupt one. */
 static void nothing_is_placed(void) {
   attach();
@@ -1034,12 +1034,12 @@ static void comes_and_goes(int cycles) {
   nothing_differs();
 }
 
-/* ---- Forks while words change -------------------------------------------------------------------------- */
+/* ---- Forks during attaches and detaches ---------------------------------------------------------------- */
 
 static int least_words;
 
-/* Checks that each page of the child has the protection from before the attach, and that the attach has changed either
- * all words of the child or none. */
+/* Checks that each page of the child has the protection from before the attach, and that either all words that an
+ * attach changes were changed, or none. */
 static void is_whole(void) {
   struct differences found = differences_since(&before);
   CHECK_EQUAL(found.protections, 0);
@@ -1076,8 +1076,8 @@ static void children_are_whole(int cycles) {
   nothing_differs();
 }
 
-/* Lets the library search for words repeatedly while threads allocate. Compares the counters from before the first
- * thread began with the counters after the last thread ended. */
+/* Lets the library search repeatedly for words to change while threads allocate. Compares the counters from before the
+ * first thread began with the counters after the last thread ended. */
 static void sums_are_right_under_load(void) {
   enum { WORKERS = 4 };
   pthread_t threads[WORKERS];

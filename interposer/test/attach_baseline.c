@@ -1,7 +1,7 @@
 /*
- * Tests the baseline, which is the library's estimate of the bytes that were live before mallometer_attach(). The test
- * compares the live bytes with those that glibc reports after all threads with caches of free chunks have ended. Other
- * cases have so many free chunks that the library must not ask glibc, which would lock an arena for too long.
+ * Tests the baseline, which is the library's estimate of the bytes that were live before mallometer_attach(). After all
+ * threads with caches of free chunks have ended, the test compares the library's live bytes with glibc's. Other cases
+ * have so many free chunks that the library must not ask glibc, which would lock an arena for too long.
  *
  *   attach_baseline LIBRARY CASE
  */
@@ -50,8 +50,8 @@ static bool sleeps(const char *id) {
   return end_of_name && end_of_name[2] == 'S';
 }
 
-/* Waits until all other threads sleep, because the baseline has an error if a thread is inside malloc or free during
- * the attach. */
+/* Waits until all other threads sleep: the library cannot count a call of malloc or free that began before the attach
+ * and ends after it. */
 static void wait_until_others_sleep(void) {
   for (bool all = false; !all;) {
     DIR *folder = opendir("/proc/self/task");
@@ -105,8 +105,8 @@ static void caches_are_no_part_of_it(bool are_read) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   int64_t difference = (int64_t)(in_use() - counters().live_bytes);
   printf("live bytes are %" PRId64 " off, of %" PRIu64 "\n", difference, counters().live_bytes);
-  /* glibc's figure includes the cache of this thread. The library's figure includes the change that the first malloc or
-   * free of each thread makes to that thread's cache. */
+  /* The figures may differ: glibc's includes the cache of this thread, and the library's includes what the first malloc
+   * or free of each thread changes in that thread's cache. */
   CHECK(difference >= -(int64_t)counters().baseline_error_bytes && difference < 65536);
   detach();
 }
@@ -130,7 +130,7 @@ static void *allocate_often(void *seed) {
   return NULL;
 }
 
-/* Calls check() until the baseline is exact. A thread that is still ending makes it inexact. */
+/* Calls check() until the baseline has no error. Threads that are still ending cause one. */
 static void check_until_exact(void) {
   for (int i = 0; i < 1000 && counters().baseline_error_bytes > 0; i++) {
     check();
@@ -172,7 +172,7 @@ static void busy_threads_are_within_the_error(bool is_corrected) {
     small += error < (1 << 20);
     detach();
   }
-  CHECK(small >= ROUNDS / 2); /* on a busy machine the library may fail to read caches */
+  CHECK(small >= ROUNDS / 2); /* the library may fail to read caches on a busy machine */
 }
 
 extern void __libc_free(void *object);
@@ -255,8 +255,9 @@ static void *free_chunks_of_thread(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the heap of a thread's arena. The library reads a limited number of pages ("windows") of all heaps
- * (allocator/glibc_heaps.h). The main heap, of `gib` times 1000 MiB, alone would take more. */
+/* Frees chunks in the heap of a thread's arena, beside a main heap of `gib` times 1000 MiB. To estimate free chunks,
+ * the library reads pages ("windows") that are spread over each heap. The main heap alone has more windows than the
+ * library may read. */
 static void free_chunks_behind(size_t gib) {
   mallopt(M_MMAP_MAX, 0);
   for (size_t i = 0; i < gib; i++) CHECK(malloc((size_t)1000 << 20));
@@ -281,8 +282,8 @@ static void *free_chunks_of_first_arena(void *unused) {
   return unused;
 }
 
-/* Frees chunks in the first of many arenas. Their heaps would take more windows than the library reads. New heaps get
- * lower addresses, so the library comes to the heap of the first arena last. */
+/* Frees chunks in the first of so many arenas that their heaps have more windows (pages to read) than the library
+ * reads. New heaps get lower addresses, so the library comes to the first arena's heap last. */
 static void free_chunks_behind_arenas(unsigned arenas) {
   pthread_t threads[arenas], first;
   mallopt(M_MMAP_MAX, 0);
@@ -345,7 +346,7 @@ static int sparse_file(size_t bytes) {
   return file;
 }
 
-/* Checks that a forked child has no descriptor of its parent's memory: the child may have given up its rights. */
+/* Checks that a forked child has no descriptor of its parent's memory, not even if it was forked during an attach. */
 static void child_has_no_memory_of_parent(void) {
   char path[64], target[256];
   for (int file = 3; file < 64; file++) {
@@ -401,9 +402,9 @@ static void compare_anew(void) {
   } while (now.drift_bytes == before.drift_bytes && now.drift_bound_bytes == before.drift_bound_bytes);
 }
 
-/* Starts threads. The library does not see the memory that glibc and the loader allocate for a thread, so its live
- * bytes differ from glibc's. The difference must not exceed drift_bound_bytes, and must not be reported as a gap. The
- * bound is never 0. An unseen allocation above the bound must be reported. */
+/* Starts threads. The library does not see the memory that glibc and the loader allocate for a thread, so the library
+ * counts other live bytes than glibc. The difference must not exceed drift_bound_bytes, and must not be reported as a
+ * gap. An unseen allocation larger than this bound must be reported. */
 static void gaps_show_above_the_bound_of_threads(unsigned count) {
   pthread_t threads[count + 1];
   pthread_barrier_init(&barrier, NULL, count + 1);
@@ -443,7 +444,7 @@ static void frees_past_the_library_show(bool are_read) {
   CHECK(report().drift_bytes >= 0 && (uint64_t)report().drift_bytes <= report().drift_bound_bytes);
   CHECK_EQUAL(strlen(report().reason), 0);
   for (int i = 0; i < BIG; i++) __libc_free(objects[i]);
-  while (report().drift_bytes >= 0) { /* comparisons are rare: they may take a thousandth of the time */
+  while (report().drift_bytes >= 0) { /* comparisons are rare: they may take 0.1 % of the time */
     usleep(10000);
     attach();
   }
@@ -458,8 +459,8 @@ static void sleep_in_handler(int signal) {
   usleep(50000);
 }
 
-/* Delays a comparison with glibc's live bytes by a signal handler that sleeps. After a comparison that waits, for
- * example for a lock, the next one must come as late as after a comparison that uses as much CPU time. */
+/* Delays a comparison with glibc's live bytes by a signal handler that sleeps. The time that a comparison waits must
+ * postpone the next one as much as CPU time does. */
 static void slow_comparison_is_seldom(void) {
   void *object = malloc((size_t)10 << 20);
   attach();

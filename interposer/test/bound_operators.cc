@@ -46,8 +46,7 @@ void library_pairs() {
   delete[] used(new (std::nothrow) char[100]);
 }
 
-/* Frees objects by other forms of delete than that of their allocation, and frees objects of the C++ library by the
- * library's own operators. */
+/* Frees objects by other forms of delete than that of their allocation, and objects that the C++ library allocates. */
 void library_mixes() {
   delete used(new int);
   delete used(new (std::nothrow) int);

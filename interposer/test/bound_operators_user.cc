@@ -1,6 +1,6 @@
 /*
  * Uses a library that replaces operator new and delete, and that may have bound its own calls to them. With mallometer
- * preloaded the program's objects must still come from the pool, whoever frees them.
+ * preloaded the program's objects must still come from the pool, whether program or library frees them.
  */
 #include <new>
 

@@ -72,7 +72,7 @@ int jvm_describe_method(uint32_t number, struct mallometer_method *out) {
   return 0;
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------------- */
+/* ---- Steps of the cases -------------------------------------------------------------------------------- */
 
 static struct memory_reading reading = {.limit_bytes = LIMIT, .charged_bytes = 100 * MIB};
 
@@ -127,7 +127,7 @@ static void fast_samples_are_followed_by_a_look_soon(void) {
   CHECK_EQUAL(burst_pause_ns(), 5 * MS);
   CHECK(!rise(1 * MIB, 1 * MIB));
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
-  /* Memory that was allocated and freed again does not shorten the pause. */
+  /* Memory that was allocated and freed again does not shorten the pause between looks. */
   sampled += 90 * MIB;
   CHECK(!look());
   CHECK_EQUAL(burst_pause_ns(), 100 * MS);
@@ -207,7 +207,7 @@ static void each_frame_is_asked_for_once(void) {
   CHECK_EQUAL(questions, 8);
 }
 
-/* Lets memory rise at 16 sites of 20 frames. Their names are too long to fit in `text` together. */
+/* Lets memory rise at 16 sites of 20 frames. The names of all frames do not fit in `text`. */
 static void the_innermost_frames_are_named_first(void) {
   frames_of_a_site = 20;
   name_bytes = 100;
@@ -286,7 +286,7 @@ static void without_a_name_the_rise_is_stated(void) {
   says(burst, BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* the innermost frame has no name */
   says(burst, UNSAFE, "in the last 0.3 s memory grew by 200 MiB");
   burst->grown[0].live_bytes = 49 * MIB;
-  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* less than a quarter of the rise */
+  says(burst, UNSAFE BUFFERS, "in the last 0.3 s memory grew by 200 MiB"); /* 49 of 200 MiB are less than a quarter */
 }
 
 static void the_sites_of_a_method_are_added_up(void) {

@@ -52,8 +52,8 @@ struct figures {
   unsigned stacks;
 };
 
-/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and with none of the other
- * functions beginning between. */
+/* Returns whether `address` lies in `function`: less than 200 bytes behind its beginning, and before the next
+ * function. */
 static bool is_in(uint64_t address, const void *function) {
   const void *all[] = {(const void *)(uintptr_t)keeper, (const void *)(uintptr_t)waster,
                        (const void *)(uintptr_t)grower};
@@ -95,8 +95,8 @@ static double rounding(double sum) { return 1e-12 * sum; }
 
 /*
  * Compares live figures with the expected objects and bytes. Sampled figures may differ by five standard deviations,
- * which chance exceeds once in two million times. Exact figures may lack the objects of samples_not_followed: the
- * library drops a sample while another thread is preempted during the removal of the last sample with the same hash.
+ * which chance exceeds once in two million times. Exact figures may lack samples_not_followed objects: the library
+ * drops a sample if another thread was preempted while it removed the last sample with the same hash.
  */
 static void expect_live(const char *what, struct figures f, double objects, double bytes) {
   uint64_t not_followed = self().samples_not_followed;
@@ -244,7 +244,7 @@ static void more_than_there_is_room_for(void) {
   for (size_t i = 0; i < MANY; i++) free(objects[i]);
   CHECK(self().live_samples < 1000);
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 0);
-  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* find room only where earlier samples were removed */
+  for (size_t i = 0; i < 1000; i++) objects[i] = keeper(32); /* samples find room where earlier ones were removed */
   CHECK_EQUAL(FIGURES_OF(keeper).live_objects, 1000);
 
   unsigned before = self().call_sites;

@@ -1,6 +1,6 @@
 /*
- * Helpers of all test programs. A check that fails prints the expected and the found value and ends the program. A
- * snapshot must not fail. Code in this file does not allocate between two snapshots.
+ * Helpers of all test programs. A check that fails prints the expected and the found value and ends the program. Code
+ * in this file does not allocate between two snapshots.
  */
 #ifndef MALLOMETER_TEST_CHECK_H
 #define MALLOMETER_TEST_CHECK_H
@@ -16,7 +16,6 @@
 /* Prevents the compiler from removing an allocation whose object the program does not use otherwise. */
 #define USE(object) __asm__ volatile("" : : "r"(object) : "memory")
 
-/* Returns the seconds of the monotonic clock. */
 static inline double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -47,14 +46,14 @@ static inline struct mallometer_report self(void) {
 }
 
 /* Returns the size of an object in the unit in which the library counts bytes: glibc's chunk size, or the usable size
- * (with MALLOMETER_ACCOUNTING=header the requested one). */
+ * (the requested size with MALLOMETER_ACCOUNTING=header). */
 static inline uint64_t unit_size(void *object) {
   extern size_t malloc_usable_size(void *);
   uint64_t usable = malloc_usable_size(object);
   if (self().byte_unit != MALLOMETER_UNIT_GLIBC_CHUNK) return usable;
   size_t word = ((size_t *)object)[-1], chunk = (word & ~(size_t)7) - sizeof word;
   int singly_mapped = (int)(word & 2);
-  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* before glibc 2.43, 8 more if mapped */
+  CHECK(chunk == usable || (singly_mapped && chunk == usable + 8)); /* glibc before 2.43: 8 more */
   return chunk;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Makes a test program look like a JVM: defines JNI_GetCreatedJavaVMs(), by which the library finds a JVM, functions
- * for frames of local references that do nothing, and JVMTI's Deallocate. The test program defines get_env().
+ * without effect for frames of local references, and JVMTI's Deallocate. The test program defines get_env().
  */
 #ifndef MALLOMETER_TEST_CREATED_VM_H
 #define MALLOMETER_TEST_CREATED_VM_H

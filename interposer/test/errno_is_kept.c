@@ -1,7 +1,7 @@
 /*
  * Checks that a successful call does not change errno, on the library's fast path and on its slow ones: a thread's
- * first allocation, an update of the process's live bytes (made when a thread's headroom is used up), a huge request,
- * calls while counting is off, and functions of mallometer.h.
+ * first allocation, an update of the process's live bytes, a huge request, calls while counting is off, and functions
+ * of mallometer.h.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -46,7 +46,7 @@ static void every_size(void) {
   for (size_t size = 1; size < (size_t)1 << 20; size = 3 * size + 1) every_function(size);
   for (int i = 0; i < 2000; i++) {
     void *object;
-    KEEPS_ERRNO(object = malloc(1000)); /* some of these calls update the live bytes */
+    KEEPS_ERRNO(object = malloc(1000)); /* updates the live bytes in some of the rounds */
     KEEPS_ERRNO(free(object));
   }
 }

@@ -1,14 +1,14 @@
 /*
  * Checks that a failed call through the library leaves the same errno as the same call of the allocator below it.
  * Allocators differ: glibc's posix_memalign also sets errno, and others leave errno unchanged in some functions. Also
- * tests invalid arguments. Each function is called by its name, which reaches the library, and then in the allocator.
+ * tests invalid arguments. Calls each function by its name, which reaches the library, and then the allocator's own.
  */
 #include <errno.h>
 #include <malloc.h>
 
 #include "below.h"
 
-/* ---- Comparison ---------------------------------------------------------------------------------------- */
+/* ---- Comparison of errno ------------------------------------------------------------------------------- */
 
 static int failures;
 
@@ -20,7 +20,7 @@ static int failures;
     errno_;                         \
   })
 
-/* Counts a failure if the calls leave different values of errno. Evaluates `call` once, then `of_allocator` once. */
+/* Counts a failure if the two calls leave different values of errno. */
 #define SAME(call, of_allocator)                                                            \
   do {                                                                                      \
     int got = ERRNO_OF(call), expected = ERRNO_OF(of_allocator);                            \

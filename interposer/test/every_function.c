@@ -1,7 +1,7 @@
 /*
- * A program without code for mallometer that uses every function of malloc's family. An object of one function is
- * resized by another and freed by a third, which works only if one allocator serves all functions. The program must
- * work with any order of preloaded libraries, and without them.
+ * A program that uses every function of malloc's family, and none of mallometer. An object of one function is resized
+ * by another and freed by a third, which works only if one allocator serves all functions. The program must work with
+ * any order of preloaded libraries, and without them.
  */
 #include <malloc.h>
 #include <pthread.h>

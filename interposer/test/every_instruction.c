@@ -41,8 +41,8 @@ static int64_t apart = 5;
 
 static struct mallometer_counters counted(void) { return marked ? snapshot() : thread_snapshot(); }
 
-/* `seen` counts the executed instructions of the library. The handler acts at instruction number `chosen`, or at each
- * instruction if `chosen` is -1. */
+/* The handler counts the executed instructions of the library in `seen`. It acts at instruction number `chosen`, or at
+ * each instruction if `chosen` is -1. */
 static __thread int64_t seen;
 static __thread int64_t chosen = -1;
 static __thread uint64_t interruptions;
@@ -141,8 +141,8 @@ static void *first_event(void *number) {
   return NULL;
 }
 
-/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with new threads and later
- * instructions until the calls end before the chosen instruction. */
+/* Interrupts the first malloc and free of a new thread at one instruction. Repeats this with further threads, each at a
+ * later instruction, until the calls end before the chosen instruction. */
 static void no_block_is_lost(void) {
   intptr_t number = 0;
   do {
@@ -155,10 +155,11 @@ static void no_block_is_lost(void) {
   CHECK(number > 50);
 }
 
-/* ---- Routes ------------------------------------------------------------------------------------------- */
+/* ---- Routes: the functions that serve malloc and free ------------------------------------------------- */
 
 /* The distance, in instructions, between the interruptions of successive rounds. The library executes more instructions
- * than that between its choice of a route and the store of the route, so at least one interruption falls between. */
+ * between its choice of a route (functions for malloc and free) and the store of the route, so at least one
+ * interruption falls between these. */
 enum { STRIDE = 7 };
 
 static sem_t others_turn, mains_turn;
@@ -197,10 +198,9 @@ static void let_other_open(int signal, siginfo_t *info, void *context) {
 }
 
 /*
- * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route that reports no
- * addresses to scopes. It is interrupted at one instruction until another thread has opened a matched scope, so its
- * choice is outdated. Nevertheless realloc must take the route that reports the object's previous address to the new
- * scope.
+ * Closes the last matched scope (MALLOMETER_SCOPE_MATCHED). The closing thread then chooses a route (functions for
+ * malloc and free) that reports no addresses to scopes. Before it stores the route, another thread opens a matched
+ * scope, so the choice is outdated. realloc must nevertheless report an object's previous address to the new scope.
  */
 static void no_route_is_stale(void) {
   struct sigaction action = {.sa_sigaction = let_other_open, .sa_flags = SA_SIGINFO};
@@ -255,7 +255,7 @@ static void events_in_scopes(uint32_t options) {
   free(object);
   untrap();
   end_scopes();
-  free(malloc(10)); /* removes scopes that the handler has closed from the thread's list */
+  free(malloc(10)); /* removes the scopes closed by the handler from the thread's list */
   CHECK_EQUAL(mallometer_scope_close(scopes[0], NULL), -EINVAL);
   /* No scope may be left: the figures of a new scope must not include earlier allocations. */
   struct mallometer_scope figures = {0};

@@ -14,7 +14,7 @@
 #define ROUNDS 300
 #define MAXIMUM_THREADS 64
 
-/* The counts that a thread expects of the library. The thread updates them at each of its calls. */
+/* The counts that the library should have for a thread. The thread updates them at each of its calls. */
 struct tally {
   uint64_t allocations[MALLOMETER_SIZE_CLASSES], frees, failed, requested, allocated, freed;
 };
@@ -89,8 +89,8 @@ static void one_round(struct worker *w, int round) {
   CHECK_EQUAL(posix_memalign(&object, 4096, size), 0);
   release(t, allocated(t, object, size));
 
-  /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes (its headroom).
-   * The second is so large that the allocator gives it a mapping of its own. */
+  /* The first object exceeds the bytes that a thread counts before it updates the process's live bytes. The second is
+   * so large that the allocator gives it a mapping of its own. */
   release(t, allocated(t, malloc(300000), 300000));
   if (round % 50 == 0) release(t, allocated(t, malloc((size_t)9 << 20), (size_t)9 << 20));
 
@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
   CHECK_EQUAL(d.allocated_bytes, all.allocated);
   CHECK_EQUAL(d.freed_bytes, all.freed);
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);
-  /* Prints the counts, by which two runs can be compared. */
+  /* Prints the counts, so that a reader can compare two runs. */
   printf("%" PRIu64 " allocations, %" PRIu64 " frees, %" PRIu64 " requested, %" PRIu64 " failed\n",
          mallometer_allocations(&d), d.frees, d.requested_bytes, d.failed);
   return 0;

@@ -28,7 +28,7 @@ static struct {
   bool has_no_tools;
   bool refuses_events;
   bool tells_nothing;
-  int answer; /* if `tells_nothing`: what AsyncGetCallTrace() returns as frames, a negative reason */
+  int answer; /* if `tells_nothing`: AsyncGetCallTrace() returns this negative number, which states a reason */
   bool is_interrupted;
   bool takes_its_time;
   bool meets_new_methods;
@@ -39,7 +39,7 @@ static struct {
 
 static __thread bool is_thread_of_jvm;
 static unsigned asked;  /* the number of calls of AsyncGetCallTrace() */
-static unsigned nested; /* the number of these calls that a thread made inside of another one */
+static unsigned nested; /* the number of calls of AsyncGetCallTrace() inside of another one */
 static sem_t is_asked, may_answer;
 static jvmtiEventCallbacks callbacks;
 
@@ -256,7 +256,7 @@ static void on_signal(int signal) {
 }
 
 static void stacks_have_java_frames(void) {
-  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* the calling thread is not one of the JVM's */
+  CHECK_EQUAL(mallometer_jvm_attach(), -ESRCH); /* the calling thread is no thread of the JVM */
   attach();
   free(keeper(100));
   CHECK(has_java_frames());
@@ -309,7 +309,7 @@ static void no_answer_is_counted(void) {
 static void frames_without_room_for_a_method_are_counted(void) {
   attach();
   behaviour.meets_new_methods = true;
-  for (int i = 0; i < 16383; i++) free(keeper(100)); /* each stack has a new method, and id_of(1) is in all stacks */
+  for (int i = 0; i < 16383; i++) free(keeper(100)); /* every stack has id_of(1) and a new method */
   CHECK_EQUAL(self().methods, 16384);
   CHECK_EQUAL(self().frames_without_method, 0);
   for (int i = 0; i < 10; i++) free(keeper(100));
@@ -336,7 +336,7 @@ static void a_full_table_is_counted(void) {
     CHECK_EQUAL(self().call_sites, 16384);
     if (round == 0) before = self().samples_without_site;
   }
-  CHECK(before > 0 && before < 100); /* allocate_many(0) has 16,384 stacks; test and JVM have some more */
+  CHECK(before > 0 && before < 100); /* allocate_many(0) makes 16,384 stacks; the rest of the test makes some, too */
   CHECK_EQUAL(self().samples_without_site, before + 10);
 }
 
@@ -367,8 +367,8 @@ static ucontext_t here, there;
 
 static void allocate_once(void) { free(keeper(100)); }
 
-/* Allocates on the stack of a coroutine. The library must not ask the JVM for a stack there, even if there is enough
- * room, because this is not the stack of a Java thread. */
+/* Allocates in a coroutine. The library must not ask the JVM for Java frames then, even if the coroutine's stack has
+ * enough room, because it is not the stack of a Java thread. */
 static void nobody_asks_on_other_stacks(void) {
   static char stack[1 << 16];
   attach();
@@ -417,8 +417,8 @@ static void allocate_in_thread_with(size_t bytes) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates near the end of a thread's stack. The library must not ask the JVM for a stack there: the JVM's guard pages
- * begin some KiB before the end that the C library knows. */
+/* Allocates near the end of a thread's stack. The library must not ask the JVM for Java frames then: the JVM's guard
+ * pages begin some KiB before the end that the C library knows. */
 static void nobody_asks_where_little_stack_is_left(void) {
   attach();
   allocate_in_thread_with(128 * 1024);
@@ -429,7 +429,7 @@ static void nobody_asks_where_little_stack_is_left(void) {
   CHECK(!walks_native && !walks_java);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------- */
+/* ---- Names of methods --------------------------------------------------------------------------------- */
 
 static void methods_have_names_while_their_class_lives(void) {
   static struct mallometer_method method = {0};
@@ -487,12 +487,12 @@ static void *ends(void *unused) {
   return unused;
 }
 
-/* Ends the JVM while a thread asks it for a stack. The library must delay the end until the JVM has answered, because
- * HotSpot never returns from a call that is made after its end. */
+/* Ends the JVM while a thread asks it for Java frames. The library must delay the end until the JVM has answered,
+ * because HotSpot never returns from a call that is made after its end. */
 static void the_end_waits_for_who_asks(void) {
   pthread_t asking, ending;
   attach();
-  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
+  is_thread_of_jvm = false; /* applies to this thread; `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);
@@ -516,7 +516,7 @@ static void the_end_waits_for_who_asks(void) {
 static void the_end_comes_even_so(void) {
   pthread_t asking;
   attach();
-  is_thread_of_jvm = false; /* only the thread `asking` is one of the JVM */
+  is_thread_of_jvm = false; /* applies to this thread; `asking` is a thread of the JVM */
   behaviour.takes_its_time = true;
   CHECK_EQUAL(pthread_create(&asking, NULL, asks, NULL), 0);
   sem_wait(&is_asked);

@@ -1,7 +1,7 @@
 /*
  * Tests a program that is linked to fixed addresses and takes the addresses of malloc and free. Every library
- * then finds these functions at addresses in the executable. mallometer must count as in other programs, also calls of
- * these addresses.
+ * then finds these functions at addresses in the executable. mallometer must count as in other programs, also calls
+ * through these addresses.
  * With an argument, another allocator was preloaded before the library. Then nothing is counted, and the reason in the
  * library's report contains the argument.
  */

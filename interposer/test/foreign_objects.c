@@ -54,7 +54,7 @@ int main(void) {
     CHECK_EQUAL(mallometer_allocations(&d), 0);
     CHECK_EQUAL(d.frees, 0);
   } else {
-    CHECK(d.frees > mallometer_allocations(&d)); /* without headers, frees of unseen objects count, too */
+    CHECK(d.frees > mallometer_allocations(&d)); /* frees of unseen objects count if there are no headers */
   }
   /* Objects that the library has seen are counted as before. */
   start = snapshot();

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t count = 0, begin = 0;
   for (size_t i = 0; i <= size && count < ENTRIES; i++) {
     if (i < size && data[i] != 0) continue;
-    /* Each string has memory of exactly its length, so that a sanitizer notices an access beyond its end. */
+    /* The memory of a string has exactly its length, so that a sanitizer notices an access beyond its end. */
     char *copy = malloc(i - begin + 1);
     if (!copy) abort();
     if (i > begin) memcpy(copy, data + begin, i - begin);

@@ -1,5 +1,5 @@
-/* Tests the governor, which halves the sampling rate when samples take more than their target of the time. The test
- * supplies the times. */
+/* Tests the governor, which halves the sampling rate when sampling takes a larger share of the time than its target.
+ * The test supplies the times. */
 #include "sample/governor.h"
 
 #include "check.h"
@@ -43,14 +43,14 @@ static void halves_once_in_five_milliseconds_and_twelve_times_at_most(void) {
   CHECK(shares.of_busy == 1.0 / 8 && shares.of_numbers == 1.0 / 64 && shares.of_sizes == 1.0 / 8);
 }
 
-/* Makes a debt, and then spends only half of the target. The credit rises but stays below 0. */
+/* Spends so much that the credit falls far below 0, and then half of the target. The credit rises but stays below 0. */
 static void halves_no_more_once_the_credit_rises(void) {
   struct governor governor = fresh(PPM);
   uint64_t now = samples(&governor, SECOND, 20 * MILLISECOND, 10000, 10000);
   uint32_t before = governor.halvings;
   CHECK(before >= 3 && before < GOVERNOR_MOST_HALVINGS && governor.credit_ns < 0);
   samples(&governor, now, SECOND, 4 * MILLISECOND, 10000);
-  CHECK(governor.halvings <= before + 1); /* one halving may have been due from the time before */
+  CHECK(governor.halvings <= before + 1); /* a halving may still have been due */
   CHECK(governor.credit_ns < 0);
 }
 
@@ -86,7 +86,7 @@ static void a_burst_is_halved_after_a_millisecond_for_twenty(void) {
   CHECK(burst_share(&burst, now + 5 * MILLISECOND, PPM) == 0.5);
   burst_spend(&burst, MILLISECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 512);
-  /* With a hundred times the target, the 2 ms that were spent are not too much. */
+  /* A hundred times the target allows the 2 ms that were spent. */
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, 100 * PPM) == 1);
   burst_spend(&burst, SECOND, now + 10 * MILLISECOND);
   CHECK(burst_share(&burst, now + 10 * MILLISECOND, PPM) == 1.0 / 4096);
@@ -124,8 +124,8 @@ static void without_target_nothing_is_halved(void) {
   CHECK_EQUAL(governor.halvings, 0);
 }
 
-/* Charges the governor with times that go back. This happens if two threads charge it in another order than they have
- * read the clock. */
+/* Charges the governor with times that go back, as happens if two threads read the clock in one order and charge the
+ * governor in the other. */
 static void a_clock_that_goes_back_gives_no_credit(void) {
   struct governor governor = fresh(PPM);
   governor_spend(&governor, 100 * SECOND, 100 * SECOND);

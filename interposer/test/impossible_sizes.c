@@ -1,6 +1,6 @@
 /*
  * Requests sizes near the ends of size_t and ptrdiff_t, for which adding a header or rounding up would overflow. Each
- * function must fail with ENOMEM, must count a failure, and must leave the old object of a realloc unchanged. Some
+ * call must fail with ENOMEM, must be counted as failed, and must leave the old object of a realloc unchanged. Some
  * allocators do not set errno (jemalloc's realloc, mimalloc); the library then leaves errno unchanged, too, which
  * errno_of_failures.c tests.
  */

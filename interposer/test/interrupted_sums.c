@@ -1,16 +1,15 @@
 /*
  * Tests the peak of live bytes, which the library finds by adding the counters of all threads. The test interrupts an
  * addition after one of its reads, and meanwhile allocates and frees as another thread would. It repeats this for
- * different reads. Bytes that were not live at the same time must not raise the peak together, and the peak must
- * include all bytes that were.
+ * different reads. The peak must include all bytes that were live at the same time, and must not add bytes that were
+ * not.
  */
 #include <string.h>
 
 #include "account/totals.h"
 #include "check.h"
 
-/* Replaces counter_read() in totals.c by a function that may call `interruption` after the read. It returns the value
- * from before the interruption. */
+/* Replaces counter_read() in totals.c by a function that may call `interruption` between its read and its return. */
 static uint64_t read_or_be_interrupted(const counter *c);
 #define counter_read(c) read_or_be_interrupted(c)
 #include "account/totals.c"
@@ -117,8 +116,8 @@ static void the_peak_is_not_missed(void) {
   }
 }
 
-/* Interrupts a thread that adds the counters. Another thread allocates meanwhile, so the sum is too small. This sum
- * must not hide the other thread's bytes from the peak that follows. */
+/* Interrupts a thread that adds the counters. Another thread allocates meanwhile, so the sum is too small. The next
+ * peak must nevertheless include the other thread's bytes. */
 static void a_later_peak_is_not_missed(void) {
   unsigned reads = reads_of(grows);
   for (unsigned read = 1; read <= reads; read += POINTS_APART) {

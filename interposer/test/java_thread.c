@@ -56,10 +56,10 @@ void wait_for_change(const uint32_t *word, uint32_t seen, uint64_t longest_ns) {
 }
 void wait_wake(const uint32_t *word) { (void)word; }
 
-static int wakes_at_work; /* how many of the next calls of work() wake the thread, which is then already working */
+static int wakes_at_work; /* in this number of calls, work() wakes its own thread, which is then already working */
 
 static void work(void) {
-  cpu_ns = 1000; /* the CPU time of this thread from here on */
+  cpu_ns = 1000; /* the simulated CPU time of this thread from here on */
   if (wakes_at_work-- > 0) java_thread_wake();
   __atomic_fetch_add(&works, 1, __ATOMIC_RELAXED);
 }

@@ -194,7 +194,7 @@ static void of_the_process(void) {
   CHECK_EQUAL(id[0], 0);
 }
 
-/* Reads the swapped bytes of a process in 6,000 groups. The line with the groups is longer than the parser's buffer. */
+/* Reads the swapped bytes of a process whose line of 6,000 groups is longer than the parser's buffer. */
 static void swapped(void) {
   files_used = 0;
   CHECK(process_swapped_bytes() == UNKNOWN);

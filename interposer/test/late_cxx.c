@@ -1,7 +1,6 @@
 /*
- * Opens a plugin that is written in C++ with RTLD_LOCAL, in a process without a C++ runtime library. Each operator new
- * or delete that the plugin calls must count once, and an operator new that fails must throw. The first argument is the
- * plugin's path.
+ * Opens a C++ plugin with RTLD_LOCAL in a process without a C++ runtime library. Each operator new or delete that the
+ * plugin calls must count once, and an operator new that fails must throw. The first argument is the plugin's path.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -27,7 +27,7 @@ int main(void) {
   latest_samples_keep();
   long before = faults();
   for (uint32_t i = 1; i <= LATEST_SAMPLES + 1; i++) latest_samples_add(i, 10);
-  CHECK(faults() - before <= 1); /* one fault may come from the code; the ring has 32 pages */
+  CHECK(faults() - before <= 1); /* the code may cause one fault; the ring has 32 pages */
   CHECK_EQUAL(latest_samples_bytes(), 10 * (LATEST_SAMPLES + 1));
   CHECK(!latest_sample_read(1, &sample));
   CHECK(latest_sample_read(LATEST_SAMPLES + 1, &sample));

@@ -1,6 +1,6 @@
 /*
- * Tests the observation of whether sampled objects are accessed. The library places an observed object in a slot:
- * memory pages of its own. At the end of each period ("epoch") it reads which of these pages were accessed. The program
+ * Tests the observation, which finds out whether sampled objects are accessed. The library places such an object in a
+ * slot: memory pages of its own. At the end of each period ("epoch") it reads which slots were accessed. The program
  * must not notice: objects in slots behave as others do, and are counted as others are. The first argument names the
  * case.
  */
@@ -62,7 +62,8 @@ static void start(void) {
   CHECK_EQUAL(o.state, MALLOMETER_LEAKS_ON);
 }
 
-/* Sets the shortest duration of an epoch to `ms`, and to ten times the CPU time of a reading if that is longer. */
+/* Makes each epoch (the time between two readings of accesses) last at least `ms`, and at least ten times the CPU time
+ * of a reading. */
 static void epochs_of(uint64_t ms) {
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_SHORTEST_EPOCH, ms), 0);
   CHECK_EQUAL(mallometer_configure(MALLOMETER_OPTION_EPOCH_OVER_COST, 10), 0);
@@ -87,7 +88,7 @@ static void wait_for_reason(const char *reason) {
   for (uint64_t begin = now_ns(); !has_reason(reason); pause_ms(2)) CHECK(now_ns() - begin < patience);
 }
 
-/* Waits until `count` epochs have ended, with a valid reading or without. */
+/* Waits until `count` epochs have ended, with or without a valid reading of accesses. */
 static void wait_for_epochs(unsigned count) {
   uint64_t end = observed().epochs + count;
   for (uint64_t begin = now_ns(); observed().epochs < end; pause_ms(2)) CHECK(now_ns() - begin < patience);
@@ -129,7 +130,7 @@ static void empty_batches(void) {
   munmap(page, page_size);
 }
 
-/* Allocates until `count` objects are in slots; the library places a few in each epoch. Frees all other objects. */
+/* Allocates until the library has placed `count` objects in slots, a few in each epoch. Frees all other objects. */
 static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocate)(size_t)) {
   unsigned found = 0;
   for (uint64_t begin = now_ns(); found < count; pause_ms(2)) {
@@ -148,8 +149,8 @@ static void in_slots(void *slots[], unsigned count, size_t size, void *(*allocat
   empty_batches();
 }
 
-/* Returns how many objects of `bytes` bytes in slots were last accessed before `moment`. Sets `in_all` to the number of
- * objects of this size in slots. With 0 bytes, objects of all sizes count. */
+/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. Sets `in_all` to
+ * the number of objects in slots that have this size. If `bytes` is 0, objects of all sizes count. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes, unsigned *in_all) {
   int count = mallometer_objects(objects, MOST_OBJECTS);
   unsigned idle = 0;
@@ -402,8 +403,8 @@ static void made_smaller_past_the_hook(void) {
   for (unsigned i = 0; i < COUNT; i++) free(memset(slots[i], 1, 15 * page_size));
 }
 
-/* Extends objects in slots by glibc's own realloc. If the next slot was unmapped, the object may then extend over its
- * addresses. */
+/* Extends objects in slots by glibc's own realloc. An object can then take the addresses of the next slot if that is
+ * unmapped. */
 static void made_larger_past_the_hook(void) {
   enum { COUNT = 12, BEFORE = 200 };
   const size_t after = page_size * 3 / 2;
@@ -478,15 +479,14 @@ static struct mappings mappings(void) {
 
 static NOINLINE void *at_depth(unsigned depth, size_t size);
 
-/* Makes memory resident, 20 times `bytes`, because slots may take a twentieth of the resident memory. With pages of
- * more than 4 KiB, it makes more memory resident. */
+/* Makes 20 times `bytes` resident (more if pages exceed 4 KiB): slots may take a twentieth of the resident memory. */
 static void resident_for_slots_of(size_t bytes) {
   size_t resident = 20 * bytes / 4096 * page_size;
   CHECK(memset(malloc(resident), 1, resident));
 }
 
-/* Allocates at several call sites until `wanted` objects are in slots, and then frees seven of eight. Stores the others
- * in `stay`, and returns their number. */
+/* Allocates at several call sites until `wanted` objects are in slots, and then frees seven of eight objects. Stores
+ * the other ones in `stay`, and returns their number. */
 static unsigned fill_many_slots(void *stay[], unsigned wanted) {
   enum { SITES = 60, MOST = 4000 };
   static void *made[MOST];
@@ -597,7 +597,7 @@ static void freed_twice(void) {
   for (unsigned i = 1; i < 4; i++) free(slots[i]);
 }
 
-/* ---- Epochs with void readings, locked memory ---------------------------------------------------------- */
+/* ---- Epochs whose reading is void, and locked memory --------------------------------------------------- */
 
 static void epochs_of_others_are_void(void) {
   void *slots[4];
@@ -621,8 +621,8 @@ static void epochs_of_others_are_void(void) {
   for (unsigned i = 0; i < 4; i++) free(slots[i]);
 }
 
-/* Checks that the library sees accesses to a few objects, and that an object in a slot that was used before has zeros
- * if calloc allocates it. */
+/* Checks that the library sees accesses to a few objects, and that calloc returns zeros in a slot that was used
+ * before. */
 static void works(void) {
   enum { COUNT = 6 };
   void *slots[COUNT];
@@ -681,8 +681,8 @@ static void locked(int flags, bool before) {
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_ON);
   printf("%" PRIu64 " KiB locked, then %" PRIu64 "\n", kib, locked_kib());
   CHECK(locked_kib() >= kib);
-  /* Only the library's own tables may become resident, some 32 MiB, and not the address range of the slots, which is 20
-   * times as large. */
+  /* The library's own tables, some 32 MiB, may become resident. The address range of the slots, which is 20 times as
+   * large, must not. */
   CHECK(resident_bytes() < resident + (64u << 20));
   for (unsigned i = 0; !before && i < 2; i++) free(slots[i]);
   nothing_is_placed();
@@ -691,7 +691,7 @@ static void locked(int flags, bool before) {
   works();
 }
 
-/* Returns the number of objects of `bytes` bytes in slots whose accesses the library can see. */
+/* Returns the number of objects in slots that have `bytes` bytes and whose accesses the library can see. */
 static unsigned seen_of(uint64_t bytes) {
   unsigned in_all;
   idle_since(0, bytes, &in_all);
@@ -951,7 +951,7 @@ static void nothing_happens(void) {
 }
 
 /* Starts the observation twice, as for two users. It must continue after one stop, rest after the second, and resume at
- * the next start. Accesses while it rests are unknown. */
+ * the next start. It does not see accesses while it rests. */
 static void rests_when_nobody_wants_to_know(void) {
   enum { COUNT = 8 };
   void *slots[COUNT];
@@ -962,7 +962,7 @@ static void rests_when_nobody_wants_to_know(void) {
   in_slots(slots, COUNT, 1000, one_of_many);
   wait_for_whole_epoch();
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
-  wait_for_whole_epoch(); /* one of two starts has no stop yet, so the observation continues */
+  wait_for_whole_epoch(); /* the observation continues, because it was started twice */
   CHECK_EQUAL(mallometer_leaks_stop(), 0);
   CHECK_EQUAL(mallometer_leaks_stop(), -ENODATA);
   CHECK_EQUAL(observed().state, MALLOMETER_LEAKS_OFF);
@@ -1066,7 +1066,7 @@ static void estimates_have_no_bias(void) {
   start();
   for (unsigned run = 0; run < 4; run++) {
     double kept = keep_some();
-    if (run > 0) { /* in the first run, objects of new sites are not placed in slots yet */
+    if (run > 0) { /* objects of new sites, as in the first run, are not placed in slots yet */
       truth += kept;
       estimate += estimated(64, 64 + 8 * KEEPING_SITES + 16, &variance);
     }
@@ -1082,7 +1082,7 @@ static void estimates_have_no_bias(void) {
  * in a slot. */
 static void memory_is_bounded(void) {
   enum { FULL_ROUNDS = 30 };
-  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* so few that one slot of a page for each site fits */
+  const unsigned sites = (unsigned)(60 * 4096 / page_size); /* one-page slots for all of these sites fit into 1 MiB */
   epochs_of(10);
   start();
   CHECK(observed().limit_bytes == 1 << 20);
@@ -1103,8 +1103,8 @@ static void memory_is_bounded(void) {
   in_slots(&late, 1, 5000, one_of_many);
 }
 
-/* Allocates at one call site for a hundred epochs without freeing. The library could place four more objects in slots
- * in each epoch, but must place fewer the more the site already has. */
+/* Allocates at one call site for a hundred epochs without freeing. In each epoch the library could place four more of
+ * the objects in slots, but must place fewer the more objects of the site are already there. */
 static void who_keeps_much_gets_fewer_slots(void) {
   epochs_of(10);
   start();
@@ -1141,7 +1141,7 @@ static void who_comes_once_gets_no_slot(void) {
   }
   printf("%u and %u in slots\n", placed[0], placed[1]);
   CHECK_EQUAL(placed[0], 0);
-  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* only of the 50 sites that allocate in both rounds */
+  CHECK(placed[1] >= 50 && placed[1] <= 50 * 12); /* objects of the 50 sites that allocate in both rounds */
 }
 
 /* ---- Concurrent threads -------------------------------------------------------------------------------- */

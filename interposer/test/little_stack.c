@@ -256,7 +256,7 @@ static void *recur_in_thread(void *unused) {
   without = self().samples_without_stack - without;
   printf("%" PRIu64 " samples, %" PRIu64 " of them without stack\n", samples, without);
   CHECK(samples == times && without > 0);
-  /* Only samples in the last few KiB have no call stack. */
+  /* A sample has no call stack if the thread has only a few KiB of stack left. */
   CHECK(size < MOST || without * 4 < samples);
   return unused;
 }

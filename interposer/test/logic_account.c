@@ -13,7 +13,7 @@
 
 enum { BYTES = 100 };
 
-/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its new block. */
+/* Lets the calling thread act as a new thread that has neither allocated nor freed. Returns its block of counters. */
 static struct thread_block *as_new_thread(void) {
   current_block = &no_block_yet;
   return thread_block_acquire();
@@ -40,7 +40,7 @@ static struct mallometer_counters sums(void) {
   return sum;
 }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 /* Allocates in so many threads that the library requests memory for blocks twice (two slabs). One of the requests is
  * refused. Nevertheless the sums must contain all allocations. */
@@ -78,7 +78,7 @@ CASE(a_full_table_leaves_events_to_the_shared_block) {
   CHECK_EQUAL(totals_raise_peak(&sum), (MAXIMUM_BLOCKS + 3) * BYTES);
 }
 
-/* ---- Sizes --------------------------------------------------------------------------------------------- */
+/* ---- Size classes -------------------------------------------------------------------------------------- */
 
 CASE(classes_begin_at_16_bytes_and_end_open) {
   static const struct {
@@ -179,8 +179,8 @@ static void a_handler_allocates(void) {
   allocate_in(handlers, BYTES);
 }
 
-/* Interrupts a thread that acquires its block by a signal handler that allocates and needs the block, too. Handler and
- * interrupted code must get the same block. */
+/* Interrupts a thread while it acquires its block of counters. The signal handler allocates, and so needs the block,
+ * too. The handler and the interrupted code must get the same block. */
 static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
   current_block = &no_block_yet;
   interrupt_at(point, a_handler_allocates);
@@ -194,8 +194,8 @@ static int a_handler_allocates_while_the_block_is_taken(unsigned point) {
 
 static struct thread_block *kept;
 
-/* Takes the first two blocks of the list of free blocks, and keeps the second. The end of the thread returns the
- * first. */
+/* Takes the first two blocks of the list of free blocks, and keeps the second. The first goes back at the thread's
+ * end. */
 static void *takes_two_keeps_one(void *unused) {
   struct thread_block *first = thread_block_acquire();
   kept = as_new_thread();
@@ -213,7 +213,7 @@ static void another_thread_takes_two_and_keeps_one(void) {
 static int no_block_has_two_owners(unsigned point) {
   thread_blocks_start(peak_flush);
   for (unsigned i = 0; i < 4; i++) as_new_thread();
-  thread_blocks_forked(); /* returns all blocks to the list except that of the calling thread, the last */
+  thread_blocks_forked(); /* returns all blocks to the list, except the last, which the calling thread has */
   interrupt_at(point, another_thread_takes_two_and_keeps_one);
   struct thread_block *block = as_new_thread();
   if (!was_interrupted()) return NOT_REACHED;
@@ -224,7 +224,7 @@ static int no_block_has_two_owners(unsigned point) {
   return REACHED;
 }
 
-/* ---- The peak ------------------------------------------------------------------------------------------ */
+/* ---- The peak of live bytes ---------------------------------------------------------------------------- */
 
 enum { MUCH = 10 << 20, LITTLE = 40000 };
 
@@ -241,7 +241,7 @@ static void has_a_small_peak(void) {
 }
 
 /* Allocates and frees a little in this thread. Meanwhile another thread allocates and frees much. The peak must include
- * the other thread's bytes, except for the error of the peak that the library states. */
+ * the other thread's bytes, up to the error that the library states. */
 static int the_peak_of_two_is_seen(unsigned point) {
   own = as_new_thread();
   others = as_new_thread();
@@ -291,7 +291,7 @@ static int a_fork_in_the_middle_keeps_the_sums(unsigned point) {
   others = as_new_thread();
   allocate_in(own, LITTLE);
   interrupt_at(point, the_process_forks);
-  allocate_in(others, MUCH); /* after the interruption, the code below continues as the child */
+  allocate_in(others, MUCH); /* the code below runs as the child if the fork took place */
   if (!was_interrupted()) return NOT_REACHED;
   CHECK_EQUAL(thread_block_owners(), 1);
   struct mallometer_counters sum = {0};

@@ -1,7 +1,6 @@
 /*
  * Tests mallometer_attach() for macOS on the test platform (platform/given.h). The attach replaces the functions of
- * malloc zones; the zones here are fake. The test also replaces the loader by one that reports no objects, as
- * platform/darwin_loader.c does.
+ * malloc zones, which are fake here. So is the loader, which reports no objects, like platform/darwin_loader.c.
  */
 #include <errno.h>
 #include <mach/mach.h>

@@ -1,7 +1,7 @@
 /*
- * Tests the recording of call sites and live samples on the test platform (platform/given.h): without memory, with full
- * tables, when two threads sample the same new site, by a clock that the test sets, and when the JVM ends (the gate to
- * Java closes).
+ * Tests the recording of call sites and live samples on the test platform (platform/given.h), with a clock that the
+ * test sets. Cases are refused memory, full tables, two threads that sample the same new site, and the end of the JVM
+ * (the gate to Java closes).
  */
 #include <pthread.h>
 
@@ -46,7 +46,7 @@ static bool deallocate(uintptr_t object) {
 
 static uint32_t copy_sites(void) { return call_sites_copy(sites, MOST_SITES, 0); }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 /* Starts the recording of call sites while one of its two requests for memory is refused. Nothing may be recorded. A
  * later start with enough memory must succeed. */
@@ -89,7 +89,7 @@ static uint32_t copy_cleaned(struct mallometer_cleaned *row) {
 }
 
 static void become_cleaner(void) {
-  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle, so the thread may be a cleaner */
+  thread_sampling(thread_block_acquire())->cleaner = 0x1000; /* a handle: this thread is a candidate */
   cleaner_seen(current_block, (void *)0x1000, true);
 }
 
@@ -124,7 +124,7 @@ CASE(frees_are_told_by_the_collections_before_them) {
   CHECK(collection_seen_ns(4) > 0 && collection_seen_ns(2) == 0);
   CHECK(deallocate(OBJECT_2));
   young += 2;
-  CHECK(deallocate(OBJECT_3)); /* may be an effect of the young collections above */
+  CHECK(deallocate(OBJECT_3)); /* can be an effect of the young collections above */
   CHECK_EQUAL(copy_cleaned(&row), 1);
   CHECK(row.samples == 3 && row.after_first_young == 1);
   CHECK(row.old[0].collection == 4 && row.old[0].at_once == 1 && row.old[0].otherwise == 1 && row.old[0].again == 0);
@@ -193,7 +193,7 @@ CASE(a_thread_that_never_waits_for_references_is_no_cleaner) {
   CHECK(!cleaner_candidate(current_block) && !is_cleaner_thread());
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 enum { CALLER = 0x1234, OBJECT = 0x1000000, OTHER_OBJECT = 0x2000000, BYTES = 48 };
 
@@ -223,7 +223,7 @@ static int two_that_meet_a_new_site_share_it(unsigned point) {
   return REACHED;
 }
 
-/* Returns the first place of an object in the hash table of live samples (live_samples.c). */
+/* Returns where a search for an object begins in the hash table of live samples (live_samples.c). */
 static unsigned place_of(uintptr_t address) { return (unsigned)((address >> 4) * 0x9e3779b97f4a7c15u >> 48); }
 
 static uintptr_t next_at_the_same_place(uintptr_t object) {
@@ -277,7 +277,7 @@ static int two_at_the_same_place_are_freed_at_once(unsigned point) {
   return REACHED;
 }
 
-/* ---- The filter: a bit for each hash of an address that has live samples ------------------------------- */
+/* ---- The filter: a bit for each hash of addresses, set while it has live samples ----------------------- */
 
 /* Returns object `number` of those whose addresses have the same hash. */
 static const void *object_of_hash(uintptr_t number) { return (const void *)(OBJECT + number * 16 * LIVE_HASHES); }
@@ -288,7 +288,7 @@ static bool insert(const void *object) {
 }
 
 CASE(a_hash_is_marked_until_its_last_sample_goes) {
-  enum { OBJECTS = 60 }; /* the table holds at most 64 samples with the same first place */
+  enum { OBJECTS = 60 }; /* the table holds at most 64 samples whose search begins at the same place */
   start();
   CHECK(!may_be_sampled(object_of_hash(OBJECTS)));
   for (unsigned i = 0; i < OBJECTS; i++) CHECK(insert(object_of_hash(i)));
@@ -304,8 +304,8 @@ static bool second_is_there;
 
 static void another_of_the_hash_comes(void) { second_is_there = insert(object_of_hash(1)); }
 
-/* Inserts a sample at each point of the removal of the last sample with the same hash. Afterwards the bit of this hash
- * is set, or the insertion was refused. */
+/* Inserts a sample at each point of the removal of the last sample with the same hash. Unless the insertion is refused,
+ * the bit of this hash must be set afterwards. */
 static int one_comes_while_the_last_of_its_hash_goes(unsigned point) {
   start();
   CHECK(insert(object_of_hash(0)));
@@ -363,7 +363,7 @@ CASE(threads_find_their_samples_of_one_hash) {
 
 /* ---- Full tables --------------------------------------------------------------------------------------- */
 
-/* Allocates and frees. An allocation whose call site finds no room must have no live sample. */
+/* Allocates and frees. An allocation must have no live sample if its call site finds no room in the table. */
 static void allocate_and_free(uintptr_t caller) {
   uint64_t before = call_sites_totals().without_site;
   allocate(caller, OBJECT, BYTES);
@@ -502,7 +502,7 @@ static void another_forgets_sites(void) {
   call_sites_make_room();
 }
 
-/* Takes a sample of the stalest site. At each point of this sample, another thread may forget the site. */
+/* Takes a sample of the stalest site. Meanwhile, at each point in turn, another thread forgets stale sites. */
 static int a_site_is_sampled_while_it_is_forgotten(unsigned point) {
   start();
   allocate_and_free(CALLER);
@@ -743,7 +743,7 @@ CASE(what_is_forgotten_is_announced_as_freed) {
   CHECK_EQUAL(given_announced_free, 2);
 }
 
-/* ---- Stacks and time ----------------------------------------------------------------------------------- */
+/* ---- Frames of stacks, and times of samples ------------------------------------------------------------ */
 
 /* Writes `count` frames to the stack as code with frame pointers does: the caller's frame pointer, then the return
  * address. Returns the innermost frame pointer. */
@@ -880,7 +880,8 @@ static const struct java_stacks java = {java_thread, walk_java, note, 0, 0};
 
 static void the_gate_closes(void) { java_gate_close(); }
 
-/* Closes the gate at each point of taking a sample. The sample must have all Java frames or none. */
+/* Closes the gate to Java, as at the JVM's end, at each point of a sample. The sample must have all Java frames or
+ * none. */
 static int a_sample_has_java_frames_or_none(unsigned point) {
   start();
   java_gate_open(&java);

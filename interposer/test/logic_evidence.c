@@ -76,7 +76,7 @@ static void check_durations(const struct mallometer_durations *durations, uint32
   for (uint32_t i = 0; i < MALLOMETER_DURATION_BUCKETS; i++) CHECK(durations->weight[i] == (i == bucket ? weight : 0));
 }
 
-/* ---- Ages ---------------------------------------------------------------------------------------------- */
+/* ---- Lifetimes and idle times of objects --------------------------------------------------------------- */
 
 /* Checks the buckets of the histogram of durations. Their limits are 1/64 s (15,625,000 ns) times the powers of the
  * square root of two. */
@@ -146,7 +146,7 @@ static int without_memory_nothing_is_placed(unsigned request) {
     return NOT_REACHED;
   }
   CHECK(!started);
-  CHECK(!place(SITE, 1)); /* without slots, no object can be placed */
+  CHECK(!place(SITE, 1)); /* no object is placed after a failed start */
   CHECK(placement_start());
   CHECK(evidence_footprint() > 0 && placement_footprint() > 0);
   return REACHED;
@@ -193,7 +193,7 @@ CASE(the_limit_bounds_what_slots_take) {
   CHECK_EQUAL(placement_totals().placed, placed);
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 static void *of_other;
 
@@ -202,8 +202,9 @@ static void another_places_one(void) {
   CHECK(of_other);
 }
 
-/* Places an object of a call site without evidence. At each point, another thread does the same. The evidence of both
- * objects must be in the same row. A second row for the site may exist, but without placed objects. */
+/* Places an object of a call site that has no row of evidence (lifetimes, accesses). At each point, another thread does
+ * the same. Both objects must count in the same row. A second row for the site may exist, but without placed
+ * objects. */
 static int two_that_meet_a_site_share_its_evidence(unsigned point) {
   start();
   become_old(SITE);
@@ -233,7 +234,7 @@ CASE(the_evidence_of_a_forgotten_site_gives_way) {
   CHECK_EQUAL(rows->placed, 1);
   CHECK_EQUAL(rows->freed, 0);
   CHECK_EQUAL(rows->lifetimes.count, 0);
-  /* Frees an object of the forgotten site. The free must not count for the later site. */
+  /* Frees an object of the forgotten site. The free must not count for the site that got the row next. */
   evidence_of_freed(&object);
   CHECK(!evidence_has_room(OF_SITE) && evidence_has_room(OF_LATER));
   evidence_copy(rows, MOST_SITES_WITH_EVIDENCE, 0);

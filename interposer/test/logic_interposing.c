@@ -47,7 +47,7 @@ void *malloc_zone_realloc(malloc_zone_t *zone, void *object, size_t size) {
 }
 
 unsigned malloc_zone_batch_malloc(malloc_zone_t *zone, size_t size, void **objects, unsigned wanted) {
-  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* one fewer than wanted */
+  for (unsigned i = 0; i + 1 < wanted; i++) objects[i] = malloc_zone_malloc(zone, size); /* allocates one fewer */
   return wanted - 1;
 }
 
@@ -242,7 +242,7 @@ CASE(until_the_library_has_started_calls_are_passed_on) {
   CHECK_EQUAL(sums().failed, 0);
 }
 
-/* Frees sampled objects by each function. The function must also remove the object's live sample. */
+/* Frees sampled objects by each function, which must also remove the object's live sample. */
 CASE(samples_go_with_their_objects) {
   begin_counting();
   sampler_set_interval(1);

@@ -75,8 +75,7 @@ static void start(void) {
   check_state(MALLOMETER_LEAKS_ON, "");
 }
 
-/* Samples an object. Returns its address in a slot, where it counts as accessed; NULL if it was not placed in a
- * slot. */
+/* Samples an object and accesses it. Returns its address in a slot; NULL if it was not placed in a slot. */
 static void *allocate(void) {
   static size_t taken;
   void *of_allocator = objects_of_allocator[taken++ % 64];
@@ -106,7 +105,6 @@ static void become_recurring(void) {
   time_passes(EPOCHS_BEFORE_SLOTS * EPOCH);
 }
 
-/* Starts the observation, and returns an object in a slot. */
 static void *object_in_slot(void) {
   start();
   become_recurring();
@@ -254,8 +252,7 @@ static double least_placement(unsigned samples) {
   return least;
 }
 
-/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch: as many as
- * are missing to 32. */
+/* Keeps 7 objects of a call site in slots. The site then gets more than the usual four slots in an epoch, up to 32. */
 CASE(a_site_that_keeps_objects_gets_more_slots) {
   enum { KEPT = 7, SAMPLES = 60 };
   start();
@@ -425,7 +422,7 @@ CASE(an_object_whose_pages_are_gone_is_retired) {
   CHECK(next && next != object);
 }
 
-/* Locks the object's pages, which then always read as accessed. Its accesses are therefore unknown. */
+/* Locks the object's pages. Locked pages always read as accessed, so the last access must be reported as unknown. */
 CASE(an_object_whose_use_cannot_be_seen_is_nothing_known_of) {
   void *object = object_in_slot();
   time_passes(EPOCH);
@@ -503,7 +500,7 @@ CASE(three_failures_in_a_row_are) {
   check_state(MALLOMETER_LEAKS_FAILED, "the given use can no longer be read");
 }
 
-/* ---- The start ----------------------------------------------------------------------------------------- */
+/* ---- The start of the observation ---------------------------------------------------------------------- */
 
 static void start_that_fails(const char *reason) {
   begin();

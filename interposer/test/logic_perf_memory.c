@@ -1,5 +1,5 @@
-/* Tests the reading of the JVM's counters of collections from its performance memory. The test supplies this memory:
- * valid, damaged, truncated, or in another format. */
+/* Tests the reading of the JVM's counters of garbage collections from its performance memory. The test supplies this
+ * memory: valid, damaged, truncated, or in another format. */
 #include <stdint.h>
 #include <string.h>
 

@@ -55,8 +55,8 @@ CASE(samples_are_billed_for_what_they_do) {
   CHECK_EQUAL(given_monotonic_ns, 1000 * SECOND);
 }
 
-/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of these
- * calls, 64 at a time. */
+/* Calls the sampler for allocations at an interval of 0, at which it samples none. It must charge the time of the calls
+ * at each 64th of them. */
 CASE(visits_are_billed) {
   start();
   sampler_set_interval(0);
@@ -81,8 +81,8 @@ CASE(the_unit_changes_a_step_at_a_time) {
   }
 }
 
-/* Allocates objects so large that each would be sampled without the governor, one every `pause_ns`. With 20 us, all
- * these samples would take five times the allowed time. Returns the time that was charged for samples. */
+/* Allocates an object every `pause_ns`, so large that each would be sampled without the governor. With a pause of 20
+ * us, all these samples would take five times the allowed time. Returns the time that was charged for samples. */
 static uint64_t allocates_much(uint64_t span_ns, uint64_t pause_ns) {
   uint64_t before = sampler_totals().time_ns;
   for (uint64_t end = given_monotonic_ns + span_ns; given_monotonic_ns < end; given_monotonic_ns += pause_ns) {
@@ -100,7 +100,7 @@ static void takes_no_more_than_it_may(void) {
 
 CASE(samples_take_the_share_of_the_time_that_they_may) {
   start();
-  allocates_much(SECOND, 20 * MICROSECOND); /* lets the governor use up its first credit and find the share */
+  allocates_much(SECOND, 20 * MICROSECOND); /* lets the governor use up its first credit and lower the share */
   takes_no_more_than_it_may();
 }
 
@@ -156,7 +156,7 @@ CASE(a_clock_of_bills_alone_halves_to_the_last) {
   CHECK_EQUAL(sampler_totals().share_ppm, 1000000 >> GOVERNOR_HALVINGS_OF_NUMBERS);
 }
 
-/* Allocates from 50,000 callers, more than the table of call paths holds, as recursive or generated code may. After 11
+/* Allocates from 50,000 callers, more than the table of call paths holds, as recursive or generated code can. After 11
  * s, new callers must replace stale ones. */
 CASE(the_stalest_call_path_gives_way) {
   start();
@@ -188,7 +188,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
     of_leak += sampler_totals().samples - before;
   }
   struct sampler_totals totals = sampler_totals();
-  /* Of 1,200 objects, 4 (1 + ln (1,200 / 4)) = 27 samples are expected. */
+  /* The expected number is 4 (1 + ln (1,200 / 4)) = 27 samples of 1,200 objects. */
   CHECK(of_leak >= 15);
   CHECK_EQUAL(totals.share_ppm, 1000000);
   CHECK(totals.time_ns <= SECONDS * SECOND / 1000000 * DEFAULT_OVERHEAD_TARGET / 10);
@@ -196,7 +196,7 @@ CASE(a_hot_path_of_large_blocks_does_not_hide_a_small_leak) {
   CHECK(fabs((double)totals.estimated_bytes / truth - 1) < 0.05);
 }
 
-/* Lets the clock jump ahead by an hour. The governor must save less credit than the 18 s for which samples could run in
+/* Lets the clock jump ahead by an hour. The governor must save less credit than 18 s, the time that samples may take in
  * an hour. */
 CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   start();
@@ -205,8 +205,8 @@ CASE(a_jump_ahead_gives_no_more_than_may_be_saved) {
   CHECK(allocates_much(SECOND, 2 * MICROSECOND) < 2 * GOVERNOR_MOST_CREDIT_NS);
 }
 
-/* Sets the clock back by 0.1 s. The sampler sees such times if two threads charge it in another order than they have
- * read the clock. */
+/* Sets the clock back by 0.1 s, as it seems to be if two threads read it in one order and charge the sampler in the
+ * other. */
 CASE(a_clock_that_goes_back_gives_nothing) {
   start();
   allocates_much(SECOND, 20 * MICROSECOND);

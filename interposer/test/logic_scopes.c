@@ -29,7 +29,7 @@ static struct thread_block *new_thread(void) {
  * handler of the thread can interrupt. */
 static void add(counter *c, uint64_t amount) { c->value += amount; }
 
-/* Allocates as the slow path of the library's malloc does. A handler may interrupt it between the read of `scoped`,
+/* Allocates as the slow path of the library's malloc does. A handler can interrupt this between the read of `scoped`,
  * which tells whether there are scopes, and the report to the scopes. */
 static void allocate_doubled(struct thread_block *block, unsigned object, size_t bytes, size_t doubled) {
   if (thread_block_answer(block) != 0) scopes_unlink_closed(block);
@@ -64,7 +64,7 @@ static struct mallometer_scope closed(int number) {
   return figures;
 }
 
-/* ---- Without memory ------------------------------------------------------------------------------------ */
+/* ---- Refused memory ------------------------------------------------------------------------------------ */
 
 CASE(nothing_is_opened_without_memory) {
   struct thread_block *block = new_thread();
@@ -153,8 +153,8 @@ static void close_if_open(int number) {
   CHECK(result == 0 || result == -EINVAL);
 }
 
-/* Interrupts a thread by a signal handler that closes the thread's scopes. Afterwards all records, memory and marks of
- * these scopes must be free again. */
+/* Interrupts a thread by a signal handler that closes the thread's scopes. Nothing of these scopes may remain: no
+ * record, no memory and no mark. */
 static int a_handler_ends_scopes(unsigned point, bool matched) {
   own = new_thread();
   as_thread(own);
@@ -185,8 +185,8 @@ static int a_handler_ends_scopes(unsigned point, bool matched) {
 static int a_handler_ends_unmatched_scopes(unsigned point) { return a_handler_ends_scopes(point, false); }
 static int a_handler_ends_matched_scopes(unsigned point) { return a_handler_ends_scopes(point, true); }
 
-/* Closes the thread's last scope, as a signal handler may, while the thread's block of counters is marked: the thread
- * is counting an allocation (event_mark()). The mark must stay until event_end(). */
+/* Closes the thread's last scope, as a signal handler can, while the thread is counting an allocation, which marks its
+ * block of counters (event_mark()). The mark must stay until event_end(). */
 CASE(a_mark_stays_where_a_handler_ends_the_last_scope) {
   own = new_thread();
   as_thread(own);

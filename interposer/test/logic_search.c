@@ -63,7 +63,7 @@ static void search(void) {
   CHECK_EQUAL(searched.state, MALLOMETER_SEARCH_DONE);
 }
 
-/* ---- Words of memory ----------------------------------------------------------------------------------- */
+/* ---- Words that count as addresses --------------------------------------------------------------------- */
 
 static uint32_t references_by(uintptr_t word) {
   begin();
@@ -206,7 +206,7 @@ static uint32_t references_with(bool still_at_first, bool still_at_last) {
   return rows[0].references;
 }
 
-/* Searches a heap whose free parts contain outdated words, which do not count. They count if the collector moved
+/* Searches a heap whose free parts contain outdated addresses, which do not count. They count if the collector moved
  * objects during the search, because the search may then have seen an object only at its old place, in a part that is
  * now free. */
 CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
@@ -226,7 +226,7 @@ CASE(words_in_free_parts_of_a_heap_count_if_objects_were_moved) {
   CHECK_EQUAL(references_with(true, true), 8);
 }
 
-/* ---- Pages --------------------------------------------------------------------------------------------- */
+/* ---- States of pages ----------------------------------------------------------------------------------- */
 
 static uint8_t by_turns(uintptr_t address) {
   static const uint8_t states[] = {PAGE_IN_MEMORY, PAGE_UNTOUCHED, PAGE_SWAPPED, PAGE_UNTOUCHED};

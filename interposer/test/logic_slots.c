@@ -195,7 +195,7 @@ static int merged_slots_can_be_taken_again(unsigned request) {
   return refused ? REACHED : NOT_REACHED;
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------- */
+/* ---- Concurrent threads -------------------------------------------------------------------------------- */
 
 static void *object, *of_other;
 static bool other_did;
@@ -221,8 +221,8 @@ static void another_frees_and_takes(void) {
   of_other = take(2 * SIZE, OTHER_SITE);
 }
 
-/* Reads the description of a slot's object. At each point, another thread may replace the object. The reader must get
- * the values of one of the two objects, or none. */
+/* Reads the description of a slot's object. At each point in turn, another thread replaces the object. The reader must
+ * get the values of one of the two objects, or none. */
 static int a_look_sees_one_object(unsigned point) {
   start();
   object = take(SIZE, SITE);
@@ -240,8 +240,8 @@ static int a_look_sees_one_object(unsigned point) {
 
 static struct slot_object looked_at;
 
-/* Stores the time of an object's access. At each point, another thread may replace the object. The new object must not
- * get this time. */
+/* Stores the time of an object's access. At each point in turn, another thread replaces the object. The new object must
+ * not get this time. */
 static int a_touch_is_not_the_next_objects(unsigned point) {
   start();
   given_monotonic_ns = (uint64_t)1000 << SLOT_TIME_SHIFT;
@@ -281,7 +281,7 @@ static int an_object_is_freed_or_retired(unsigned point) {
   return REACHED;
 }
 
-/* Takes the first two free slots, returns the first, and keeps the second. */
+/* Takes the first two free slots, frees the first again, and keeps the second. */
 static void another_takes_two_and_keeps_one(void) {
   void *first = take(SIZE, OTHER_SITE);
   of_other = take(SIZE, OTHER_SITE);

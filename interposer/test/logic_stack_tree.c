@@ -1,5 +1,5 @@
-/* Tests the tree that stores the stacks of samples, in which stacks with the same callers share nodes: when two threads
- * change it at the same time, and when it is full. */
+/* Tests the tree that stores the stacks of samples. Stacks with the same callers share nodes. Cases are two threads
+ * that change the tree at the same time, and a full tree. */
 #include "platform/given.h"
 #include "sample/stack_tree.h"
 
@@ -71,7 +71,7 @@ static void another_releases_what_it_has(void) {
   of_other = 0;
 }
 
-/* Adds a stack. At each point, another thread may remove a stack with the same callers. Either the shared nodes of
+/* Adds a stack. At each point in turn, another thread removes a stack with the same callers. Either the shared nodes of
  * these callers must stay, or the addition must fail. */
 static int a_stack_is_added_while_another_with_the_same_callers_goes(unsigned point) {
   of_other = add(others, FRAMES);

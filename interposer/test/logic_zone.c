@@ -233,7 +233,7 @@ static void check_sums(uint64_t allocations, uint64_t frees, int64_t live) {
 
 static int64_t bytes(void *object) { return (int64_t)malloc_usable_size(object); }
 
-/* ---- Versions ------------------------------------------------------------------------------------------ */
+/* ---- Versions of zones --------------------------------------------------------------------------------- */
 
 static void counts_every_function_of(unsigned version) {
   begin_counting();
@@ -372,7 +372,7 @@ CASE(what_one_zone_takes_from_another_counts_once) {
   check_sums(3, 3, 0);
 }
 
-/* ---- Other tools that hook a zone ------------------------------------------------------------------------ */
+/* ---- Hooks of other tools in a zone ---------------------------------------------------------------------- */
 
 static void *(*before_another)(struct zone *zone, size_t size);
 

@@ -29,8 +29,7 @@ int main(void) { return 77; }
 static void *early[EARLY];
 static bool forbidden;
 
-/* Returns whether the program's argument is "forbidden". Reads /proc/self/cmdline, because it is called before
- * main(). */
+/* Returns whether the program's argument is "forbidden", also before main(). */
 static bool forbids(void) {
   char arguments[4096];
   int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -129,7 +128,7 @@ int main(int argc, char **argv) {
   object = realloc(early[2], 50);
   CHECK_EQUAL(object[49], 2);
   free(object);
-  for (int i = 0; i < EARLY; i++) free(early[i]); /* some are freed already, which must have no effect */
+  for (int i = 0; i < EARLY; i++) free(early[i]); /* has no effect on objects that are already freed */
   free(NULL);
   struct mallometer_counters d = difference(start, snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 2);

@@ -137,7 +137,7 @@ static void partly(void) {
 }
 
 /* Maps memory over a part of a known range. Pages inside of the range must keep the range's call site. Then maps memory
- * that extends beyond the end of the range. It must get the call site of the new mmap(). */
+ * that extends beyond the end of the range. This memory must get the call site of the new mmap(). */
 static void over_others(void) {
   char *memory = map_here(8);
   uint32_t site = site_at(memory);
@@ -206,7 +206,7 @@ static void moves(void) {
   CHECK_EQUAL(munmap(place, 64 * PAGE), 0);
 }
 
-/* Maps guard pages at the end of the calling thread's stack, as HotSpot does. The map must not contain them. */
+/* Maps guard pages at the end of the thread's stack, as HotSpot does. The library's map must not contain them. */
 static void *map_guard(void *unused) {
   pthread_attr_t attributes;
   void *stack;
@@ -235,7 +235,7 @@ static void map_in_handler(int signal) {
 }
 
 /* Maps memory in a signal handler whose stack has little more room than the kernel needs. The library must record the
- * range without a call site, because a walk of the stack has no room. */
+ * range without a call site, because there is no room for walking the stack. */
 static void signal_stack(void) {
   size_t frame = getauxval(AT_MINSIGSTKSZ), pages = ((frame ? frame : 2 * PAGE) + 2 * PAGE - 1) / PAGE;
   char *stack = map_here(pages + 1);
@@ -297,7 +297,7 @@ static void slices(void) {
   CHECK_EQUAL(read_rows(), programs - COUNT);
 }
 
-/* Maps more ranges than the map has room for. It must forget small ranges, and keep a large one. */
+/* Maps more ranges than the library's map has room for. The library must forget small ranges, and keep a large one. */
 static void full(void) {
   enum { COUNT = 70000 };
   char *large = map_here(1000), *place = map_there(NULL, COUNT, 0);
@@ -355,7 +355,7 @@ static int exit_code(pid_t child) {
 }
 
 /* Maps memory in a child of vfork(), which shares its parent's memory, so the parent has the new range as well. The
- * library ignores calls of such a child: its map does not get this range. */
+ * library ignores calls of such a child, so its map lacks the range. */
 static void vforked(void) {
   static char *volatile memory;
   uint64_t before = self().ranges;
@@ -396,7 +396,7 @@ static void forked(void) {
   CHECK_EQUAL(self().ranges_missed, 0);
 }
 
-/* ---- Random calls -------------------------------------------------------------------------------------- */
+/* ---- Random calls of mmap, munmap and mremap ----------------------------------------------------------- */
 
 enum { THREADS = 4, PAGES = 256, PAGES_OF_CHANGE = 12 };
 
@@ -443,7 +443,7 @@ static void note_sites(struct field *field, size_t first, size_t count, const vo
 }
 
 /* Makes a random change: maps, unmaps or shrinks some pages, or changes their protection. One kind of change (case 4)
- * maps and unmaps memory at an address that the kernel chooses, which another thread may just have unmapped. */
+ * maps and unmaps memory where the kernel chooses, possibly where another thread has just unmapped memory. */
 static void change(struct field *field) {
   size_t first = draw(field, PAGES), count = 1 + draw(field, PAGES_OF_CHANGE);
   if (first + count > PAGES) count = PAGES - first;
@@ -457,7 +457,7 @@ static void change(struct field *field) {
       maps = false;
       break;
     case 2:
-      if (all && count > 2 && field->mapped[first]) { /* shrinks the pages to one */
+      if (all && count > 2 && field->mapped[first]) { /* shrinks the mapping to one page */
         if (mremap(at, count * PAGE, PAGE, 0) == at) {
           first++;
           count--;
@@ -500,7 +500,6 @@ static void handler(int signal) {
   errno = saved_errno;
 }
 
-/* Sends a signal to each thread every 0.2 ms. */
 static void *send_signals(void *argument) {
   pthread_t *threads = argument;
   while (!stop) {

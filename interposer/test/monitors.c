@@ -104,7 +104,7 @@ static void *posix_aligned(size_t alignment, size_t size) {
 static void family(void) {
   ONCE(0, malloc(0));
   ONCE(64, malloc(64));
-  ONCE(40000, malloc(40000));           /* above 32 KiB, which other code of the library serves */
+  ONCE(40000, malloc(40000));           /* the library serves requests above 32 KiB by other code */
   ONCE(100u << 20, malloc(100u << 20)); /* a huge request */
   ONCE(600, calloc(6, 100));
   ONCE(60000, calloc(6, 10000));
@@ -135,7 +135,7 @@ static void reallocs(void) {
   uint64_t last = unit_size(object);
   begin();
   void *nothing = realloc(object, 0);
-  if (nothing) { /* with allocators that return an object of 0 bytes */
+  if (nothing) { /* the allocator returns an object of 0 bytes */
     end(2);
     free(nothing);
   } else {
@@ -186,8 +186,7 @@ static void refusals(void) {
 
 /* ---- Callbacks ------------------------------------------------------------------------------------------- */
 
-/* These variables are volatile because callbacks change them during malloc(). The compiler assumes that malloc()
- * changes no variable of this file. */
+/* The variables are volatile, because callbacks change them: the compiler assumes that malloc() does not. */
 static volatile unsigned calls, depth;
 
 static void allocates(void *context, void *object, size_t requested, size_t actual) {
@@ -214,7 +213,7 @@ static void own_allocations(void) {
   free(malloc(10));
   CHECK_EQUAL(errno, 7);
   CHECK_EQUAL(calls, 2);
-  CHECK_EQUAL(beside.count, 2); /* not the events in the other monitor's callback */
+  CHECK_EQUAL(beside.count, 2); /* does not include events in the other monitor's callback */
   struct mallometer_counters d = difference(before, thread_snapshot());
   CHECK_EQUAL(mallometer_allocations(&d), 1 + 2 * 2); /* the counters include events in callbacks */
   CHECK_EQUAL(d.frees, 1 + 2 * 2);
@@ -300,7 +299,7 @@ static void allocates_late(void *rounds) {
 }
 
 static void *works(void *unused) {
-  pthread_setspecific(late, (void *)3); /* three rounds of destructors: the last ones come after the library's */
+  pthread_setspecific(late, (void *)3); /* runs the destructor in three rounds, some after the library's destructor */
   void *objects[16] = {NULL};
   for (size_t i = 0; i < 20000; i++) {
     void **object = &objects[i * 7 % 16];
@@ -393,7 +392,7 @@ static void unregistered_twice(void) {
     __atomic_store_n(&shared_number, (uint32_t)number, __ATOMIC_RELAXED);
     while (mallometer_monitor_unregister((uint32_t)number) == -EBUSY) sched_yield();
     struct sums second = {0};
-    number = registered(&second, sums_allocated, NULL); /* not in shared_number */
+    number = registered(&second, sums_allocated, NULL); /* shared_number still has the first one's number */
     free(malloc(20));
     CHECK(second.allocations >= 1);
     CHECK_EQUAL(mallometer_monitor_unregister((uint32_t)number), 0);
@@ -455,7 +454,7 @@ static void forks(void) {
 }
 
 /* Forks after an attempt to unregister a monitor whose callback runs in another thread. The child does not have that
- * thread, so the monitor must be unregistered there. */
+ * thread, so in the child the attempt must have succeeded. */
 static void forks_while_unregistering(void) {
   enum { PLACES = 8 };
   int reached[2], status;

@@ -1,4 +1,4 @@
-/* Makes references to functions that musl lacks weak, so that test programs can be linked. A call of one crashes. */
+/* Makes references to functions weak if musl lacks these, so that test programs can be linked. Calls of them crash. */
 #include <stddef.h>
 #pragma weak pvalloc /* does not crash: mallometer defines pvalloc */
 #pragma weak getcontext

@@ -29,7 +29,7 @@ static NOINLINE void *deep_keeper(unsigned depth, size_t size) {
   return object;
 }
 
-/* Allocates at stacks of 50 depths, in sizes up to `largest`. */
+/* Allocates at 50 depths of recursion, in sizes up to `largest`. */
 static void allocate_up_to(size_t largest) {
   static void *objects[400];
   for (unsigned round = 0; round < 3; round++) {
@@ -44,7 +44,7 @@ static void *allocate_in_thread(void *unused) {
   return unused;
 }
 
-/* ---- Without the time-stamp counter -------------------------------------------------------------------- */
+/* ---- No time-stamp counter ----------------------------------------------------------------------------- */
 
 static void switch_counter_off(void) {
   if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0) exit(77);
@@ -58,8 +58,8 @@ static uint64_t samples_of_call_sites(void) {
   return sum;
 }
 
-/* Forbids the calling thread to read the time-stamp counter. Threads that it starts inherit this, also the library's
- * own threads. */
+/* Forbids the calling thread, and all threads that it starts, to read the time-stamp counter. The library's own threads
+ * are among the latter. */
 static void nobody_needs_the_counter(void) {
   char path[] = "/tmp/mallometer-XXXXXX";
   int file = mkstemp(path);
@@ -95,7 +95,7 @@ static void nobody_needs_the_counter(void) {
   CHECK_EQUAL(unlink(path), 0);
 }
 
-/* ---- Without system calls ------------------------------------------------------------------------------ */
+/* ---- Forbidden system calls ---------------------------------------------------------------------------- */
 
 /* Forbids nearly all system calls, after the allocator has taken enough memory from the kernel. */
 static void only_memory_is_needed(void) {

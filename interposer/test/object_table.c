@@ -172,7 +172,7 @@ static void readers_find_what_stays(void) {
   CHECK_EQUAL(dlclose(library), 0);
   object_table_refresh();
   CHECK_EQUAL(mapped, 2);
-  CHECK(bytes_of_paths < 2000); /* each path is stored once */
+  CHECK(bytes_of_paths < 2000); /* a path is stored once */
 }
 
 /* ---- A reader that never ends --------------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ struct Plain {
 
 struct mallometer_counters before;
 
-/* The events that a monitor received, and the number that it must receive for an allocation and a free. */
+/* The number of events that a monitor received, and the number that it must receive for an allocation and a free. */
 volatile unsigned heard;
 unsigned expected;
 
@@ -80,7 +80,7 @@ void every_form() {
 
   start();
   Plain *plain = new Plain;
-  USE(plain); /* without these uses the compiler would remove the allocation and the free */
+  USE(plain); /* prevents the compiler from removing the allocation and the free */
   delete plain;
   one_event("new Plain", 100);
   start();
@@ -164,8 +164,8 @@ void out_of_memory() {
 
 int main() {
   CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  /* The code uses the addresses of both functions. If the executable is not position-independent, it contains entries
-   * of its own for them, and so seems to define them. */
+  /* Uses the addresses of both functions. An executable that is linked to fixed addresses then has PLT entries for
+   * them, and so seems to define them. */
   void *(*volatile allocate)(size_t) = operator new;
   void (*volatile release)(void *) = operator delete;
   ONE_EVENT(100, allocate(100), release(object));

@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The range of the code that find_code_of() has found. */
 static uintptr_t code_begin, code_end;
 
 static int find_code(struct dl_phdr_info *object, size_t size, void *library) {

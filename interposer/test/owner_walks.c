@@ -57,7 +57,7 @@ static void refer(struct object *from, struct object *to) {
 static struct {
   bool is_gone;
   jvmtiError of_iterations, of_references;
-  jvmtiError behind_references; /* what a walk over references returns after it has reported all of them */
+  jvmtiError behind_references; /* the result of a walk over references that has reported all of them */
   void (*while_stopped)(void);
 } behaviour;
 
@@ -366,7 +366,7 @@ static void garbage_in_front_hides_no_owner(void) {
   end();
 }
 
-/* Lets a walk over references fail for lack of memory. It must have no effect, and a repetition must succeed. */
+/* Lets a walk over references fail for lack of memory. This walk must have no effect, and the next one must succeed. */
 static void a_walk_for_links_without_memory_says_nothing(void) {
   keep();
   begin();

@@ -1,6 +1,6 @@
 /*
  * Uses objects at the beginning of a page with MALLOMETER_ACCOUNTING=header, which puts a header before each object.
- * The library must tell these objects from objects of the allocator without a header, before which the page may be
+ * The library must tell these objects from objects of the allocator without a header, before which the page can be
  * unmapped. A sandbox refuses mincore(2), so the library cannot ask the kernel whether a page is mapped. The first
  * argument says how the sandbox refuses: "ENOSYS", "EPERM", or "kill".
  */

@@ -36,8 +36,8 @@ void mount_type(uint64_t mount, char *type, size_t capacity) {
   snprintf(type, capacity, "%s", type_of_mount);
 }
 
-/* Counts the cached bytes of a file on a file system of this type. Advances the clock first, so that page_cache.c reads
- * the type anew. */
+/* Counts the cached bytes of a file as if `type` were its file system's type. Advances the clock first, so that
+ * page_cache.c reads the type anew. */
 static int64_t cached_on(const char *type, int file) {
   type_of_mount = type;
   now_ns += 2000000000;

@@ -1,6 +1,6 @@
 /*
- * Operators new and delete that a test program defines in place of the C++ library's. They use a pool. Its delete
- * aborts for an object that is not from the pool. REPLACED is the sum of the forms that are defined: 1 for new and
+ * Operators new and delete that a test program defines in place of the C++ library's. They use a pool, and delete
+ * aborts if an object is not from the pool. REPLACED is the sum of the forms that are defined: 1 for new and
  * delete, 2 for new[] and delete[], 4 for aligned new and delete.
  */
 #ifndef MALLOMETER_TEST_POOL_H
@@ -17,7 +17,7 @@ namespace pool {
 alignas(4096) char memory[8 << 20];
 std::size_t used, taken, released;
 
-/* A request of kRefused bytes throws std::bad_alloc, as the standard requires. One of kThrowsNumber bytes throws 5. */
+/* A request of kRefused bytes throws std::bad_alloc, one of kThrowsNumber bytes the number 5. */
 constexpr std::size_t kRefused = 77777, kThrowsNumber = 77778;
 
 inline bool contains(const void *object) {

@@ -2,7 +2,7 @@
  * Allocates and maps memory by each function, for test/probes.py, which receives the library's probes of these calls.
  * The program prints the requested bytes between two snapshots, and the mapped and unmapped bytes. All objects and
  * mappings are freed. The first argument is the number of rounds. With "slots" as the second one, the rounds begin when
- * the library places sampled objects in page slots.
+ * the library places sampled objects in slots (memory pages of their own).
  */
 #include <malloc.h>
 #include <pthread.h>

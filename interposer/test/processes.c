@@ -44,7 +44,6 @@ static void by_vfork(void) {
     }
     CHECK_EQUAL(exit_code(child), 0);
   }
-  /* Starts a child that fails to execute a program. */
   pid_t child = vfork();
   if (child == 0) {
     execl("/nowhere", "nowhere", (char *)NULL);
@@ -65,7 +64,7 @@ static void by_posix_spawn(void) {
   }
 }
 
-/* Starts the program by `env -i`, which removes LD_PRELOAD. It must run without the library. */
+/* Starts the program by `env -i`, which removes LD_PRELOAD. The program must run without the library. */
 static void by_env(void) {
   pid_t child = fork();
   if (child == 0) {

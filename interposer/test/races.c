@@ -72,7 +72,7 @@ static void *read_on(void *unused) {
 
 int main(void) {
   at_hand_over = peak_flush;
-  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* without a destructor */
+  CHECK_EQUAL(pthread_key_create(&exit_key, NULL), 0); /* the key has no destructor */
   pthread_t reader, asked, threads[AT_ONCE];
   CHECK_EQUAL(pthread_create(&asked, NULL, is_asked_before_its_end, NULL), 0);
   pthread_join(asked, NULL);

@@ -8,7 +8,7 @@
 
 #include "platform/system_calls.h"
 
-/* The map calls these functions just after it has locked, and just before it unlocks. */
+/* ranges.c calls these functions just after it has locked the map, and just before it unlocks the map. */
 static uint64_t block_signals_and_note(void);
 static void note_and_restore_signals(uint64_t signals);
 
@@ -86,7 +86,7 @@ static uint32_t site_of_page(size_t number) {
   return site;
 }
 
-/* ---- Changes ------------------------------------------------------------------------------------------- */
+/* ---- Changes of the map -------------------------------------------------------------------------------- */
 
 static uint32_t draw(uint32_t below) {
   static uint64_t state = 1;
@@ -182,7 +182,7 @@ static void a_full_map_keeps_the_large_ones(void) {
 }
 
 /* Fills the map's blocks of ranges, so that each insertion needs a further block. The map must pack ranges, which frees
- * blocks, before a change finds no block. */
+ * blocks, before a change finds no free block. */
 static void full_blocks_are_packed_in_time(void) {
   for (size_t i = 0; map->used + BLOCKS_OF_SLICE < PACKED_BLOCKS || map->passes > 0; i++) {
     put(2000 + 4 * i, 1, (uint32_t)(i % 7));
@@ -208,7 +208,7 @@ static void what_is_reserved_does_not_count(void) {
   take_away(0, 1);
 }
 
-/* ---- The lock ------------------------------------------------------------------------------------------ */
+/* ---- The lock of the map ------------------------------------------------------------------------------- */
 
 static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   uint64_t before = ranges_totals().missed;
@@ -226,8 +226,8 @@ static void a_lost_change_is_counted_and_a_reader_tries_again(void) {
   take_away(0, 1);
 }
 
-/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. Because the lock is released after
- * each round, the map must not be given up. */
+/* Keeps the map locked in 40 rounds, in each of which the map misses many changes. The lock is released after each
+ * round, so the library must not give up the map. */
 static void a_lock_that_comes_back_does_not_end_the_map(void) {
   for (int i = 0; i < 40; i++) {
     locked = true;
@@ -241,7 +241,7 @@ static void a_lock_that_comes_back_does_not_end_the_map(void) {
 }
 
 /* Lets the map miss many changes within a moment, as happens if the thread that holds the lock gets no processor. The
- * map must not be given up. */
+ * library must not give up the map. */
 static void a_short_stall_does_not_end_the_map(void) {
   locked = true;
   for (unsigned i = 0; i < 10 * MOST_MISSED; i++) take_away(0, 1);
@@ -306,7 +306,7 @@ static void a_child_begins_anew_where_a_change_was_going_on(void) {
   take_away(0, 1);
 }
 
-/* ---- How long the lock is held ------------------------------------------------------------------------- */
+/* ---- Times for which the lock is held ------------------------------------------------------------------ */
 
 enum { MOST_TIMES = 1 << 18 };
 
@@ -335,8 +335,8 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us. Other
- * processes may prolong the rest. */
+/* Prints the times for which the lock was held since the previous call. 99 % of them must be at most 50 us; other
+ * processes can prolong the others. */
 static void print_times(const char *what, size_t ranges) {
   qsort(held_ns, times, sizeof *held_ns, ascending);
   uint64_t most = held_ns[times * 99 / 100];

@@ -62,7 +62,7 @@ static int records_of(const char *file, int region, struct recording_sample *lat
 
 enum { SECONDS = 0, EXIT = 3, SHUTDOWN, JVM, MINUTES, EXCEEDED, PROFILES, BURST };
 
-/* A record that the library writes for the program: mallometer_recording_write(), which Java calls. */
+/* A record that the library has written for a caller of mallometer_recording_write(). */
 struct handed {
   struct recording_sample frame;
   char content[RECORDING_PROFILE_BYTES];
@@ -307,7 +307,8 @@ static void start_message(void) {
   CHECK_EQUAL(mallometer_message_sentence("The cause is known", 18), 0);
 }
 
-/* Waits until the file has a message (`wanted`) or is empty. Returns whether this happens within `longest` seconds. */
+/* Waits until the file has a message; if `wanted` is false, until it is empty. Returns false after `longest`
+ * seconds. */
 static bool await_message(bool wanted, double longest) {
   char text[2000];
   for (double end = seconds() + longest; seconds() < end; pause_ms(10)) {
@@ -316,7 +317,6 @@ static bool await_message(bool wanted, double longest) {
   return false;
 }
 
-/* Lets memory rise by `count` objects of 64 KiB. */
 static void rise_by(void *objects[], size_t count) {
   for (size_t i = 0; i < count; i++) memset(objects[i] = malloc(65536), 1, 65536);
 }
@@ -390,7 +390,7 @@ static int message_of_a_rise(const char *end) {
     CHECK(await_message(false, 30));
     return 0;
   }
-  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, below the scarce amount */
+  if (strcmp(end, "message_still") == 0) { /* memory stays as it is, and is not scarce */
     CHECK(await_message(false, 30));
     return 0;
   }
@@ -584,7 +584,7 @@ static int as_child(const char *what) {
     CHECK_EQUAL(mallometer_record("/proc/nowhere"), -EIO);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_FAILED);
     CHECK_EQUAL(chdir(directory), 0);
-    CHECK_EQUAL(mallometer_record("recording"), 0); /* is allowed, because the previous one failed */
+    CHECK_EQUAL(mallometer_record("recording"), 0); /* is allowed, because the previous recording failed */
     CHECK_EQUAL(mallometer_record("other"), -EBUSY);
     CHECK_EQUAL(recording().state, MALLOMETER_RECORDING_ON);
     puts(recording().path);
@@ -620,7 +620,7 @@ static void killed(void) {
   CHECK_EQUAL(stat(path, &status), 0);
   CHECK_EQUAL(status.st_mode & 07777, 0600);
   CHECK_EQUAL(status.st_size, RECORDING_FILE_BYTES);
-  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* all blocks are allocated */
+  CHECK(status.st_blocks * 512 >= (long)RECORDING_FILE_BYTES); /* the file has no holes */
 }
 
 /* Reads the records of a child while it writes them, and after it was killed. A record that is not completely written
@@ -647,7 +647,7 @@ static void killed_while_writing(void) {
     }
   }
   printf("%d torn, %d whole\n", torn, whole);
-  CHECK(torn > 0 && whole > 0); /* both cases were tested */
+  CHECK(torn > 0 && whole > 0); /* the test has read records of both kinds */
 }
 
 /* Kills a child after a rise of its memory. The description in the file must have the call site, with the allocated
@@ -876,7 +876,7 @@ static int run_case(const char *name) {
   if (strcmp(name, "burst") == 0) return burst();
   if (strcmp(name, "message") == 0) return message();
   if (strcmp(name, "share") == 0) return share();
-  return run_child(name); /* as_child() checks this case */
+  return run_child(name); /* runs a case that as_child() checks */
 }
 
 int main(int argc, char **argv) {

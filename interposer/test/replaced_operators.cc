@@ -1,8 +1,8 @@
 /*
  * Replaces some operators by those of a pool. Each form of new that the standard derives from a replaced one must
  * return the pool's memory, each form of delete must return memory to the pool, and a form that must not throw must
- * return null when the pool throws. A call of an operator that is not replaced must be one event of mallometer. Without
- * mallometer there are no events.
+ * return null when the pool throws. mallometer must count each call of an operator that is not replaced as one event
+ * (an allocation or a free). Without mallometer there are no events.
  */
 #include <algorithm>
 #include <cstring>
@@ -133,7 +133,7 @@ void containers() {
 
 int main() {
   if (preloaded()) CHECK_EQUAL(self().state, MALLOMETER_STATE_COUNTING);
-  std::size_t of_others = pool::taken - pool::released; /* objects of an allocator that is written in C++ */
+  std::size_t of_others = pool::taken - pool::released; /* taken by an allocator that is written in C++ */
   every_form();
   pool_is_empty();
   containers();

@@ -72,6 +72,6 @@ int main(void) {
   strcat(recording, " (deleted)");
   observe();
   unsigned found = all_without_huge_pages(recording);
-  CHECK(found >= 4); /* for call sites, evidence, slots, and the recording */
+  CHECK(found >= 4); /* call sites, evidence, slots and the recording have large mappings */
   return 0;
 }

@@ -12,7 +12,6 @@
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
-/* Allocates by different functions, and frees each object. */
 static void *work(void *unused) {
   for (size_t i = 0; i < ROUNDS; i++) {
     free(malloc(16 + i % 1000));

@@ -152,7 +152,7 @@ static void rare_sites_are_found_among_hot_ones(void) {
   CHECK_EQUAL(totals.without_path, 0);
 }
 
-/* ---- No bias ------------------------------------------------------------------------------------------ */
+/* ---- Unbiased estimates ------------------------------------------------------------------------------- */
 
 /* Returns the site of allocation `i` in a pattern. Some patterns are so regular that a sampler with fixed gaps between
  * samples would always sample the same site. */
@@ -175,9 +175,8 @@ static size_t pattern_size(unsigned pattern, unsigned site, unsigned i) {
 }
 
 /*
- * Compares the mean of many estimates with the true value. They may differ by five standard errors of the mean, which
- * are computed from the estimates. Chance exceeds this bound once in two million runs. The random seed is fixed as
- * well.
+ * Compares the mean of many estimates with the true value. The two may differ by five standard errors of the mean,
+ * which are computed from the estimates. Chance exceeds this bound once in two million runs.
  */
 static void estimates_have_no_bias(void) {
   enum { RUNS = 400, EVENTS = 20000 };
@@ -290,7 +289,7 @@ static void a_hot_large_path_is_visited_seldom_and_a_new_one_at_once(void) {
     CHECK(visits_large(other, SIZE));
     CHECK_EQUAL(sampler_totals().samples - before, of);
   }
-  /* After a change of the interval, the filter must not skip a path. */
+  /* Changes the interval, after which the filter must not skip a path. */
   sampler_set_interval(65536);
   CHECK(visits_large(site_beside(3, SIZE), SIZE));
 }
@@ -364,10 +363,10 @@ static double size_between(size_t least, size_t most) {
   return floor((double)least * pow((double)most / (double)least, random_fraction()));
 }
 
-/* The number of the simulated site. It differs in each run, so that other paths share the site's counter by chance. */
+/* The number of the simulated site, which differs in each run. */
 static unsigned site_number;
 
-/* Allocates at other sites in the same thread, so that the site's counter may be shared. */
+/* Allocates at other sites in the same thread, some of which share the site's counter by chance. */
 static void allocate_elsewhere(unsigned times) {
   struct sums *of_site = sums, elsewhere;
   sums = &elsewhere;
@@ -395,7 +394,7 @@ static void simulate(const struct kind *kind, unsigned *covered) {
     allocate_elsewhere(1);
   }
   sums = NULL;
-  if (allocated.samples == 0) return; /* without samples there is no interval */
+  if (allocated.samples == 0) return; /* samples are required for a confidence interval */
   struct estimate all_objects = allocated_of(&allocated, allocated.objects, allocated.objects_variance),
                   all_bytes = allocated_of(&allocated, allocated.bytes, allocated.bytes_variance);
   unsigned live = allocated.samples - freed.samples;
@@ -414,8 +413,8 @@ static bool all_runs;
 
 /*
  * Returns the number of runs for a kind of site; a quarter of all runs by default. At least 94 % of the intervals must
- * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. So small a
- * difference can be measured in all runs only.
+ * contain the true value. For "1,000 of 64 B", 94.0 to 94.2 % of the intervals of live objects do. It takes all runs to
+ * measure so small a difference.
  */
 static unsigned runs_of(const struct kind *kind) {
   return (kind->objects > 1000 ? 2000 : 20000) / (all_runs || kind->is_close ? 1 : 4);
@@ -434,7 +433,7 @@ static void intervals_hold_what_they_promise(void) {
       {"3,000 of 300 KB", 3000, 300000, 300000, 0.9, false},
   };
   state = 20260101;
-  sampler_set_target(0); /* does not limit the time of samples, because simulated allocations follow too fast */
+  sampler_set_target(0); /* does not limit the time of samples: simulated allocations follow each other too fast */
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     unsigned covered[FIGURES] = {0};
     const unsigned runs = runs_of(&kinds[i]);
@@ -475,8 +474,8 @@ static struct recorded_kind next_kind(void) {
   struct recorded_kind kind;
   kind.stack = (unsigned)next_number();
   /* The recording has stack addresses relative to the thread's control block. Which call paths share a counter depends
-   * on the sum of the return address and the stack address. This sum stays as recorded, because the block's address is
-   * added to one and subtracted from the other. */
+   * on the sum of the return address and the stack address. This sum stays as recorded, because the control block's
+   * address is subtracted from the return address. */
   const char *control_block = __builtin_thread_pointer();
   kind.origin.caller = (const char *)origin_of((unsigned)next_number()).caller - (uintptr_t)control_block;
   kind.origin.stack = control_block - 8 * next_number();
@@ -521,7 +520,7 @@ struct seen {
 
 enum { MOST_PATHS = 65536 };
 
-/* Returns the entry of an allocation's call path, as sampler.h defines it. Threads do not matter. */
+/* Returns the entry for an allocation's call path (defined in sampler.h), whichever thread allocates. */
 static struct seen *seen_of_path(struct seen *paths_seen, const struct recorded_kind *kind) {
   uint64_t path = path_of(kind->origin, size_class(requested_of(kind)));
   for (size_t i = 0; i < MOST_PATHS; i++) {
@@ -555,7 +554,7 @@ static double share_with_5_samples(const char *what, const struct seen *all, siz
 /*
  * Samples the recorded allocations of a JVM. In most of them a few functions of the JVM's library call malloc, so
  * return addresses alone distinguish few call sites. At least 95 % of the frequent call paths must have 5 samples.
- * Whole stacks with different Java frames may have the same call path, so only 90 % of the whole stacks must.
+ * Whole stacks that differ in Java frames can have the same call path, so only 90 % of the whole stacks must have 5.
  */
 static void call_paths_of_a_jvm_are_found(const char *path_of_recording) {
   size_t length;
@@ -667,8 +666,8 @@ static void first_allocations_of_a_path_are_taken(void) {
   CHECK(later >= 4 && later < 400);
 }
 
-/* Allocates from more call paths than the table holds. The others must be counted in without_path, and must be sampled
- * by their sizes, so that the estimate of all bytes stays right. */
+/* Allocates from more call paths than the table holds. Allocations without room for their path must be counted in
+ * without_path, and must be sampled by their sizes, so that the estimate of all bytes stays right. */
 static void a_full_table_leaves_sizes(void) {
   start_again(65536);
   double truth = 0;

@@ -1,7 +1,7 @@
 /*
  * Tests scopes, which count the allocations and frees of a thread or of the process between their opening and closing.
- * The expected figures are computed by hand. Cases open and close scopes in any order, and end, fork or interrupt their
- * threads. Each case runs in a process of its own.
+ * The expected figures are computed by hand. Cases open and close scopes in any order, end or interrupt the threads
+ * that have opened scopes, and fork. Each case runs in a process of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ static uint64_t unit_of(size_t size) {
     CHECK_EQUAL(pthread_join(other, NULL), 0);                    \
   } while (0)
 
-/* ---- Figures ------------------------------------------------------------------------------------------ */
+/* ---- Figures of a scope ------------------------------------------------------------------------------- */
 
 static void figures(void) {
   void *before = kept(3000);
@@ -223,8 +223,8 @@ static void exact_peaks(void) {
   }
 }
 
-/* Tests mallometer_scope_objects() while every allocation is sampled. For a matched scope it must return the objects
- * that were allocated in the scope and are still live. */
+/* Tests mallometer_scope_objects() while every allocation is sampled. For a scope with MALLOMETER_SCOPE_MATCHED it must
+ * return the objects that were allocated in the scope and are still live. */
 static void retained_objects(void) {
   enum { KEPT = 30 };
   static struct mallometer_object rows[100];
@@ -335,7 +335,7 @@ static void overflow(void) {
   struct mallometer_scope end = closed(scope);
   CHECK_EQUAL(end.flags, MALLOMETER_SCOPE_OVERFLOWED);
   CHECK_EQUAL(end.temporary_allocations, 0);
-  CHECK_EQUAL(calls(&end), OBJECTS); /* these figures stay exact */
+  CHECK_EQUAL(calls(&end), OBJECTS); /* the calls and net bytes stay exact */
   CHECK_EQUAL(end.net_bytes, 0);
   /* Allocates more objects than a matched scope has room for, but frees each before the next one. */
   scope = opened(MALLOMETER_SCOPE_MATCHED);
@@ -422,7 +422,7 @@ static void *ends_with_open_scopes(void *unused) {
 
 static void thread_ends(void) {
   const uint64_t small = unit_of(300), large = unit_of(70000);
-  for (unsigned round = 0; round < 5000; round++) { /* more rounds than there are records of scopes */
+  for (unsigned round = 0; round < 5000; round++) { /* opens more scopes than there are records */
     ON_A_THREAD(ends_with_open_scopes, NULL);
     if (round % 100 > 0) continue;
     ON_A_THREAD(allocates, NULL); /* allocates in a thread that takes the ended thread's block of counters */
@@ -448,8 +448,8 @@ static void *closes_others(void *unused) {
     uint32_t number = __atomic_load_n(&shared[i % RACERS], __ATOMIC_ACQUIRE);
     int result = i % 3 ? mallometer_scope_read(number, &figures) : mallometer_scope_close(number, &figures);
     CHECK(result == 0 || result == -EINVAL);
-    /* Checks the number of calls only of scopes over a thread that this thread has read, not closed. A scope that it
-     * closes may include later calls of its thread, made until the figures are read. */
+    /* A thread's scope that is closed here can include calls that the thread makes before the figures are read. The
+     * number of calls is therefore checked only if the scope was read. */
     bool of_process = figures.peak_error_bytes > 0;
     if (result == 0 && i % 3 && !of_process) CHECK(calls(&figures) <= 2 && figures.peak_bytes < 10000);
     if (result == 0) CHECK(calls(&figures) >= figures.temporary_allocations);
@@ -633,7 +633,7 @@ static void of_process_many(void) {
   CHECK_EQUAL(mallometer_scope_close(opened(MALLOMETER_SCOPE_PROCESS), NULL), 0);
 }
 
-/* Checks the peak of the process while its thread is in a scope. */
+/* Checks the peak of the process while the calling thread is in a scope. */
 static void peak_of_process_within(void) {
   uint32_t scope = opened(MALLOMETER_SCOPE_THREAD);
   enum { COUNT = 1000 };
@@ -679,7 +679,7 @@ static void attached(const char *file) {
   CHECK(end.peak_bytes >= 40000 && end.peak_bytes < 41000);
   CHECK_EQUAL(end.temporary_allocations, 1);
   CHECK_EQUAL(end.foreign_frees, 1);
-  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* only this thread allocates */
+  CHECK_EQUAL(of_process.net_bytes, end.net_bytes); /* no other thread allocates */
 
   scope = found_mallometer_scope_open(MALLOMETER_SCOPE_THREAD);
   CHECK_EQUAL(found_mallometer_detach(), 0);

@@ -96,8 +96,8 @@ static NOINLINE void forget_stack(void) {
   USE(nothing);
 }
 
-/* Checks that all objects that the program has dropped are lost, except for three at most: by chance a word somewhere
- * may look like the address of an object. */
+/* Checks that the addresses of the dropped objects are found nowhere, except for three at most: by chance a word may
+ * look like the address of an object. */
 static void check_lost(unsigned dropped) {
   printf("%u of %u are lost\n", lost(), dropped);
   CHECK_EQUAL(row_count, dropped);
@@ -137,7 +137,7 @@ static NOINLINE void drop(unsigned count, size_t size) {
 static void *in_globals[EACH];
 static _Thread_local void *in_thread_locals[EACH];
 
-/* ---- Where addresses are found ------------------------------------------------------------------------- */
+/* ---- Places in which addresses are found --------------------------------------------------------------- */
 
 static void held_by_each_way(void) {
   void *on_stack[EACH], **on_heap = malloc(sizeof on_stack);
@@ -182,7 +182,7 @@ static void held_by_shared_memory(void) {
   check_held(EACH);
 }
 
-/* Drops objects, and keeps only the address behind the last byte of each. They must be lost. */
+/* Drops objects, and keeps only the address behind the last byte of each. The objects must count as lost. */
 static void dropped_ones_are_lost(void) {
   static uintptr_t behind[DROPPED];
   drop(DROPPED, SIZE);
@@ -211,8 +211,8 @@ static NOINLINE void make_links(void) {
   ((void **)~first)[0] = (void *)~before;
 }
 
-/* Drops objects that have addresses of objects. An object that has only its own address must be lost. Objects that
- * refer to each other in a circle must not count as lost. */
+/* Drops objects that contain addresses of objects. An object to which only the object itself refers must count as lost.
+ * Objects that refer to each other in a circle must not. */
 static void links_of_lost_objects(void) {
   make_links();
   forget_stack();
@@ -542,7 +542,7 @@ static void deadly_reading(void) {
   addresses();
 }
 
-/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it may not
+/* Searches in a sandbox in which a call of mincore() ends the process. The library needs mincore() only if it cannot
  * read /proc/self/pagemap. It then tries mincore() in a child process, and the search fails. */
 static void deadly_mincore(void) {
   refuse(SYS_mincore, SECCOMP_RET_KILL_PROCESS);
@@ -625,7 +625,7 @@ static void the_only_addresses_are_in_a_slot(void) {
   check_lost(EACH);
 }
 
-/* Returns the number of objects of `bytes` bytes in slots that were last accessed before `moment`. */
+/* Returns how many of the objects in slots have `bytes` bytes and were last accessed before `moment`. */
 static unsigned idle_since(uint64_t moment, uint64_t bytes) {
   static struct mallometer_object objects[70000];
   int count = mallometer_objects(objects, 70000);

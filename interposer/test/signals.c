@@ -30,7 +30,7 @@ static sem_t begun, received;
 static void handle(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   uintptr_t at = (uintptr_t)PROGRAM_COUNTER(((ucontext_t *)context)->uc_mcontext);
-  if (is_in_code(at)) { /* not in the allocator, which need not be safe in signal handlers */
+  if (is_in_code(at)) { /* excludes the allocator, which need not be safe in signal handlers */
     free(malloc(33));
     __atomic_store_n(&handled, handled + 1, __ATOMIC_RELAXED);
   }

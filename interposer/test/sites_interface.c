@@ -251,7 +251,7 @@ static void the_interval_changes_at_run_time(void) {
     kept[i] = keeper(MIB);
     bytes += (double)unit_size(kept[i]);
   }
-  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* all, because they are larger than the interval */
+  CHECK_EQUAL(live_bytes_of_keeper(), bytes); /* objects larger than the interval are all sampled */
   free(before);
   CHECK_EQUAL(live_bytes_of_keeper(), bytes);
 
@@ -431,7 +431,7 @@ static uint64_t samples_cut_by_crowd(void) {
 }
 
 /* Samples many stacks that differ already near main(), so they share few nodes in the tree of stacks. Before the tree
- * is full, stacks must be cut to fewer frames, and these samples must be counted. */
+ * is full, stacks must be cut to fewer frames, and samples with cut stacks must be counted. */
 static void crowded_stacks_are_cut(void) {
   static void *kept[10];
   setbuf(stdout, NULL); /* prevents the allocation of a buffer */
@@ -452,8 +452,8 @@ static void crowded_stacks_are_cut(void) {
   CHECK_EQUAL(live_bytes_of_keeper(), 0);
 }
 
-/* Fills the table with sites that have one sample of a few bytes each. A later site with larger objects must still find
- * room. */
+/* Fills the table of call sites with sites that have one sample of a few bytes each. A later site with larger objects
+ * must still find room. */
 static void large_ones_find_room(void) {
   static void *kept[20];
   struct mallometer_report report = part_near_main(300000, 40);

@@ -146,7 +146,7 @@ static void expect_end(const void *beginning, unsigned most) {
 }
 
 /* Checks that no stack was recorded. The library walks no stack that the program has made itself, because such a stack
- * may have little room. */
+ * can have little room. */
 static void expect_none(void) {
   latest_event();
   CHECK_EQUAL(event.frames, 0);
@@ -324,8 +324,8 @@ static void *open_and_find(const char *path, void *(**library_allocate)(size_t))
   return library;
 }
 
-/* Calls malloc from generated code at the address of an unloaded library. The library's table of loaded objects may
- * still contain the unloaded one, whose unwind tables no longer exist. */
+/* Calls malloc from generated code at the address of an unloaded library. mallometer's table of loaded objects can
+ * still contain this library, whose unwind tables no longer exist. */
 static NOINLINE void from_where_a_library_was(const char *path) {
   void *(*library_allocate)(size_t);
   void *library = open_and_find(path, &library_allocate);

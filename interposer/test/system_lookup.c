@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     CHECK(!dlsym(library, "mallometer_self") && !dlsym(library, "sdallocx") && !dlsym(library, "_Znwm"));
     CHECK(dlopen(argv[1], RTLD_LAZY) == library);
   }
-  /* After the program, the next library with a malloc is mallometer. */
+  /* Mallometer is the next library after the program that has a malloc. */
   CHECK(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"));
   CHECK(!dlopen("/nowhere/libsyslookup.so", RTLD_LAZY) && strstr(dlerror(), "/nowhere"));
   return 0;

@@ -67,7 +67,7 @@ void at_exit(void (*run)(int status)) { on_exit(run_with_status, (void *)(uintpt
 
 /* ---- Failures of the system ------------------------------------------------------------------------------ */
 
-/* The function for files that fails with the error `failure`. With SHORT, file_write() writes 100 bytes only. */
+/* The file function that fails with the error `failure`. With SHORT, file_write() writes 100 bytes only. */
 static enum { NONE, OPEN, STATUS, READ, WRITE, SHORT } failing;
 static int failure;
 
@@ -104,7 +104,6 @@ static void make_file(const char *text) {
 
 static char text[4097];
 
-/* Reads the file into `text`, and returns its length. */
 static ssize_t read_file(void) {
   int file = open(path, O_RDONLY | O_NONBLOCK);
   CHECK(file >= 0);
@@ -366,8 +365,8 @@ static void *write_slowly(void *unused) {
   return unused;
 }
 
-/* Ends the message while another thread is in a slow write. message_stop() must not wait for the write. When the write
- * ends, it must empty the file. */
+/* Ends the message while another thread is in a slow write. message_stop() must not wait for the write. The writing
+ * thread must then empty the file. */
 static void a_slow_write_ends_the_message(void) {
   pthread_t thread;
   write_one();

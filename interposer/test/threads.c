@@ -64,8 +64,8 @@ static void run(void *(*body)(void *)) {
   pthread_join(thread, NULL);
 }
 
-/* Allocates objects in destructors and keeps them. They must count as live and raise the peak without a snapshot. The
- * first ones of a call path must be sampled. */
+/* Allocates objects in destructors and keeps them. They must count as live, and must raise the peak although no
+ * snapshot is taken. The first ones of a call path must be sampled. */
 static void destructors_keep_objects(void) {
   enum { OBJECTS = KEYS * PTHREAD_DESTRUCTOR_ITERATIONS };
   struct mallometer_counters start = snapshot();
@@ -146,7 +146,7 @@ int main(void) {
   struct mallometer_counters start = snapshot();
   for (int i = 0; i < 2000; i++) run(thread_with_destructors);
   struct mallometer_counters d = difference(start, snapshot());
-  /* Each destructor has run PTHREAD_DESTRUCTOR_ITERATIONS times, and has made two allocations each time. */
+  /* The destructor of each key has run PTHREAD_DESTRUCTOR_ITERATIONS times, with two allocations each time. */
   CHECK_EQUAL(mallometer_allocations(&d) - 2000, 2000 * KEYS * PTHREAD_DESTRUCTOR_ITERATIONS * 2);
   CHECK_EQUAL(d.frees, mallometer_allocations(&d));
   CHECK_EQUAL(mallometer_live_bytes(&d), 0);

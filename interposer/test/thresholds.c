@@ -107,7 +107,7 @@ static void the_first_are_kept(void) {
   for (size_t i = 1; i <= 10; i++) use(malloc(2000 + i));
   CHECK_EQUAL(mallometer_threshold_read(threshold, events, 3, NULL), 3);
   CHECK_EQUAL(events[2].requested_bytes, 2003);
-  CHECK_EQUAL(requests(threshold), 7); /* those that the previous reading left */
+  CHECK_EQUAL(requests(threshold), 7); /* reads what the previous reading left */
   CHECK_EQUAL(events[0].requested_bytes, 2004);
   CHECK_EQUAL(mallometer_threshold_close(threshold), 0);
 }
@@ -137,7 +137,7 @@ static void of_one_thread(void) {
       CHECK_EQUAL(events[e].thread_id, getpid());
       mine += events[e].requested_bytes > size + OF_OTHER;
     }
-    CHECK(mine + 2 >= KEPT); /* up to two are pthread_create()'s */
+    CHECK(mine + 2 >= KEPT); /* up to two of the requests are pthread_create()'s */
     CHECK(total >= KEPT + 1 && total < KEPT + 10);
     CHECK_EQUAL(requests(all), KEPT);
     for (unsigned e = 0; e < KEPT; e++) others += events[e].requested_bytes == size + OF_OTHER;
@@ -165,7 +165,7 @@ static void several(void) {
   CHECK_EQUAL(requests(thresholds[1]), 1);
   uint32_t again = opened(7);
   use(malloc(8));
-  CHECK_EQUAL(requests(again), 1); /* without the events of the closed threshold */
+  CHECK_EQUAL(requests(again), 1); /* excludes the events of the closed threshold */
   CHECK_EQUAL(events[0].requested_bytes, 8);
   CHECK_EQUAL(mallometer_threshold_close(again), 0);
   for (unsigned i = 1; i < MOST; i++) CHECK_EQUAL(mallometer_threshold_close(thresholds[i]), 0);

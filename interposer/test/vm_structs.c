@@ -49,7 +49,7 @@ static const struct entry intact[ENTRIES] = {{"JavaThread", "_stack_base", "addr
                                              {"Universe", "_collectedHeap", "CollectedHeap*", 1, 0, &a_static_word},
                                              {0}};
 
-/* The copy of the description that the library reads and the test damages. It ends at an inaccessible page. */
+/* A copy of the description, which the library reads and the test damages. The copy ends at an inaccessible page. */
 static struct entry *copy;
 static uint64_t stride = sizeof(struct entry), type_at, field_at, static_at, offset_at, address_at;
 
@@ -168,11 +168,11 @@ static JNIEnv env = &functions;
 enum { TASK, METHOD, OTHER_METHOD, CONSTANTS, POOL, HOLDER, IDS, STRUCTURES, WORDS_OF_EACH = 8 };
 enum { METHOD_NUMBER = 3, KNOWN_METHOD = 77, ANOTHER_METHOD = 78, NO_METHOD = 1, ID_BY_NUMBER = 4711 };
 
-/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and the pointers
- * to two methods of a class, whose addresses serve as ids. */
+/* The JVM's structures that lead from a compilation (task) to the id of the method that is compiled; and pointers to
+ * two methods of a class. The addresses of these pointers serve as ids. */
 static uint64_t chain[STRUCTURES][WORDS_OF_EACH], pointers[2];
 
-/* What thread_name() and thread_id_known() return for the calling thread. */
+/* The results of thread_name() and thread_id_known() for the calling thread. */
 static const char *name_of_thread = "C2 CompilerThre";
 static uint32_t number_of_thread = 1;
 static int names_asked;
@@ -263,7 +263,7 @@ static void start_compilations(void) {
 static void check_samples(void) {
   start_compilations();
   CHECK(sampled_frame() == compiled_frame(KNOWN_METHOD));
-  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* same compilation */
+  CHECK(frame_of_samples(3, at(TASK)) == compiled_frame(KNOWN_METHOD)); /* the compilation has not changed */
   CHECK(compilation_frame(environment_of_thread()) == 0);               /* no compilation */
   set_number_of_task(1000);
   CHECK(frame_of_samples(3, at(TASK)) == 0 && frame_of_samples(1, at(TASK)) == compiled_frame(KNOWN_METHOD));
@@ -405,7 +405,7 @@ static void check_compilations(const uint64_t *damage, size_t count, void *unrea
   check_damage(damage, count);
 }
 
-/* ---- Checks -------------------------------------------------------------------------------------------- */
+/* ---- Checks of intact and damaged structures ----------------------------------------------------------- */
 
 static void search_all(void) {
   uint64_t where;
@@ -428,7 +428,7 @@ static void check_intact(void) {
   structure.words[2] = 0x100000;
   CHECK(thread_stacks(&env, NULL) && known_threads == 1);
   CHECK(written[0] == 0x7f0000100000 && written[1] == 0x7f0000200000);
-  structure.words[1] = 0x7f0000200010; /* not at a page's beginning, as from malloc */
+  structure.words[1] = 0x7f0000200010; /* a stack from malloc need not end at a page's end */
   reads = 0;
   CHECK(thread_stacks(&env, NULL) && written[1] == 0x7f0000200010 && reads == 1);
   structure.words[1] = 0x7f0000200008;

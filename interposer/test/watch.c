@@ -80,8 +80,8 @@ static void *use_objects(void *count) {
   return NULL;
 }
 
-/* Allocates and uses objects in a new thread. Their stacks have the same outer frames whenever this is called, so all
- * objects belong to one call site. */
+/* Allocates and uses objects in a new thread. The stacks of the allocations have the same outer frames whenever this is
+ * called, so all objects belong to one call site. */
 static void use_many(intptr_t count) {
   pthread_t thread;
   CHECK_EQUAL(pthread_create(&thread, NULL, use_objects, (void *)count), 0);
@@ -182,7 +182,6 @@ static char *new_stack(size_t bytes) {
 static char *alternate;
 static size_t alternate_bytes;
 
-/* Sets the alternate signal stack of the calling thread. */
 static void use_alternate_stack(void) {
   CHECK_EQUAL(sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = alternate_bytes}, NULL), 0);
 }
@@ -285,8 +284,8 @@ static void who_asks_opens_the_first_event(void) {
   CHECK_EQUAL(events_of_perf(), 0);
 }
 
-/* Ignores SIGTRAP with SIG_IGN and SA_SIGINFO, flags that the kernel keeps from an earlier handler. The library must
- * not call SIG_IGN as a handler. */
+/* Ignores SIGTRAP by SIG_IGN with the flag SA_SIGINFO, as if the kernel had kept the flag of an earlier handler. The
+ * library must not call SIG_IGN as a handler. */
 static void a_trap_that_the_program_ignores_is_ignored(void) {
   const struct sigaction ignoring = {.sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO};
   CHECK_EQUAL(sigaction(SIGTRAP, &ignoring, NULL), 0);
@@ -368,7 +367,7 @@ static void be_cancelled(void) {
 
 /*
  * Cancels threads whose objects are watched. A cancelled thread must end at its own cancellation point
- * (be_cancelled()), and not inside of malloc, where it may hold the allocator's locks.
+ * (be_cancelled()), and not inside of malloc, where it can hold the allocator's locks.
  */
 static void threads_are_not_cancelled_in_malloc(void) {
   start();

@@ -1,7 +1,7 @@
 /*
  * Makes a known number of calls of each kind on macOS and checks the library's counts. The program starts with the
  * library (DYLD_INSERT_LIBRARIES), or, with the library's path as the second argument, opens and attaches it. This test
- * is only compiled, on Linux. It has never run.
+ * is compiled on Linux, and has never run.
  */
 #include <dlfcn.h>
 #include <malloc/malloc.h>

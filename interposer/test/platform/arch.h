@@ -1,5 +1,5 @@
 /*
- * Replaces src/platform/arch.h in tests of the logic, because its include directory comes first. It implements the
+ * Replaces src/platform/arch.h in tests of the logic: this file's include directory comes first. It implements the
  * additions of that file in C, with a point of interruption (given.h) in the middle. The caller's frame pointer is a
  * value that the test sets.
  */

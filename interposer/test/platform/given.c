@@ -136,7 +136,7 @@ void *memory_reserve(size_t bytes) {
   return begin;
 }
 
-/* Clears the memory. It can be reserved again only if it was reserved last. */
+/* Clears the memory. Memory can be reserved again only if it was the last that was reserved. */
 void memory_give_back(void *memory, size_t bytes) {
   char *begin = memory;
   size_t whole = memory_whole_pages(bytes);
@@ -542,7 +542,6 @@ bool page_is_readable(uintptr_t page) { return page != 0; }
 
 static void free_nothing(void *object) { (void)object; }
 
-/* Returns 1000 for each object. */
 static size_t usable_bytes(void *object) {
   (void)object;
   return 1000;

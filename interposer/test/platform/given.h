@@ -169,13 +169,13 @@ static inline int apart(int (*test)(unsigned), unsigned number) {
   return WEXITSTATUS(status);
 }
 
+enum { REACHED = 0, NOT_REACHED = 42 };
+
 /*
  * Runs a case with the numbers 1, 2, 3, ..., each in a process of its own, until the case returns NOT_REACHED. If
  * POINTS_APART is not 1, skips numbers: runs every POINTS_APART-th one, and then each one up to the last that is
  * reached. Returns the last number that is reached.
  */
-enum { REACHED = 0, NOT_REACHED = 42 };
-
 static inline unsigned at_each_point(int (*test)(unsigned)) {
   unsigned points = 0, step = POINTS_APART;
   for (;;) {
