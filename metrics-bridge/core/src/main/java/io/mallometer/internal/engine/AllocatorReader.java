@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the allocator's statistics, less often if they are expensive.
  *
- * <p>For its statistics glibc locks one arena after the other and walks the arena's free chunks,
- * which takes 150 ns for each chunk. Threads that allocate from that arena wait meanwhile. So the
- * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
- * an hour if a reading takes longer than a tenth of a second.
+ * <p>glibc locks one arena after the other and walks the arena's free chunks, at 150 ns for each
+ * chunk. Threads that allocate from that arena wait meanwhile. So the statistics are read every 15
+ * s, or less often if reading would take more than a thousandth of the time; once an hour if a
+ * reading takes longer than a tenth of a second.
  *
  * <p>glibc's trimmable bytes, which a trim would return to the operating system, are computed from
  * the statistics and from a split of the resident set into its parts, both of the same moment. So
@@ -109,7 +109,7 @@ public final class AllocatorReader implements SnapshotReader {
     }
   }
 
-  /** Reads after a trim, regardless of the cost. */
+  /** Reads the statistics after a trim, whatever that costs. */
   synchronized void readAfterTrim() {
     read(statistics -> statistics.withResident(Double.NaN).withAdvice(latestAdvice()));
   }

@@ -33,18 +33,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
  * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided into its
- * parts, or less often to use less than a thousandth of the time. It reads at least every 30 s: the
- * first reading names all frames and takes many times as long as later ones, so a pause in
- * proportion to its cost would be too long. A request gets the latest reading if that is younger
- * than a second. There are never two readings at once.
+ * parts, or less often if reading would take more than a thousandth of the time, but at least every
+ * 30 s. A request gets the latest reading if that is younger than a second. There are never two
+ * readings at once.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
  *
  * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
- * the end of the poll, after the leak detection has used it, and the next request reads anew: a
- * reading has thousands of objects, which each full collection of the heap would mark. The figures
- * of all sites, in arrays, and the names of the few largest sites are always kept.
+ * the end of the poll, because it has thousands of objects, which each full collection of the heap
+ * would mark. The figures of all sites, in arrays, and the names of the few largest sites are
+ * always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
@@ -61,8 +60,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long HELD_NANOS = 120_000_000_000L;
 
   /**
-   * The number of call-site names with most live memory, and the number of names that grew most,
-   * that the diagnosis needs to explain the growth of the process.
+   * The diagnosis explains the growth of the process by this many call-site names with most live
+   * memory, and by as many that grew most.
    */
   private static final int MOST_HELD = 60;
 
@@ -81,14 +80,15 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile List<String> applicationPackages = List.of();
 
   /**
-   * Returns, by the number of each site that allocated chunks of a pool, the name of these chunks.
+   * For each call site that allocated chunks of a memory pool: the site's number, and the name of
+   * the group of these chunks.
    */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
   /** The time of the latest division of the resident set into its parts that this reader saw. */
   private Optional<Instant> division = Optional.empty();
 
-  /** The resident memory that call sites mapped, by the latest division of the resident set. */
+  /** The resident memory that call sites mapped, as of the latest division of the resident set. */
   private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */
@@ -186,7 +186,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /** Names the sites by the classes of the application's packages from the next reading on. */
+  /** From the next reading on, names each site by its first frame in the application's packages. */
   @Override
   public void configure(Optional<MallometerOptions> options) {
     applicationPackages =

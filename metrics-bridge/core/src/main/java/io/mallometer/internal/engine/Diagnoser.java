@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
  * verdicts, a change of the status, or a new division of the resident set into its parts, from
- * which the diagnosis explains growth; otherwise every 15 seconds, near the limit every second.
+ * which the diagnosis explains growth; otherwise every 15 seconds, near the memory limit every
+ * second.
  */
 final class Diagnoser {
 

@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second output (JMX, meters, pages) costs
- * no second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
- * the figures of the system can be read, no figure can change, so there is no thread.
+ * <p>All {@code Mallometer} facades of a class loader share one poller, so a second output (JMX,
+ * meters, pages) costs no second poll. The daemon thread runs while there is a {@link Lease}. If
+ * neither the library nor the figures of the system can be read, no figure can change, so there is
+ * no thread.
  *
  * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
  * counters and adds the latest readings to the snapshot.
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class Poller {
 
   /**
-   * The claim of an open facade on the poller.
+   * Keeps the poller running while a {@code Mallometer} facade is open.
    *
    * @param options the facade's options; empty if the facade takes the options of other facades
    */
@@ -296,8 +297,8 @@ public final class Poller {
   }
 
   /**
-   * Releases a lease. After the last one the thread ends; waits a second at most for that, because
-   * a web container warns of threads that an application has left running.
+   * Releases a lease. The last release ends the thread, and waits at most a second for its end,
+   * because a web container warns of threads that an application has left running.
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
@@ -333,7 +334,10 @@ public final class Poller {
     }
   }
 
-  /** Returns the options of the oldest lease that has some; empty if there is no lease. */
+  /**
+   * Returns the options of the oldest lease with options, or the defaults if no lease has options;
+   * empty if there is no lease.
+   */
   private synchronized Optional<MallometerOptions> chosen() {
     if (leases.isEmpty()) {
       return Optional.empty();

@@ -75,8 +75,8 @@ public interface NativeLibrary {
   OpenScope processScope();
 
   /**
-   * Reads the allocator's statistics; empty if it has none. Locks its arenas, one after the other.
-   * Never throws.
+   * Reads the allocator's statistics; empty if it has none. Locks the allocator's arenas, one after
+   * the other. Never throws.
    *
    * @param time the time of the statistics
    */
@@ -223,7 +223,7 @@ public interface NativeLibrary {
    * Writes a record into the recording, with the time of the call. The library cuts a text that is
    * too long after the last line that fits. Never throws.
    *
-   * @param kind the kind of the region of the recording that gets the record
+   * @param kind which kind of region in the recording gets the record
    * @param percent the percentage of the memory limit that was exceeded, for a record of the call
    *     sites at that moment; 0 for the call sites at the peak, and for records of other kinds
    * @return the reason why nothing was written; empty if the record was written

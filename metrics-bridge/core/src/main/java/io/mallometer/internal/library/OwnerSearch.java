@@ -47,7 +47,7 @@ public interface OwnerSearch extends AutoCloseable {
   }
 
   /**
-   * Returns the figures at the beginning. If the beginning failed, only {@link #close} may be
+   * Returns the figures after the search began. If it could not begin, only {@link #close} may be
    * called.
    */
   Figures begun();

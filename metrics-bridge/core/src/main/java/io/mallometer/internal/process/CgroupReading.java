@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 final class CgroupReading {
 
   /**
-   * The smallest number that means "no limit". Version 1 of cgroups writes the largest multiple of
-   * the page size.
+   * The smallest number that means "no limit". For it, version 1 of cgroups writes the largest
+   * multiple of the page size.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 

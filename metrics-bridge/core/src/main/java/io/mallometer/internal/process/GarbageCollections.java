@@ -12,9 +12,9 @@ import java.util.stream.Stream;
  *
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
- * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. They
- *     decrease if garbage of the old generation is reclaimed, which the numbers of collections do
- *     not show, because G1 counts a mixed collection as a young one
+ * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
+ *     decrease shows that garbage of the old generation was reclaimed; the numbers do not show
+ *     this, because G1 counts a mixed collection as a young one
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 

@@ -33,8 +33,9 @@ final class MetaspaceNodes {
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may be a node. If no choice of candidates has the reported committed bytes, a
-   * candidate counts as a node if a mapping begins with it, or if it directly follows another node.
+   * A range that is possibly a node, which contains class metadata. If no choice of candidates has
+   * the reported committed bytes, a candidate counts as a node if a mapping begins with it, or if
+   * it directly follows another node.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 

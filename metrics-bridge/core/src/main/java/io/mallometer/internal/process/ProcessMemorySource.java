@@ -194,7 +194,8 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    // The first split takes place while the program starts, so it does not wait for names.
+    // The first split takes place while the program starts, so it does not wait for the names of
+    // call sites.
     List<MappedRange> named = splits > 0 ? ranges.get() : List.of();
     ResidentSplit split = divide(mappings.get(), jvm, counted, named);
     Optional<HugePages> huge = hugePages(split, mappings.get());

@@ -66,7 +66,8 @@ public final class DirectCalls {
       function(0); // throws if the library lacks the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Another class loader has loaded the library, or its file is missing. JNA calls then.
+      // Another class loader has loaded the library, or its file is missing. JNA then calls the
+      // functions.
     }
   }
 

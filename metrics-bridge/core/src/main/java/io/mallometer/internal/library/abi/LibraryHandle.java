@@ -123,7 +123,11 @@ public final class LibraryHandle {
         .or(() -> ProcFiles.mappedFiles().flatMap(LibraryHandle::mappedLibrary));
   }
 
-  /** Returns the path at which the mapped library was opened. */
+  /**
+   * Returns the path at which the library was opened; empty if the mappings lack it.
+   *
+   * @param maps the text of {@code /proc/self/maps}
+   */
   public static Optional<String> mappedLibrary(String maps) {
     String line = lineOfLibrary(maps);
     return line.isEmpty()
@@ -131,7 +135,10 @@ public final class LibraryHandle {
         : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
   }
 
-  /** Returns the last line whose file has the library's name; empty if there is none. */
+  /**
+   * Returns the last line of {@code /proc/self/maps} whose file has the library's name; empty if
+   * there is none.
+   */
   public static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
     for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {

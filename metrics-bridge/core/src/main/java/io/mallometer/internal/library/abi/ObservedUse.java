@@ -76,7 +76,7 @@ final class ObservedUse {
           },
           SystemTime.NANOS);
 
-  /** Requests the observation from the library. */
+  /** Requests that the library observe accesses to objects. */
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);

@@ -14,12 +14,12 @@ import java.util.Arrays;
  * neighbours share a read of the table.
  *
  * <p>The library puts some samples into slots, on new pages of their own. The objects for which
- * such a sample stands lie elsewhere: small ones on pages that the allocator has used before. So a
- * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
+ * such a sample stands lie elsewhere: small ones on pages that the allocator has used before, and
+ * that are resident. So a sample in a slot counts as resident if it is smaller than the objects
+ * that glibc maps singly.
  *
- * <p>To look up all samples takes some 10 ms of CPU time at most, once the code is compiled, and
- * 2.5 ms for 8,000 small samples. Of sites with very many samples only some are looked up, and of
- * large objects only some pages.
+ * <p>A reading takes some 10 ms of CPU time at most. Of sites with very many samples only some are
+ * looked up, and of large objects only some pages.
  */
 final class ResidentShares {
 
@@ -57,7 +57,7 @@ final class ResidentShares {
   private double mean = Double.NaN;
 
   /**
-   * Creates unknown shares.
+   * Creates an object in which all shares are unknown.
    *
    * @param path the page table of this process
    */

@@ -7,8 +7,8 @@ import io.mallometer.model.Estimate;
  *
  * <p>The library's variance does not cover the allocations since the last sample, which the
  * estimate lacks. So the square of the amount for which a mean sample stands is added to the
- * variance. This term is smaller for large samples and 0 from the size of the interval on, because
- * such allocations are hardly ever left out.
+ * variance. This term is smaller for large samples, and 0 for samples of at least the interval's
+ * size, because such allocations are hardly ever left out.
  */
 final class SiteEstimates {
 
