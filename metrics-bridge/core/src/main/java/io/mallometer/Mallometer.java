@@ -92,7 +92,7 @@ public class Mallometer implements AutoCloseable {
   private static final String ON_A_VIRTUAL_THREAD =
       "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
 
-  /** Facades that are open in this class loader. */
+  /** The number of facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
 
   private final Engine engine;
@@ -154,8 +154,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Returns the snapshot of the calling thread's scrape, for code that reads figures one by one.
-   * Further calls on this thread return the same snapshot until the thread has not called for 250
-   * ms, for at most 5 s, or calls {@link #poll()}.
+   * Further calls on this thread return the same snapshot until the thread makes no call for 250 ms
+   * or calls {@link #poll()}, for at most 5 s.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -334,8 +334,8 @@ public class Mallometer implements AutoCloseable {
     void close();
 
     /**
-     * Returns why the subscription reports less than requested, such as a monitor for which the
-     * native library has no place; empty if it reports everything.
+     * Returns why the subscription reports less than requested, for example because the native
+     * library has no place for a monitor; empty if it reports everything.
      */
     default String reason() {
       return "";

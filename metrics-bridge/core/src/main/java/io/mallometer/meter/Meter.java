@@ -116,7 +116,7 @@ public final class Meter {
     }
   }
 
-  /** A published component of a part of the snapshot. */
+  /** A published component of a record in the snapshot. */
   private static final class Cell implements Figure {
 
     private final Part<?> part;

@@ -23,15 +23,14 @@ import java.util.Map;
  * malloc that have a mapping of their own, and of metaspace. Each piece then has one kind ({@link
  * MappingKinds}).
  *
- * <p>The remaining pieces are anonymous memory of unknown kind, which includes the JVM's tables. So
- * the JVM gets the bytes that the tables for this heap may take, or fewer if the JVM reports fewer.
- * If another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
- * Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
+ * <p>Memory of unknown kind includes the JVM's tables. So the JVM gets the bytes that the tables
+ * for this heap may take, or fewer if the JVM reports fewer. If another allocator than glibc serves
+ * malloc, the rest is malloc's; otherwise it is unexplained. Memory that the program or its
+ * libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
  * memory, and other code. The allocator retains the rest. Each byte counts once, and the sum never
- * exceeds the resident bytes. Sampled objects that the library has put on pages of their own are
- * part of malloc's memory. Large objects that were never touched are live and not resident. They
+ * exceeds the resident bytes. Large objects that were never touched are live and not resident. They
  * are attributed to the JVM, up to the bytes that the JVM has from malloc, because its queues are
  * such objects.
  */
@@ -274,8 +273,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the anonymous memory without a name that does not lie in a range of the JVM, and so may
-   * be class metadata.
+   * Returns the anonymous memory that has no name and lies in no range that the JVM reports. Class
+   * metadata is in such memory.
    */
   private List<Mapping> maybeMetadata(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
@@ -408,10 +407,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the most bytes of structures that were not recognised: the bound for all structures
-   * minus the recognised ones. The bytes that the JVM reports are another bound. They may be far
-   * too many, because they include committed memory that was never touched: of the 42 MiB of G1 for
-   * a heap of 256 MiB, 32 MiB are a stack for marking.
+   * Returns the most bytes of the JVM's structures that were not recognised: the smaller of two
+   * bounds for all structures, minus the recognised ones. The bytes that the JVM reports may be far
+   * too high a bound, because they include committed memory that was never touched.
    */
   private long unrecognisedStructures() {
     long accounted =

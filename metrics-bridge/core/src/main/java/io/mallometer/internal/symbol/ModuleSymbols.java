@@ -94,9 +94,9 @@ final class ModuleSymbols {
   }
 
   /**
-   * Goes through the modules from the least recently used one on. Removes each while there are too
-   * many modules; otherwise drops only its table, and keeps its name, while the tables are too
-   * large. The latest module is never touched.
+   * Shrinks the tables, from the least recently used module on. Removes modules while there are too
+   * many. Otherwise drops only the functions of a module, and keeps its name, while the tables are
+   * too large. The latest module is never touched.
    */
   private void shrink() {
     long bytes = bytes();
