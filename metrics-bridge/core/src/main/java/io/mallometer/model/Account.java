@@ -30,10 +30,10 @@ public record Account(
                 + "most first; they are no part of the total")
         List<FilePages> files) {
 
-  /** The basis if the cgroup has a limit: the charged bytes. */
+  /** The basis of the account if the cgroup has a limit: the charged bytes. */
   public static final String CHARGED = "charged";
 
-  /** The basis otherwise: the resident bytes. */
+  /** The basis of the account without such a limit: the resident bytes. */
   public static final String RESIDENT = "resident";
 
   /** Kind of a row. */
@@ -178,7 +178,7 @@ public record Account(
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
 
-    /** The name of the count of deleted files that are mapped or open, and of their pages. */
+    /** The name under which deleted files that are mapped or open, and their pages, are counted. */
     public static final String DELETED_FILES = "deleted files";
   }
 

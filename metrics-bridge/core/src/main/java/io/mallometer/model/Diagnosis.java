@@ -59,7 +59,7 @@ public record Diagnosis(
 
   /**
    * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
-   * projected to its maximum.
+   * assumed to grow to its maximum.
    */
   public record Limit(
       @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,

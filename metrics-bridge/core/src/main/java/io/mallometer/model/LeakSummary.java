@@ -40,7 +40,7 @@ public record LeakSummary(
   /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 8;
 
-  /** The most leaks that are recorded. */
+  /** The most leaks in {@link #worst}. */
   public static final int WORST = 5;
 
   /** The numbers of call sites by verdict. */

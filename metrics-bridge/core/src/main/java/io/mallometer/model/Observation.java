@@ -7,7 +7,7 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.util.List;
 import java.util.Locale;
 
-/** The state of the observation of objects: whether accesses are seen, and the cost. */
+/** Whether accesses to objects are observed, and what the observation costs. */
 public record Observation(
     @Figure("Whether it works") State state,
     @Figure("What is off and why; empty if nothing is") String reason,

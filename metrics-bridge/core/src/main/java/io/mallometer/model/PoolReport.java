@@ -35,7 +35,7 @@ public record PoolReport(
   private static final double HELD_SECONDS = 60;
 
   /**
-   * The pools of one kind of one copy of a library. Buffers are estimated from those that the
+   * The pools of one kind in one copy of a library. Buffers are estimated from those that the
    * library itself tracks.
    */
   public record Pool(
@@ -141,7 +141,9 @@ public record PoolReport(
     pools = List.copyOf(pools);
   }
 
-  /** Returns, by each call site's number, the name of the pool's chunks that it allocated. */
+  /**
+   * Returns the name of the chunks that each call site allocated for a pool, by the site's number.
+   */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();
     pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));

@@ -52,7 +52,7 @@ public record ProcessMemory(
     return UNKNOWN;
   }
 
-  /** Returns this memory with another split and budget. */
+  /** Returns this memory with another division of the resident set, and another budget. */
   public ProcessMemory with(Optional<ResidentMemory> split, Optional<MemoryBudget> claims) {
     return new ProcessMemory(
         residentBytes,

@@ -56,7 +56,7 @@ public record SiteSummary(
   /** The rank down to which a name stays in {@link #residentSites}. */
   public static final int STAYING_RESIDENT = 6;
 
-  /** The most sites that are recorded. */
+  /** The most sites in {@link #largestSites}. */
   public static final int LARGEST = 20;
 
   /** The estimated live bytes of one name. */

@@ -24,12 +24,11 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The header with the header name of a {@link Token}, for servers that cannot put tokens into
-   * pages.
+   * The header that states {@link Token#header()}, for servers that cannot put tokens into pages.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The header whose value is the token, if the page does not contain it. */
+  /** The header that states {@link Token#value()}, if the page does not contain it. */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
@@ -113,7 +112,9 @@ public final class Page {
         .toList();
   }
 
-  /** Returns the runbooks as blocks of data, which the page's script shows, without comments. */
+  /**
+   * Returns the runbooks, without their comments, as blocks of data that the page's script shows.
+   */
   private static String runbooks() {
     return RUNBOOKS.stream()
         .map(

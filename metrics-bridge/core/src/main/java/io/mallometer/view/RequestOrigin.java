@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The name of the header with the relation between the sender's site and this one. */
+  /** The name of the header with the relation between the sender's site and this site. */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
   /** The name of the header with the sender's origin. */

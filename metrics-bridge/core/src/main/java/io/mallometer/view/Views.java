@@ -90,7 +90,7 @@ public final class Views {
   /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
   private static final String PACED = "overview";
 
-  /** The most references of a path that a search follows. */
+  /** The most references that a search of the heap follows on a path. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
