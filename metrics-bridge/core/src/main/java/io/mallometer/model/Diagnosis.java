@@ -40,7 +40,7 @@ public record Diagnosis(
     HEALTHY,
     /** No graver state holds, but the evidence covers too short a time. */
     TOO_EARLY,
-    /** Memory grows, or a suspect has much of it, and there is time to investigate. */
+    /** Memory grows, or a suspected call site has much of it, and there is time to investigate. */
     WATCH,
     /** A leak grows, or the limit is near. */
     ACT;

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 
 /**
  * The page as one HTML document, which contains its styles, its scripts and uPlot. A server
- * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page may
- * only send requests to its own origin. Its URLs are relative, so it works below a context path, on
+ * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page can
+ * send requests only to its own origin. Its URLs are relative, so it works below a context path, on
  * another port and behind a proxy that adds a prefix.
  *
  * <p>The page also contains the runbooks, for viewers who cannot reach the documentation.

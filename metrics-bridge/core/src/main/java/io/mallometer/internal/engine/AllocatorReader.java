@@ -95,8 +95,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures. If their split of the resident set into its parts
-   *     is not that of the previous call, the split is new, and a reading is due
+   * @param memory the operating system's figures. A reading is due if the resident set was divided
+   *     into its parts again since the previous call
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);

@@ -98,9 +98,10 @@ public final class Engine {
             sources.threads(),
             options,
             measures,
-            // Cheap readers come first, because a process near its limit may be killed at any
-            // moment. The profiles come before the call sites, because the call sites' reader drops
-            // its latest reading after each poll, and the profiles are written from that reading.
+            // Cheap readers come first, because a process near its memory limit may be killed at
+            // any moment. The profiles come before the call sites, because the call sites' reader
+            // drops its latest reading after each poll, and the profiles are written from that
+            // reading.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

@@ -68,10 +68,10 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the sentence of a diagnosis in the state watch or act; empty in another state. A
-   * sentence that does not explain the end of this run is replaced by the text of the first finding
-   * on this run in the state watch or act. Such a sentence is about the end of the previous run, or
-   * belongs to a diagnosis without actions, which says that it is too early to judge.
+   * Returns the sentence for the termination message; empty unless the diagnosis is in the state
+   * watch or act. This is the sentence of the diagnosis. If that is about the end of the previous
+   * run, or says that it is too early to judge (a diagnosis without actions), the result is the
+   * text of the first finding on this run in the state watch or act.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

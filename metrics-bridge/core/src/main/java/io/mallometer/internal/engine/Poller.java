@@ -286,7 +286,7 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // This adds the application's version, which the options may state, to the latest snapshot,
+      // This adds the application's version, which the options can state, to the latest snapshot,
       // because the first poll is still to come.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
@@ -385,7 +385,7 @@ public final class Poller {
     }
   }
 
-  /** Lets the thread continue, which reopens what it needs. */
+  /** Lets the thread continue. The next readings reopen files and begin observations again. */
   public void resume() {
     if (suspended) {
       suspended = false;

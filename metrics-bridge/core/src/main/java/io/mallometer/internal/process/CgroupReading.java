@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
 final class CgroupReading {
 
   /**
-   * The smallest number that means "no limit". For it, version 1 of cgroups writes the largest
+   * The smallest number that means "no limit", for which version 1 of cgroups writes the largest
    * multiple of the page size.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);

@@ -51,8 +51,8 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
   }
 
   /**
-   * Returns whether a bean counts a collection after it has reclaimed garbage. The two excluded
-   * kinds of beans count it before.
+   * Returns whether a bean counts a collection after the collection has reclaimed garbage. The two
+   * excluded kinds of beans count it before.
    */
   static boolean reclaims(String bean) {
     return !bean.endsWith(" Pauses") && !bean.equals("G1 Concurrent GC");

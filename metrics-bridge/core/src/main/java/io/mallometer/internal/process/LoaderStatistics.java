@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoaderStatistics {
 
-  /** The longest time for which a reading may stop the program, in seconds. */
+  /** The longest pause of the program that a reading is allowed to cause, in seconds. */
   static final double BUDGET_SECONDS = 0.02;
 
   private static final double SECONDS_PER_CLASS = 1e-6;

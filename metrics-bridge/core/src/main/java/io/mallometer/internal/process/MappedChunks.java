@@ -190,7 +190,7 @@ final class MappedChunks {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** Returns the second word of a header; 0 if the search may read no further address. */
+  /** Returns the second word of a header; 0 if the search must not read further addresses. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -268,7 +268,7 @@ final class MappedChunks {
 
     /**
      * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
-     * search may read no further address.
+     * search must not read further addresses.
      */
     private long word(long address) {
       long wanted = address & -PAGE;

@@ -37,7 +37,7 @@ final class MappingKinds {
     MALLOMETER(ResidentPart.MALLOMETER),
     /** The native library's pages that contain sampled objects of malloc. */
     SLOTS(ResidentPart.MALLOC),
-    /** A structure of the JVM in a reservation of its own. */
+    /** A structure of the JVM in a reserved range of its own. */
     STRUCTURE(ResidentPart.GC_AND_JVM),
     /** Anonymous memory of unknown kind. */
     UNKNOWN(ResidentPart.UNEXPLAINED);

@@ -27,7 +27,7 @@ final class MetaspaceNodes {
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM may commit between the reading of the mappings and that of its
+   * The most bytes that the JVM can commit between the readings of the mappings and of the JVM's
    * figures.
    */
   private static final long TOLERANCE = 4L << 20;

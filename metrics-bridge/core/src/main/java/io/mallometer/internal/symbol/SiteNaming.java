@@ -59,7 +59,7 @@ public final class SiteNaming {
 
   private static final String LAMBDA = "$$Lambda";
 
-  /** Matches generated classes. Their frames may be between any two Java frames. */
+  /** Matches generated classes. Their frames can be between any two Java frames. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds or opens the library. A process has at most one.
  *
- * <p>A preloaded library is found like any function of the process; its file may be deleted. A
+ * <p>A preloaded library is found like any function of the process, even if its file was deleted. A
  * library that was opened for an attach is found by its path only, because its functions must not
  * serve the process before it is attached. The attaching code leaves the path in a system property
  * for other class loaders of this JVM.

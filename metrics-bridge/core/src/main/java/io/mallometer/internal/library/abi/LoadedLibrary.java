@@ -100,8 +100,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private Status counting = Status.counting();
 
   /**
-   * Whether the library counted at the latest reading, and counted because it was attached, not
-   * preloaded. {@link #checked} is the time of the latest {@code mallometer_attach_check}.
+   * Whether the library counted at the latest reading because it was attached, not preloaded.
+   * {@link #checked} is the time of the latest {@code mallometer_attach_check}.
    */
   private volatile boolean attached;
 

@@ -117,7 +117,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns how many samples of each site may be looked up, so that no site uses up the lookups.
+   * Returns how many samples of each site are looked up at most, so that no site uses up the
+   * lookups.
    */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];

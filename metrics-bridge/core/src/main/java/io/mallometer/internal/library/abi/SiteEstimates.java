@@ -69,8 +69,8 @@ final class SiteEstimates {
   }
 
   /**
-   * Returns the estimate of the live part. Without live samples, the estimate is 0, and its
-   * variance is the square of a sample's weight.
+   * Returns the estimate of the live objects or bytes. Without live samples, the estimate is 0, and
+   * its variance is the square of a sample's weight.
    */
   private Estimate live(Estimate all, double sampledVariance, double value, double variance) {
     long samples = all.samples() - freed.samples();

@@ -91,8 +91,7 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // If this were a loop, the JVM would compile it after a few thousand names, which costs CPU
-    // time.
+    // The JVM would compile a loop after a few thousand names, which costs CPU time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);

@@ -87,7 +87,9 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /** Returns whether the jar has a library for a platform, and the library may be loaded there. */
+  /**
+   * Returns whether the jar has a library for a platform, and loading the library is allowed there.
+   */
   static boolean existsFor(Platform platform) {
     return Experimental.allows(platform.os())
         && BundledLibrary.class.getResource(resource(platform)) != null;
