@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * has no meter for it: {@link #REQUEST_SIZE}.
  *
  * <p>A meter that an MBean shows names its attribute. The attribute has the meter's description,
- * type and value. Records are read by reflection when a value or a description is first read.
+ * type and value.
  */
 public final class Meter {
 

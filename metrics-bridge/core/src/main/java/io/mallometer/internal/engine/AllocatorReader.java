@@ -27,11 +27,10 @@ import org.jspecify.annotations.Nullable;
  * s, or less often if reading would take more than a thousandth of the time; once an hour if a
  * reading takes longer than a tenth of a second.
  *
- * <p>glibc's trimmable bytes, which a trim would return to the operating system, are computed from
- * the statistics and from a split of the resident set into its parts, both of the same moment. So
- * the statistics are also read with each split. Between two splits the trimmable bytes keep their
- * value, but never exceed the releasable bytes of the latest statistics. After a trim they are
- * unknown until the next split.
+ * <p>A trim of glibc would return the trimmable bytes to the operating system. They are computed
+ * from the statistics and from a split of the resident set into its parts, both of the same moment.
+ * So the statistics are also read with each split. Between two splits the trimmable bytes keep
+ * their value.
  */
 public final class AllocatorReader implements SnapshotReader {
 

@@ -34,8 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
  * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided into its
  * parts, or less often if reading would take more than a thousandth of the time, but at least every
- * 30 s. A request gets the latest reading if that is younger than a second. There are never two
- * readings at once.
+ * 30 s. A request gets the latest reading if that is younger than a second.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.

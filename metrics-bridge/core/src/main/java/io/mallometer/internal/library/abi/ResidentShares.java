@@ -10,8 +10,7 @@ import java.util.Arrays;
  *
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p. The bytes of a sample that lie on a page in memory
- * are resident. The samples are looked up in the page table in the order of their addresses, since
- * neighbours share a read of the table.
+ * are resident.
  *
  * <p>The library puts some samples into slots, on new pages of their own. The objects for which
  * such a sample stands lie elsewhere: small ones on pages that the allocator has used before, and

@@ -28,9 +28,9 @@ import java.util.Set;
  *
  * <p>A user who can write that file runs code in the next JVM, so the default place is private: a
  * directory of mode 0700 that belongs to this user and is not a symbolic link. The place is stable:
- * its name is a hash of the content, so a printed command stays valid, and another version has
- * another place. An existing file is compared byte by byte, and replaced by an atomic rename if it
- * differs. Two JVMs that unpack at the same time write the same bytes to the same name.
+ * its name is a hash of the content, so a printed command stays valid. An existing file is compared
+ * byte by byte, and replaced by an atomic rename if it differs. Two JVMs that unpack at the same
+ * time write the same bytes to the same name.
  */
 public final class BundledLibrary {
 
