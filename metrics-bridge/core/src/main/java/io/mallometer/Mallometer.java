@@ -626,9 +626,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the latest reading of the pools of other libraries, such as Netty's; empty if none
-     * was found. After this call the next reading comes ten seconds after the latest one instead of
-     * a minute. After an expensive reading the pause is longer, up to two minutes.
+     * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
+     * none was found. After this call the next reading comes ten seconds after the latest one
+     * instead of a minute. After an expensive reading the pause is longer, up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();

@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * The growth of the process's memory in a window of time, as a table whose rows add up to the
- * growth of the total. The figures at both ends of the window are means of the readings of up to 50
- * seconds.
+ * growth of the total. The figures at both ends of the window are means over the readings in up to
+ * 50 seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,

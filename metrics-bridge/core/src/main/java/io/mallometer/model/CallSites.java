@@ -16,9 +16,9 @@ import java.util.function.Function;
  * One reading of all call sites. Immutable.
  *
  * @param sites the sites, most live bytes first
- * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the name in
- *     frames. Libraries without an id, and names that libraries with different ids share, have no
- *     entry
+ * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the library's
+ *     name in frames. Libraries without an id, and names that libraries with different ids share,
+ *     have no entry
  */
 public record CallSites(
     @Figure("When the call sites were read") Instant time,

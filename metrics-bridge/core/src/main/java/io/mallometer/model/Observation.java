@@ -39,8 +39,8 @@ public record Observation(
   }
 
   /**
-   * The time for which use was observed. An epoch is the time between two readings of accessed
-   * bits.
+   * The time for which accesses to objects were observed. An epoch is the time between two readings
+   * of accessed bits.
    *
    * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
    * @param epochEndNanos when the latest epoch with a result ended; 0 before

@@ -36,7 +36,7 @@ public record ProcessMemory(
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
   /**
-   * Creates the memory of a process whose pages of files, machine's memory and stated limit are
+   * Creates the figures of a process whose pages of files, machine's memory and stated limit are
    * unknown.
    */
   public ProcessMemory(

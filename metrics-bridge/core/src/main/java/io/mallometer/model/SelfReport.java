@@ -128,8 +128,8 @@ public record SelfReport(
           double noPath) {}
 
   /**
-   * The ranges of addresses that the library recorded with the call that mapped them. All figures
-   * are {@code NaN} without samples.
+   * Counts of the address ranges that the library recorded, each with the call that mapped it. All
+   * figures are {@code NaN} without samples.
    */
   public record Ranges(
       @Figure(value = "Ranges that are mapped", unit = COUNT) double known,

@@ -276,8 +276,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites by name at each stored moment up to the latest reading,
-   * for the names with most live bytes and those that grew most. Empty before the first reading.
+   * Returns the live bytes at each stored moment up to the latest reading, summed by the names of
+   * call sites, for the names with most live bytes and those that grew most. Empty before the first
+   * reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);

@@ -86,7 +86,7 @@ final class Diagnoser {
 
   /**
    * Returns a snapshot with the diagnosis. Logs the failure if the diagnosis cannot be computed;
-   * the snapshot then has the latest diagnosis.
+   * the snapshot then has the previous diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

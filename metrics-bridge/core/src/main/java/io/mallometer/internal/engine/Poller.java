@@ -533,8 +533,8 @@ public final class Poller {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Ignores interrupts, because some applications interrupt all threads. Only the leases end
-        // this thread.
+        // Ignores interrupts, because some applications interrupt all threads. Only the release of
+        // the last lease ends this thread.
         continue;
       }
     }

@@ -18,10 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JavaMethods {
 
-  /**
-   * The number of methods after which, if none of them had a name, the JVM is considered to return
-   * no names.
-   */
+  /** If none of this many methods has a name, the JVM is considered to return no names. */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */

@@ -20,7 +20,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the library's observation of the use of objects.
+ * Reads what the library observed of accesses to objects.
  *
  * <p>A reading copies the live samples, 56 bytes each, and the observed idle times and counts of
  * each site, 624 bytes, through buffers of a bounded size. Thread-safe. The library must be in the

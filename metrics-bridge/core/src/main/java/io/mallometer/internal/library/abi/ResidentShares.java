@@ -42,8 +42,8 @@ final class ResidentShares {
   private static final int FEWEST_PIECES = 2;
 
   /**
-   * The number of low bits for a sample's index in a long, above which the sample's address is
-   * stored. Both fit: an address has 47 bits, of which the lowest four are 0 and are not stored.
+   * The low bits of a long that hold a sample's index; the bits above hold the sample's address.
+   * Both fit, because an address has 47 bits, of which the lowest four are 0 and are not stored.
    */
   private static final int INDEX_BITS = 17;
 

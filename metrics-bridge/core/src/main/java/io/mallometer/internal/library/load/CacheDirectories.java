@@ -40,8 +40,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory. Ignores a relative path, as the XDG specification demands; the JDK's home
-   * directory of an unknown user is "?".
+   * Adds a directory. Ignores a relative path, as the XDG specification demands, such as "?", the
+   * JDK's home directory of an unknown user.
    */
   private static void add(List<Path> found, String base, String... more) {
     try {
