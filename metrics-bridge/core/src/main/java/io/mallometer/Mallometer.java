@@ -265,7 +265,9 @@ public class Mallometer implements AutoCloseable {
     poller.release(lease);
   }
 
-  /** Returns whether a facade is open in this class loader. The agent calls this by its name. */
+  /**
+   * Returns whether a facade is open in this class loader. The agent calls this method by its name.
+   */
   static boolean isAnyOpen() {
     return OPEN.get() > 0;
   }
@@ -590,7 +592,7 @@ public class Mallometer implements AutoCloseable {
       return engine.owners().search(site, links);
     }
 
-    /** Searches as {@link #owners(int, int)} does, with its own limits on pauses. */
+    /** Searches as {@link #owners(int, int)} does, with the given limits on pauses. */
     public OwnerReport owners(int site, int links, OwnerBudget budget) {
       return engine.owners().search(site, links, budget);
     }

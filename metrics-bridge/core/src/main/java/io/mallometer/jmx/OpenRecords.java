@@ -47,12 +47,12 @@ final class OpenRecords {
     return composite(TYPES.get(row.getClass()), FigureTree.fields(row));
   }
 
-  /** Returns the type of a kind of record. */
+  /** Returns the composite type of a record class. */
   static CompositeType type(Class<?> kind) {
     return TYPES.get(kind);
   }
 
-  /** Returns the type of a list of records. */
+  /** Returns the open type of a list of records of a class. */
   static OpenType<?> tableOf(Class<?> kind) {
     return array(TYPES.get(kind));
   }

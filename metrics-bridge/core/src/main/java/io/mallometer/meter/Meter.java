@@ -64,7 +64,7 @@ public final class Meter {
     GAUGE
   }
 
-  /** A dimension of a series. */
+  /** A tag (label) of a series. */
   public record Tag(String key, String value) {}
 
   /** The value of a series in a snapshot, at the time the clock shows; {@code NaN} if unknown. */

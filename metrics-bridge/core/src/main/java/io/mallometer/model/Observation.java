@@ -20,9 +20,9 @@ public record Observation(
     @Figure("What the latest search for lost memory came to, or why there was none")
         String lostMemory) {
 
-  /** The state of the observation. */
+  /** Whether accesses to objects are observed. */
   public enum State implements Tagged {
-    /** Nothing requested the observation, or the environment forbids it. */
+    /** Nothing requested the observation, or {@code MALLOMETER_LEAKS=off} forbids it. */
     OFF,
     /** The library tests which methods the system supports. */
     STARTING,
@@ -76,7 +76,7 @@ public record Observation(
               unit = BYTES)
           long limitBytes) {}
 
-  /** The numbers of sampled objects with and without a slot. */
+  /** The numbers of sampled objects with and without a slot (a page of their own). */
   public record Placement(
       @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
       @Figure(value = "Sampled objects for which no slot or memory was left", unit = COUNT)
@@ -84,7 +84,7 @@ public record Observation(
       @Figure(value = "Sampled objects that are larger than the largest slot", unit = COUNT)
           long tooLarge) {}
 
-  /** Slots of one size. */
+  /** Slots (pages for single sampled objects) of one size. */
   public record Slots(
       @Figure(value = "Their size", unit = BYTES) long bytes,
       @Figure(value = "How many there are", unit = COUNT) int count,
@@ -112,7 +112,7 @@ public record Observation(
     return new Observation(state, reason, period, space, slots, placement, watchReason, words);
   }
 
-  /** Returns whether at least one epoch had a result. */
+  /** Returns whether the pages' accessed bits were read with a result at least once. */
   public boolean hasSeen() {
     return state == State.ON
         && period.startedNanos() != 0

@@ -114,7 +114,7 @@ public record PoolReport(
     }
   }
 
-  /** The tracked buffers of a line. */
+  /** The tracked buffers of a line of code. */
   public record Tracks(
       @Figure(value = "How many of the live buffers are tracked", unit = COUNT) int tracked,
       @Figure(value = "The number of chunks with tracked buffers: a lower bound", unit = COUNT)
@@ -126,7 +126,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** The judgement whether the buffers of a line are held longer and longer. */
+  /** The judgement whether the buffers of a line of code are held longer and longer. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(

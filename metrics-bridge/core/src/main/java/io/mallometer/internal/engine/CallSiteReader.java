@@ -84,7 +84,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
    */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
-  /** The time of the latest division of the resident set into its parts that this reader saw. */
+  /** The time of the latest reading in which the resident set was divided into its parts. */
   private Optional<Instant> division = Optional.empty();
 
   /** The resident memory that call sites mapped, as of the latest division of the resident set. */
@@ -257,7 +257,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return history.changes(from, to, callSites());
   }
 
-  /** Returns the changes of the call sites over a time up to a reading. */
+  /** Returns the changes of the call sites during a time that ends with a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }

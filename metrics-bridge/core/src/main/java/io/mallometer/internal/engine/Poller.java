@@ -89,7 +89,7 @@ public final class Poller {
   private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
   private final Log.Once namingFailure = Log.MALLOMETER.once();
 
-  /** The lock for reading and publishing, so that the latest snapshot never goes back in time. */
+  /** The lock for reading and publishing. It keeps the latest snapshot from going back in time. */
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
@@ -123,7 +123,7 @@ public final class Poller {
   /** A reader, and whether its failure was logged. */
   private record Part(SnapshotReader reader, Log.Once failure) {
 
-    /** A step of a reader, which may throw. */
+    /** A step of a reader, which can throw an exception. */
     private interface Step {
       void run(SnapshotReader reader) throws Exception;
     }

@@ -132,7 +132,7 @@ public interface NativeLibrary {
   /** Withdraws the request of {@link #observeUse}. A second call does nothing. Never throws. */
   void ignoreUse();
 
-  /** Reads the observed use of objects; takes milliseconds. Never throws. */
+  /** Reads what was observed of accesses to objects; takes milliseconds. Never throws. */
   Evidence evidence();
 
   /**

@@ -23,7 +23,7 @@ final class MetaspaceNodes {
   /** The most nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** The most combinations that are tried. */
+  /** The most combinations of candidates that are tried. */
   private static final int MOST_STEPS = 50_000;
 
   /**
@@ -127,7 +127,7 @@ final class MetaspaceNodes {
     return ranges.get(ranges.size() - 1);
   }
 
-  /** Returns the candidates, ascending by address. They may overlap. */
+  /** Returns the candidates for nodes, ascending by address. They can overlap. */
   private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
     List<Candidate> found = new ArrayList<>();
     for (int i = 0; i < mappings.size(); i++) {

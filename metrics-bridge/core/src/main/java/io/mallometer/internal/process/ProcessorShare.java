@@ -70,8 +70,7 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown that other processes cause, without that of the quota; 1 if it cannot be
-   * measured.
+   * Returns the slowdown that other processes cause, but not the quota; 1 if it cannot be measured.
    */
   double measured(int processors) {
     long begin = nanoTime.getAsLong();

@@ -36,7 +36,10 @@ import java.util.Map;
  */
 final class ResidentSplit {
 
-  /** The most addresses that one split reads to find objects of malloc, at one microsecond each. */
+  /**
+   * The most addresses that dividing the resident set reads to find objects of malloc, at one
+   * microsecond each.
+   */
   private static final int MOST_PLACES = 20_000;
 
   /**
@@ -190,7 +193,7 @@ final class ResidentSplit {
     return files;
   }
 
-  /** Returns the bytes of each part in transparent huge pages, most first. */
+  /** Returns the bytes that each part has in transparent huge pages, most first. */
   List<HugePages.Part> hugePages() {
     return hugePages;
   }

@@ -204,7 +204,6 @@ final class Smaps {
     return lastName;
   }
 
-  /** Moves past a number of fields. */
   private void skipFields(int fields) {
     int i = at;
     for (int field = 0; field < fields; field++) {

@@ -118,7 +118,7 @@ final class ModuleSymbols {
 
   private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
-    // The loader knows no path of the executable, so the path of its file takes its place.
+    // The loader's path of the executable is empty, so the path of the file replaces it.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {

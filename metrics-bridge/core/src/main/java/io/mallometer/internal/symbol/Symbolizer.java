@@ -57,7 +57,10 @@ public final class Symbolizer {
     this.symbols = new ModuleSymbols(images);
   }
 
-  /** Returns the named frames of a stack of {@link RecordedFrame recorded ones}, in their order. */
+  /**
+   * Returns the named frames of a stack of {@link RecordedFrame recorded frames}, in the same
+   * order.
+   */
   public synchronized List<StackFrame> frames(long[] recorded) {
     return frames(List.of(recorded)).get(0);
   }

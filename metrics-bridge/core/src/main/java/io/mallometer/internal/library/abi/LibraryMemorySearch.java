@@ -36,7 +36,7 @@ final class LibraryMemorySearch {
     };
   }
 
-  /** Reads the latest search. */
+  /** Reads the state and the result of the latest search. */
   synchronized MemorySearch read() {
     int result = read(0, 0);
     if (result < 0) {

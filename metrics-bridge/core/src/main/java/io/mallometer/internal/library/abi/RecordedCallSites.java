@@ -144,7 +144,7 @@ final class RecordedCallSites {
    */
   private boolean allNamed;
 
-  /** Sites whose modules or methods were not all known. */
+  /** Sites in whose stacks not all modules or methods were known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
 
   private Map<String, String> buildIds = Map.of();
@@ -365,7 +365,7 @@ final class RecordedCallSites {
     List<RangeOfSite> read =
         Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
     if (nameSitesOf(read)) {
-      // Naming the sites maps memory itself, so the ranges have changed.
+      // Naming the sites has mapped memory, so the ranges have changed.
       read = Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
       nameSitesOf(read);
     }

@@ -48,7 +48,7 @@ final class Availability {
 
   private Availability() {}
 
-  /** Returns the library if it is in this process. */
+  /** Returns the library if it is in this process; otherwise an absent one. */
   static NativeLibrary ofThisProcess() {
     return ofThisProcess(false);
   }
