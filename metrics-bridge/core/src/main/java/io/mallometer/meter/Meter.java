@@ -481,7 +481,7 @@ public final class Meter {
     return new Meter(name, cell, rows(tag, cell));
   }
 
-  /** Returns a meter with one series of value 1, whose tags are the information. */
+  /** Returns a meter whose information is in its tags: one series with the value 1. */
   private static Meter info(String name, Cell cell, Label... tags) {
     return new Meter(name, cell, named((snapshot, clock) -> 1, tags))
         .noting(
@@ -500,7 +500,7 @@ public final class Meter {
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
       if (Double.isNaN(figure.of(snapshot, ANY_TIME))) {
-        return List.of(); // without this, each poll would allocate tags
+        return List.of(); // avoids an allocation at each poll
       }
       Tag[] tags = new Tag[labels.length];
       for (int i = 0; i < tags.length; i++) {

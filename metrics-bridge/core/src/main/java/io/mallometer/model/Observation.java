@@ -22,7 +22,7 @@ public record Observation(
 
   /** Whether accesses to objects are observed. */
   public enum State implements Tagged {
-    /** Nothing requested the observation, or {@code MALLOMETER_LEAKS=off} forbids it. */
+    /** The observation was not requested, or {@code MALLOMETER_LEAKS=off} forbids it. */
     OFF,
     /** The library tests which methods the system supports. */
     STARTING,

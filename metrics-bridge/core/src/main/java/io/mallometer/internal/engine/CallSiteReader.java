@@ -79,8 +79,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile List<String> applicationPackages = List.of();
 
   /**
-   * For each call site that allocated chunks of a memory pool: the site's number, and the name of
-   * the group of these chunks.
+   * Returns the name of each group of pool chunks, by the number of the call site that allocated
+   * the chunks.
    */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
@@ -185,7 +185,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /** From the next reading on, names each site by its first frame in the application's packages. */
+  /** Names each site by its first frame in the application's packages, from the next reading on. */
   @Override
   public void configure(Optional<MallometerOptions> options) {
     applicationPackages =

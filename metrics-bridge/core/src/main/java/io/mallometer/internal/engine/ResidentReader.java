@@ -44,7 +44,7 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /** Until this time, the readings so far have taken more than their share of a processor. */
+  /** The time until which the readings so far exceed their share of a processor. */
   private long paidAt;
 
   private long pause;

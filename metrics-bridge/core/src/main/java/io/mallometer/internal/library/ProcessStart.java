@@ -71,7 +71,7 @@ public final class ProcessStart {
       // ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // Some containers report their own uptime but the host's start times.
+      // A container can report its own uptime but the host's start times.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

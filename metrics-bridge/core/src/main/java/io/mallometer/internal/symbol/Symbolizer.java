@@ -116,7 +116,7 @@ public final class Symbolizer {
     return true;
   }
 
-  /** Looks up the functions of all new native frames, those of each module together. */
+  /** Looks up the functions of all new native frames, in one pass for each module. */
   private void lookUp(List<long[]> stacks) {
     long[] addresses = new long[LOOKED_UP_AT_LEAST];
     int count = 0;

@@ -80,8 +80,9 @@ final class ObservedUse {
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // An epoch lasts at least this multiple of the CPU time that reading the accessed bits takes.
-    // If {@code shortest} is below the default, the multiple is reduced in the same ratio.
+    // An epoch (the time between two readings of accessed bits) lasts at least this multiple of a
+    // reading's CPU time. If {@code shortest} is below the default, the multiple is reduced in the
+    // same ratio.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

@@ -72,8 +72,8 @@ final class RecordedCallSites {
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * Each fifth call of {@link #nameMethods} names at most this many sites. With a call each second,
-   * all sites of the library's table are named within two minutes.
+   * The most sites that each fifth call of {@link #nameMethods} names. With a call each second, all
+   * sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -139,7 +139,7 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * Whether all sites have had names at some time. Each reading then names all new ones, which are
+   * Whether all sites have had names at some time. Each reading then names all new sites, which are
    * few.
    */
   private boolean allNamed;

@@ -91,8 +91,9 @@ final class ResidentShares {
 
   /**
    * Returns the samples to look up, by ascending address. Each element has a sample's address in
-   * its upper bits and the index of the sample in its lower bits. The samples in slots come first
-   * in the array, so the array is read in bit-reversed order, which mixes them with the others.
+   * its upper bits and the index of the sample in its lower bits. The samples in slots (pages of
+   * their own) come first in the array, so the array is read in bit-reversed order, which mixes
+   * them with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);

@@ -29,7 +29,8 @@ import java.util.Optional;
 
 /**
  * The library of this process, which can be opened while the process runs: by {@link #attach}, or
- * by another class loader of this JVM. A library that cannot be reached is absent with a reason.
+ * by another class loader of this JVM. An {@link AbsentLibrary} with the reason stands for a
+ * library that cannot be reached.
  */
 public final class ProcessLibrary implements NativeLibrary {
 
