@@ -496,9 +496,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the live bytes in the last hour of the groups of call sites with most live bytes and
-     * of those that grew most. The latest reading is at most 15 s old, or at most 30 s where
-     * readings every 15 s would take more than a thousandth of the time.
+     * Returns the live bytes in the last hour of two kinds of groups of call sites: those with most
+     * live bytes, and those that grew most. The latest reading is at most 15 s old, or at most 30 s
+     * where readings every 15 s would take more than a thousandth of the time.
      *
      * @param most the number of groups of each kind
      */

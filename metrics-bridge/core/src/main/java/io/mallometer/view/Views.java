@@ -250,8 +250,8 @@ public final class Views {
   }
 
   /**
-   * Answers with several views in one body, an object with the views by name. This saves requests,
-   * because a request takes more time of a server than a view.
+   * Answers with several views in one body, an object with the views by name. This saves time,
+   * because a request takes longer than a view.
    *
    * @param names the names of the views, separated by commas; only views that the page requests
    *     again and again are allowed. A view that fails is null; a request for this view alone

@@ -108,7 +108,7 @@ public final class Poller {
 
   private volatile boolean suspended;
 
-  /** The leases, compared by identity. Guarded by this, as is {@link #thread}. */
+  /** The leases of open facades, compared by identity. Guarded by this, as is {@link #thread}. */
   private final List<Lease> leases = new ArrayList<>();
 
   private final AtomicReference<MallometerOptions> options;

@@ -220,8 +220,8 @@ public interface NativeLibrary {
   RecordingStatus record(Path path);
 
   /**
-   * Writes a record into the recording, with the time of the call. The library cuts a text that is
-   * too long after the last line that fits. Never throws.
+   * Writes a record into the recording (the file that survives a kill), with the time of the call.
+   * The library cuts a text that is too long after the last line that fits. Never throws.
    *
    * @param kind which kind of region in the recording gets the record
    * @param percent the percentage of the memory limit that was exceeded, for a record of the call

@@ -127,7 +127,10 @@ final class MetaspaceNodes {
     return ranges.get(ranges.size() - 1);
   }
 
-  /** Returns the candidates for nodes, ascending by address. They can overlap. */
+  /**
+   * Returns the ranges that are possibly nodes (areas of class metadata), ascending by address.
+   * They can overlap.
+   */
   private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
     List<Candidate> found = new ArrayList<>();
     for (int i = 0; i < mappings.size(); i++) {
@@ -151,8 +154,8 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Adds a range if its mappings have the shape of a node. {@code index} is that of the first
-   * mapping.
+   * Adds a range if its mappings have the shape of a node (an area of class metadata). {@code
+   * index} is that of the first mapping.
    */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);

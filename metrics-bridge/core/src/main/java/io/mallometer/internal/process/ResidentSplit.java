@@ -149,9 +149,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Marks reservations if no mapping has the kernel's flag for them. The flag is missing with
-   * {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than the guards of stacks
-   * counts as a reservation.
+   * Marks reservations (addresses without memory) if no mapping has the kernel's flag for them. The
+   * flag is missing with {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than
+   * the guards of stacks counts as a reservation.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {

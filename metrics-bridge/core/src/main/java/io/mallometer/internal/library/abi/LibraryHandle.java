@@ -92,7 +92,9 @@ public final class LibraryHandle {
     return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);
   }
 
-  /** Publishes the path for other class loaders, if this one has opened the library. */
+  /**
+   * Publishes the path of the library for other class loaders, if this one has opened the library.
+   */
   public static void tellOthers() {
     @Nullable String path = opened;
     if (path != null) {
