@@ -199,7 +199,7 @@ public class Mallometer implements AutoCloseable {
     return engine.clock();
   }
 
-  /** Returns the control of counting, which also measures pieces of work. */
+  /** Returns the operations that begin and end counting, and measure pieces of work. */
   public Counting counting() {
     return counting;
   }

@@ -42,7 +42,9 @@ public record Account(
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, on pages in memory; the call site names the row. */
     SITE("call site"),
-    /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
+    /**
+     * Live bytes of the chunks of a memory pool, summed over the call sites that allocated them.
+     */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),

@@ -158,7 +158,7 @@ public final class AllocatorReader implements SnapshotReader {
                 System.getenv())));
   }
 
-  /** Returns the resident bytes of the allocator that are free; {@code NaN} if unknown. */
+  /** Returns the resident free bytes of the allocator; {@code NaN} if unknown. */
   static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()

@@ -170,7 +170,7 @@ public interface NativeLibrary {
   OwnerSearch searchOwners(int site);
 
   /**
-   * Returns the initialized classes of all class loaders whose name ends with one of at most
+   * Returns those initialized classes, of all class loaders, whose name ends with one of at most
    * sixteen texts, such as {@code .buffer.ByteBufUtil}; empty if they cannot be listed. Loads and
    * initializes no class. Takes milliseconds. Never throws.
    */

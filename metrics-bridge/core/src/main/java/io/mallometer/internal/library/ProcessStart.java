@@ -43,7 +43,8 @@ public final class ProcessStart {
   }
 
   /**
-   * Returns whether two identities, which different processes may have read, belong to one process.
+   * Returns whether two results of {@link #identity}, possibly of different processes, are of one
+   * process.
    */
   public static boolean isSame(String one, String other) {
     String[] ones = one.split(" ");

@@ -248,8 +248,8 @@ final class CgroupReading {
   }
 
   /**
-   * Returns the lines of a file that each have a name and a number. The numbers stay text, because
-   * few of them are needed.
+   * Returns the numbers in a file by name; each line has a name and a number. The numbers stay
+   * text, because few of them are needed.
    */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();

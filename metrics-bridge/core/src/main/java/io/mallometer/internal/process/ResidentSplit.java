@@ -55,7 +55,9 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes of singly mapped objects that are not resident. All of these objects are live. */
+  /**
+   * The bytes, not resident, of objects with a mapping of their own. All of these objects are live.
+   */
   private long untouched;
 
   private long unknownResident;

@@ -139,8 +139,8 @@ public final class DirectCalls {
   static native void free(ByteBuffer allocated);
 
   /**
-   * Returns the initialized classes of all class loaders whose signature ends with one of at most
-   * sixteen texts, such as {@code /buffer/ByteBufUtil;}; null if the JVM does not list them.
+   * Returns those initialized classes, of all class loaders, whose signature ends with one of at
+   * most sixteen texts, such as {@code /buffer/ByteBufUtil;}; null if the JVM does not list them.
    */
   static native Class<?> @Nullable [] classes(String[] endings);
 

@@ -30,7 +30,7 @@ final class LibraryCounters {
     return new Baseline(unknown ? Double.NaN : read.baselineBytes(), read.baselineErrorBytes());
   }
 
-  /** Returns the counters of a thread, which has no peak and no largest request. */
+  /** Returns the counters of a thread, without peak and largest request. */
   static NativeCounters thread(Abi.Counters read) {
     return counters(
         read,

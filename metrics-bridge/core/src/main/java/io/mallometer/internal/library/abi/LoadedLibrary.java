@@ -444,7 +444,7 @@ public final class LoadedLibrary implements NativeLibrary {
         });
   }
 
-  /** Calls a function with the address of a copy of the bytes that ends with a NUL. */
+  /** Calls a function with the address of a NUL-terminated copy of the bytes. */
   private static int withText(byte[] bytes, LongToIntFunction function) {
     return Structs.with(
         bytes.length + 1, memory -> function.applyAsInt(Structs.address(memory.put(bytes))));

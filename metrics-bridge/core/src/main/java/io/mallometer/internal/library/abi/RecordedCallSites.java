@@ -53,7 +53,8 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The most attempts at reading ranges, each of which may find that another thread changes them.
+   * The most attempts at reading the mapped ranges, each of which may find that another thread
+   * changes them.
    */
   private static final int MOST_RETRIES = 100;
 
@@ -319,7 +320,7 @@ final class RecordedCallSites {
     return found <= NAMED_AT_ONCE ? 0 : Math.nextUp(unnamed[found - NAMED_AT_ONCE]);
   }
 
-  /** Names the sites of the latest reading that are new and have enough live bytes. */
+  /** Names the new sites of the latest reading that have enough live bytes. */
   private void nameNew(int count, double least) {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
