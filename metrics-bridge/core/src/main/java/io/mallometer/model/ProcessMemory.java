@@ -6,8 +6,8 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * The memory of the process as the operating system reports it, which does not require the native
- * library. Parts that this system does not report are empty.
+ * The memory of the process as the operating system reports it, also without the native library.
+ * Parts that this system does not report are empty.
  *
  * @param residentFileBytes the resident bytes of files, without pages that the process copied by
  *     writing; {@code NaN} if the kernel does not report them

@@ -186,7 +186,7 @@ public record SelfReport(
     return absent(UNKNOWN);
   }
 
-  /** Creates the report of a process without the library whose allocator is known. */
+  /** Creates the report of a process that lacks the library but has a known allocator. */
   public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,
