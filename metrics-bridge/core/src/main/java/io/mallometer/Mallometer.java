@@ -265,9 +265,7 @@ public class Mallometer implements AutoCloseable {
     poller.release(lease);
   }
 
-  /**
-   * Returns whether a facade is open in this class loader. The agent calls this method by its name.
-   */
+  /** Returns whether a facade is open in this class loader. The agent calls this method by name. */
   static boolean isAnyOpen() {
     return OPEN.get() > 0;
   }

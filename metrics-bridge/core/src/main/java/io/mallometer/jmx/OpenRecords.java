@@ -25,10 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Converts records to composite data, which clients can read without classes of mallometer. Each
- * published component becomes an item, whose description is the meaning of the component. The
- * values are those of {@link FigureTree}; an unknown value is null. A list becomes an array, and a
- * map becomes a table of {@code key} and {@code value}. The JDK's own mapping of records supports
- * neither {@code Optional} nor {@code Instant}.
+ * published component becomes an item. The values are those of {@link FigureTree}; an unknown value
+ * is null. A list becomes an array, and a map becomes a table of {@code key} and {@code value}. The
+ * JDK's own mapping of records supports neither {@code Optional} nor {@code Instant}.
  */
 final class OpenRecords {
 

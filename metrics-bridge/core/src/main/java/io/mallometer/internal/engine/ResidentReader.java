@@ -16,9 +16,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads the resident set by the code that requested the memory, on the poller's thread and only on
- * request. All requests share one reading, and wait ten seconds for it at most. On average,
- * readings take at most a thousandth of one processor; up to two readings can come earlier than
- * this share allows. A request that would exceed the share gets the latest reading.
+ * request. All requests share one reading, and wait ten seconds for it at most.
+ *
+ * <p>On average, readings take at most a thousandth of one processor; up to two readings can come
+ * earlier than this share allows. A request that would exceed the share gets the latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 

@@ -10,9 +10,11 @@ import java.util.OptionalLong;
  * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
  * as the class space or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted
  * memory. Its first granule is always committed; in the class space the first may be protected, and
- * then the second is committed. Other memory may have this shape by chance, and the kernel may join
- * a node to its neighbours. So the nodes are those candidates whose committed bytes add up to the
- * committed bytes that the JVM reports for all nodes together.
+ * then the second is committed.
+ *
+ * <p>Other memory may have this shape by chance, and the kernel may join a node to its neighbours.
+ * So the nodes are those candidates whose committed bytes add up to the committed bytes that the
+ * JVM reports for all nodes together.
  */
 final class MetaspaceNodes {
 

@@ -29,10 +29,9 @@ import java.util.Map;
  * libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
- * memory, and other code. The allocator retains the rest. Each byte counts once, and the sum never
- * exceeds the resident bytes. Large objects that were never touched are live and not resident. They
- * are attributed to the JVM, up to the bytes that the JVM has from malloc, because its queues are
- * such objects.
+ * memory, and other code. The allocator retains the rest. Large objects that were never touched are
+ * live and not resident. They are attributed to the JVM, up to the bytes that the JVM has from
+ * malloc, because its queues are such objects.
  */
 final class ResidentSplit {
 
