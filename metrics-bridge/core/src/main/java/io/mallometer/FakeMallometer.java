@@ -109,7 +109,7 @@ public final class FakeMallometer extends Mallometer {
     library.setAllocator(statistics);
   }
 
-  /** Sets the pools of other libraries. */
+  /** Sets the memory pools of other libraries. */
   public void setPools(PoolReport pools) {
     library.pools(pools);
   }

@@ -92,7 +92,7 @@ public class Mallometer implements AutoCloseable {
   private static final String ON_A_VIRTUAL_THREAD =
       "a virtual thread has no counters of its own: its carrier thread, which changes, has them";
 
-  /** Facades that are open in this class loader. */
+  /** The number of facades that are open in this class loader. */
   private static final AtomicInteger OPEN = new AtomicInteger();
 
   private final Engine engine;
@@ -154,8 +154,8 @@ public class Mallometer implements AutoCloseable {
 
   /**
    * Returns the snapshot of the calling thread's scrape, for code that reads figures one by one.
-   * Further calls on this thread return the same snapshot until the thread has not called for 250
-   * ms, for at most 5 s, or calls {@link #poll()}.
+   * Further calls on this thread return the same snapshot until the thread makes no call for 250 ms
+   * or calls {@link #poll()}, for at most 5 s.
    */
   public Snapshot scraped() {
     return poller.scraped();
@@ -199,7 +199,7 @@ public class Mallometer implements AutoCloseable {
     return engine.clock();
   }
 
-  /** Returns the control of counting, which also measures pieces of work. */
+  /** Returns the operations that begin and end counting, and measure pieces of work. */
   public Counting counting() {
     return counting;
   }
@@ -265,7 +265,7 @@ public class Mallometer implements AutoCloseable {
     poller.release(lease);
   }
 
-  /** Returns whether a facade is open in this class loader. The agent calls this by its name. */
+  /** Returns whether a facade is open in this class loader. The agent calls this method by name. */
   static boolean isAnyOpen() {
     return OPEN.get() > 0;
   }
@@ -334,8 +334,8 @@ public class Mallometer implements AutoCloseable {
     void close();
 
     /**
-     * Returns why the subscription reports less than requested, such as a monitor for which the
-     * native library has no place; empty if it reports everything.
+     * Returns why the subscription reports less than requested, for example because the native
+     * library has no place for a monitor; empty if it reports everything.
      */
     default String reason() {
       return "";
@@ -494,9 +494,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the live bytes in the last hour of the groups of call sites with most live bytes and
-     * of those that grew most. The latest reading is at most 15 s old, or at most 30 s where
-     * readings every 15 s would take more than a thousandth of the time.
+     * Returns the live bytes in the last hour of two kinds of groups of call sites: those with most
+     * live bytes, and those that grew most. The latest reading is at most 15 s old, or at most 30 s
+     * where readings every 15 s would take more than a thousandth of the time.
      *
      * @param most the number of groups of each kind
      */
@@ -590,7 +590,7 @@ public class Mallometer implements AutoCloseable {
       return engine.owners().search(site, links);
     }
 
-    /** Searches as {@link #owners(int, int)} does, with its own limits on pauses. */
+    /** Searches as {@link #owners(int, int)} does, with the given limits on pauses. */
     public OwnerReport owners(int site, int links, OwnerBudget budget) {
       return engine.owners().search(site, links, budget);
     }
@@ -626,9 +626,9 @@ public class Mallometer implements AutoCloseable {
     }
 
     /**
-     * Returns the latest reading of the pools of other libraries, such as Netty's; empty if none
-     * was found. After this call the next reading comes ten seconds after the latest one instead of
-     * a minute. After an expensive reading the pause is longer, up to two minutes.
+     * Returns the latest reading of the memory pools of other libraries, such as Netty's; empty if
+     * none was found. After this call the next reading comes ten seconds after the latest one
+     * instead of a minute. After an expensive reading the pause is longer, up to two minutes.
      */
     public Optional<PoolReport> pools() {
       engine.pools().ask();

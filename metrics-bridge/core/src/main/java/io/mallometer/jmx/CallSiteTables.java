@@ -104,7 +104,7 @@ final class CallSiteTables implements Described.OfCallSites {
     try (OutputStream out = created) {
       known.write(sites, figure, out);
     } catch (IOException | RuntimeException e) {
-      Files.deleteIfExists(path); // this method created it above
+      Files.deleteIfExists(path); // this method created the file
       throw e;
     }
     return "%s, %d bytes".formatted(path, Files.size(path));

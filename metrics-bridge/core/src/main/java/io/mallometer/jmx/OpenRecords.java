@@ -25,10 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Converts records to composite data, which clients can read without classes of mallometer. Each
- * published component becomes an item, whose description is the meaning of the component. The
- * values are those of {@link FigureTree}; an unknown value is null. A list becomes an array, and a
- * map becomes a table of {@code key} and {@code value}. The JDK's own mapping of records supports
- * neither {@code Optional} nor {@code Instant}.
+ * published component becomes an item. The values are those of {@link FigureTree}; an unknown value
+ * is null. A list becomes an array, and a map becomes a table of {@code key} and {@code value}. The
+ * JDK's own mapping of records supports neither {@code Optional} nor {@code Instant}.
  */
 final class OpenRecords {
 
@@ -47,12 +46,12 @@ final class OpenRecords {
     return composite(TYPES.get(row.getClass()), FigureTree.fields(row));
   }
 
-  /** Returns the type of a kind of record. */
+  /** Returns the composite type of a record class. */
   static CompositeType type(Class<?> kind) {
     return TYPES.get(kind);
   }
 
-  /** Returns the type of a list of records. */
+  /** Returns the open type of a list of records of a class. */
   static OpenType<?> tableOf(Class<?> kind) {
     return array(TYPES.get(kind));
   }

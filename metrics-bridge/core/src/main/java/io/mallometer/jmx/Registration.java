@@ -16,11 +16,8 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MBean that is registered under its name, or waits until the name is free.
- *
- * <p>The name belongs to the code that registers it first: another registration waits without a
- * message and registers when the name becomes free. Closing unregisters only what this object
- * registered.
+ * An MBean that is registered under its name, or waits without a message until the name is free.
+ * Closing unregisters only what this object registered.
  */
 final class Registration implements AutoCloseable {
 

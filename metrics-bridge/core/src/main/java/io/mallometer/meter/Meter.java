@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * has no meter for it: {@link #REQUEST_SIZE}.
  *
  * <p>A meter that an MBean shows names its attribute. The attribute has the meter's description,
- * type and value. Records are read by reflection when a value or a description is first read.
+ * type and value.
  */
 public final class Meter {
 
@@ -64,7 +64,7 @@ public final class Meter {
     GAUGE
   }
 
-  /** A dimension of a series. */
+  /** A tag (label) of a series. */
   public record Tag(String key, String value) {}
 
   /** The value of a series in a snapshot, at the time the clock shows; {@code NaN} if unknown. */
@@ -116,7 +116,7 @@ public final class Meter {
     }
   }
 
-  /** A published component of a part of the snapshot. */
+  /** A published component of a record in the snapshot. */
   private static final class Cell implements Figure {
 
     private final Part<?> part;
@@ -481,7 +481,7 @@ public final class Meter {
     return new Meter(name, cell, rows(tag, cell));
   }
 
-  /** Returns a meter with one series of value 1, whose tags are the information. */
+  /** Returns a meter whose information is in its tags: one series with the value 1. */
   private static Meter info(String name, Cell cell, Label... tags) {
     return new Meter(name, cell, named((snapshot, clock) -> 1, tags))
         .noting(
@@ -500,7 +500,7 @@ public final class Meter {
   private static Function<Snapshot, List<Series>> named(Figure figure, Label... labels) {
     return snapshot -> {
       if (Double.isNaN(figure.of(snapshot, ANY_TIME))) {
-        return List.of(); // without this, each poll would allocate tags
+        return List.of(); // avoids an allocation at each poll
       }
       Tag[] tags = new Tag[labels.length];
       for (int i = 0; i < tags.length; i++) {

@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Binds {@link Meter#all() all meters} to Micrometer registries.
  *
- * <p>Each meter reads the snapshot of its thread's scrape: {@link Mallometer#scraped()}. Micrometer
- * fixes tags at registration, so series that come and go with the status ({@code native.*} exist
- * only while mallometer counts) are added and removed after the poll that saw the change. Other
- * polls leave the registries alone.
+ * <p>Each meter reads the snapshot {@link Mallometer#scraped()}. Micrometer fixes tags at
+ * registration, so series that come and go with the status ({@code native.*} exist only while
+ * mallometer counts) are added and removed after the poll that saw the change. Other polls leave
+ * the registries alone.
  *
  * <p>A binder may be bound to any number of registries at any time; binding twice to the same does
  * nothing. A registry has each meter once, also if two binders are bound to it: when one binder is

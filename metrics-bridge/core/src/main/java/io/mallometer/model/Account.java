@@ -11,8 +11,8 @@ import java.util.Optional;
 
 /**
  * The growth of the process's memory in a window of time, as a table whose rows add up to the
- * growth of the total. The figures at both ends of the window are means of the readings of up to 50
- * seconds.
+ * growth of the total. The figures at both ends of the window are means over the readings in up to
+ * 50 seconds.
  */
 public record Account(
     @Figure("The first reading of the window") Instant from,
@@ -30,10 +30,10 @@ public record Account(
                 + "most first; they are no part of the total")
         List<FilePages> files) {
 
-  /** The basis if the cgroup has a limit: the charged bytes. */
+  /** The basis of the account if the cgroup has a limit: the charged bytes. */
   public static final String CHARGED = "charged";
 
-  /** The basis otherwise: the resident bytes. */
+  /** The basis of the account without such a limit: the resident bytes. */
   public static final String RESIDENT = "resident";
 
   /** Kind of a row. */
@@ -42,7 +42,9 @@ public record Account(
     TOTAL("memory"),
     /** Live bytes of malloc of one call site, on pages in memory; the call site names the row. */
     SITE("call site"),
-    /** Live bytes of the chunks of a pool, of all call sites that allocated chunks. */
+    /**
+     * Live bytes of the chunks of a memory pool, summed over the call sites that allocated them.
+     */
     POOL("chunks of a pool"),
     /** Live bytes of all call sites that have no row of their own. */
     OTHER_SITES("other call sites"),
@@ -178,7 +180,7 @@ public record Account(
     /** The name of the count of loaded classes. */
     public static final String CLASSES = "classes";
 
-    /** The name of the count of deleted files that are mapped or open, and of their pages. */
+    /** The name under which deleted files that are mapped or open, and their pages, are counted. */
     public static final String DELETED_FILES = "deleted files";
   }
 

@@ -12,7 +12,7 @@ public enum AllocatorKind implements Tagged {
   TCMALLOC("tcmalloc", "TCMALLOC_RELEASE_RATE=10"),
   /** mimalloc. */
   MIMALLOC("mimalloc", "MIMALLOC_PURGE_DELAY=0"),
-  /** Another allocator, which reports nothing. */
+  /** Another allocator, which reports no statistics. */
   UNKNOWN("unknown", "");
 
   private final String tag;

@@ -23,10 +23,10 @@ public record Baseline(
             unit = BYTES)
         double errorBytes) {
 
-  /** The baseline of a process that was counted from its start. */
+  /** No memory: the process was counted from its start. */
   public static final Baseline NONE = new Baseline(0, 0);
 
-  /** Returns whether the baseline, and with it the live memory, is known. */
+  /** Returns whether the live bytes at the attach, and thus the present live bytes, are known. */
   public boolean known() {
     return !Double.isNaN(bytes);
   }

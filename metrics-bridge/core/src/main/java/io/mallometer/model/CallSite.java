@@ -48,8 +48,8 @@ public record CallSite(
     implements SiteFigures {
 
   /**
-   * The quantiles of the ages of live sampled objects, each weighted with the bytes that it stands
-   * for; {@code NaN} without such objects.
+   * The quantiles of the ages of live sampled objects. Each object is weighted with the bytes that
+   * it stands for; {@code NaN} without such objects.
    */
   public record Ages(
       @Figure(value = "The age that half of the live bytes exceed", unit = SECONDS) double median,

@@ -16,9 +16,9 @@ import java.util.function.Function;
  * One reading of all call sites. Immutable.
  *
  * @param sites the sites, most live bytes first
- * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the name in
- *     frames. Libraries without an id, and names that libraries with different ids share, have no
- *     entry
+ * @param buildIds the build ids of libraries in the stacks, in hexadecimal digits, by the library's
+ *     name in frames. Libraries without an id, and names that libraries with different ids share,
+ *     have no entry
  */
 public record CallSites(
     @Figure("When the call sites were read") Instant time,
@@ -37,8 +37,8 @@ public record CallSites(
   static final int SIZE_WORD = 8;
 
   /**
-   * The origin of a reading: the time from which on the sites contain allocations. No site contains
-   * allocations from before an attach, to which the live bytes outside of all sites belong.
+   * The origin of a reading: the time from which on the sites contain allocations. Allocations from
+   * before an attach are in no site; they are the live bytes outside of all sites.
    */
   public record Origin(
       @Figure("How the library came to count: preloaded, attached or none") String mode,
@@ -119,7 +119,8 @@ public record CallSites(
 
   /**
    * Returns the origin after an attach. The bytes from before the attach are estimated as the live
-   * bytes minus those of the sites. The estimate is limited to 0 at least and the baseline at most.
+   * bytes minus those of the sites. The estimate is at least 0 and at most the baseline (the live
+   * bytes at the attach).
    */
   private Origin afterAttach(SelfReport self, NativeCounters counted) {
     double bytes = 0;

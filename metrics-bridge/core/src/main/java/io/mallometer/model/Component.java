@@ -165,7 +165,7 @@ public record Component(
     }
   }
 
-  /** Returns the value in a record. */
+  /** Returns the component's value in a record. */
   public @Nullable Object valueIn(Record fields) {
     try {
       return (Object) accessor.invokeExact((Object) fields);
@@ -175,8 +175,8 @@ public record Component(
   }
 
   /**
-   * Returns the number in a record; {@code NaN} if unknown. The number of a time is the seconds
-   * since 1970.
+   * Returns the component's number in a record; {@code NaN} if unknown. The number of a time is the
+   * seconds since 1970.
    */
   public double numberIn(Record fields) {
     if (number == null) {

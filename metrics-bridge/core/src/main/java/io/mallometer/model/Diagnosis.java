@@ -40,7 +40,7 @@ public record Diagnosis(
     HEALTHY,
     /** No graver state holds, but the evidence covers too short a time. */
     TOO_EARLY,
-    /** Memory grows, or a suspect has much of it, and there is time to investigate. */
+    /** Memory grows, or a suspected call site has much of it, and there is time to investigate. */
     WATCH,
     /** A leak grows, or the limit is near. */
     ACT;
@@ -59,7 +59,7 @@ public record Diagnosis(
 
   /**
    * The memory limit, and the time at which memory reaches it if growth continues. The Java heap is
-   * projected to its maximum.
+   * assumed to grow to its maximum.
    */
   public record Limit(
       @Figure(value = "The limit; unknown without one", unit = BYTES) double bytes,

@@ -51,7 +51,7 @@ public record Estimate(
   }
 
   /**
-   * Returns this estimate of a part of a whole.
+   * Returns this estimate with an interval that does not exceed the whole.
    *
    * @param whole the count of the whole; {@code NaN} if unknown
    */

@@ -10,8 +10,7 @@ import java.lang.annotation.Target;
  * A published component of a record. JSON, the MBeans and the reference take the name of the
  * component from the record, and its meaning and unit from this annotation. A component without the
  * annotation is not published. On a method, the annotation publishes a figure that the record
- * computes. The list of meters names the records that can have meters and attributes, and contains
- * the meters with labels.
+ * computes.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

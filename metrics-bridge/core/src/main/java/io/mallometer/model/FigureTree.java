@@ -81,7 +81,7 @@ public final class FigureTree {
 
   /**
    * A list that creates its elements at each access, because ten thousand call sites with their
-   * stacks as text may not fit into a small heap.
+   * stacks as text might not fit into a small heap.
    */
   private static final class Mapped extends AbstractList<@Nullable Object> implements RandomAccess {
 

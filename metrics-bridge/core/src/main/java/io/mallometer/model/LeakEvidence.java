@@ -18,7 +18,7 @@ public enum LeakEvidence implements Tagged {
    */
   KNOWN,
 
-  /** Sampled objects on pages of their own; their latest access is known. */
+  /** The evidence is sampled objects on pages of their own, whose latest access is known. */
   SLOTS,
 
   /** The evidence is sampled objects of which only the age is known. */

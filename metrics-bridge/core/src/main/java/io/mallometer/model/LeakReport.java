@@ -12,10 +12,10 @@ import java.util.Map;
  * @param time the time of the evaluation
  * @param observation the state of the observation
  * @param sites the verdicts, also on call sites of HotSpot and mallometer: suspects (leak, unused,
- *     growing) come first, the growing ones before the others; then the other sites. Sites with the
- *     same verdict are sorted by suspected bytes, most first. Suspects of one name and library
- *     share one verdict, but lost memory, other leaks and other suspects have separate ones if the
- *     milder kind has more bytes. Pools of one name and library share one verdict
+ *     growing) come first, and among them those whose memory grows. Sites with the same verdict are
+ *     sorted by suspected bytes, most first. Suspects of one name and library share one verdict;
+ *     lost memory, other leaks and other suspects among them have separate verdicts if the milder
+ *     kind has more bytes. Pools of one name and library share one verdict
  * @param reason the reason why there are no verdicts; empty if there can be verdicts
  * @param garbage the memory that waits for a garbage collection, by name and without leaks; omits
  *     names with unknown amounts

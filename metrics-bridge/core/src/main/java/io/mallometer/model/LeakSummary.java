@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The suspects by name and the memory of the worst leaks, limited to a few names, for the meters.
- * Omits acknowledged sites, and the sites of HotSpot and mallometer.
+ * The suspected call sites by name, and the memory of the worst leaks, limited to a few names, for
+ * the meters. Omits acknowledged sites, and the sites of HotSpot and mallometer.
  *
  * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
- * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
+ * not among the first {@value #STAYING}.
  *
  * @param worst the first {@value #WORST} leaks of the {@link LeakReport}
  * @param worstInWords the sentence of the first leak; empty if there is none
@@ -40,7 +40,7 @@ public record LeakSummary(
   /** The rank down to which a name stays in the summary. */
   public static final int STAYING = 8;
 
-  /** The most leaks that are recorded. */
+  /** The most leaks in {@link #worst}. */
   public static final int WORST = 5;
 
   /** The numbers of call sites by verdict. */

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The memory by part at one moment of the last hour.
+ * The memory at one moment of the last hour, broken down by part.
  *
  * @param time the time of the reading
- * @param resident the resident bytes by part, from the latest split of the resident set at that
- *     time; empty before the first split
+ * @param resident the resident bytes by part, when they were last read before that time; empty
+ *     before the first reading
  * @param charged the bytes charged to the cgroup, by part; empty outside a cgroup
  * @param limitBytes the cgroup's limit; {@code NaN} without one
  */
@@ -24,7 +24,7 @@ public record MemoryMoment(
     charged = Map.copyOf(charged);
   }
 
-  /** Returns the memory by part of a snapshot. */
+  /** Returns the memory of a snapshot, broken down by part. */
   public static MemoryMoment of(Snapshot snapshot) {
     Optional<ResidentMemory> resident = snapshot.memory().resident();
     Optional<CgroupMemory> cgroup = snapshot.memory().cgroup();

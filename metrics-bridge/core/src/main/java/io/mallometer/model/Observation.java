@@ -7,7 +7,7 @@ import static io.mallometer.model.Figure.Unit.SECONDS;
 import java.util.List;
 import java.util.Locale;
 
-/** The state of the observation of objects: whether accesses are seen, and the cost. */
+/** Whether accesses to objects are observed, and what the observation costs. */
 public record Observation(
     @Figure("Whether it works") State state,
     @Figure("What is off and why; empty if nothing is") String reason,
@@ -20,9 +20,9 @@ public record Observation(
     @Figure("What the latest search for lost memory came to, or why there was none")
         String lostMemory) {
 
-  /** The state of the observation. */
+  /** Whether accesses to objects are observed. */
   public enum State implements Tagged {
-    /** Nothing requested the observation, or the environment forbids it. */
+    /** The observation was not requested, or {@code MALLOMETER_LEAKS=off} forbids it. */
     OFF,
     /** The library tests which methods the system supports. */
     STARTING,
@@ -39,8 +39,8 @@ public record Observation(
   }
 
   /**
-   * The time for which use was observed. An epoch is the time between two readings of accessed
-   * bits.
+   * The time for which accesses to objects were observed. An epoch is the time between two readings
+   * of accessed bits.
    *
    * @param startedNanos when the first epoch began, by {@link System#nanoTime()}; 0 before
    * @param epochEndNanos when the latest epoch with a result ended; 0 before
@@ -76,7 +76,7 @@ public record Observation(
               unit = BYTES)
           long limitBytes) {}
 
-  /** The numbers of sampled objects with and without a slot. */
+  /** The numbers of sampled objects with and without a slot (a page of their own). */
   public record Placement(
       @Figure(value = "Sampled objects that were put into slots", unit = COUNT) long placed,
       @Figure(value = "Sampled objects for which no slot or memory was left", unit = COUNT)
@@ -84,7 +84,7 @@ public record Observation(
       @Figure(value = "Sampled objects that are larger than the largest slot", unit = COUNT)
           long tooLarge) {}
 
-  /** Slots of one size. */
+  /** Slots (pages for single sampled objects) of one size. */
   public record Slots(
       @Figure(value = "Their size", unit = BYTES) long bytes,
       @Figure(value = "How many there are", unit = COUNT) int count,
@@ -112,7 +112,7 @@ public record Observation(
     return new Observation(state, reason, period, space, slots, placement, watchReason, words);
   }
 
-  /** Returns whether at least one epoch had a result. */
+  /** Returns whether the pages' accessed bits were read with a result at least once. */
   public boolean hasSeen() {
     return state == State.ON
         && period.startedNanos() != 0

@@ -109,7 +109,7 @@ public record OwnerReport(
     }
   }
 
-  /** A field that contains addresses of samples. */
+  /** A field that contains addresses of sampled objects. */
   public record Way(
       @Figure("The firmest way in which the holders looked at are held") Holding holding,
       @Figure("Class and field, such as DirectByteBuffer.address; empty for nobody") String holder,

@@ -35,7 +35,7 @@ public record PoolReport(
   private static final double HELD_SECONDS = 60;
 
   /**
-   * The pools of one kind of one copy of a library. Buffers are estimated from those that the
+   * The pools of one kind in one copy of a library. Buffers are estimated from those that the
    * library itself tracks.
    */
   public record Pool(
@@ -114,7 +114,7 @@ public record PoolReport(
     }
   }
 
-  /** The tracked buffers of a line. */
+  /** The tracked buffers of a line of code. */
   public record Tracks(
       @Figure(value = "How many of the live buffers are tracked", unit = COUNT) int tracked,
       @Figure(value = "The number of chunks with tracked buffers: a lower bound", unit = COUNT)
@@ -126,7 +126,7 @@ public record PoolReport(
               unit = COUNT)
           int releasedLate) {}
 
-  /** The judgement whether the buffers of a line are held longer and longer. */
+  /** The judgement whether the buffers of a line of code are held longer and longer. */
   public record Hold(
       @Figure("Whether the buffers are held longer and longer") boolean suspect,
       @Figure(
@@ -141,7 +141,9 @@ public record PoolReport(
     pools = List.copyOf(pools);
   }
 
-  /** Returns, by each call site's number, the name of the pool's chunks that it allocated. */
+  /**
+   * Returns the name of the chunks that each call site allocated for a pool, by the site's number.
+   */
   public Map<Integer, String> chunksBySite() {
     Map<Integer, String> names = new HashMap<>();
     pools.forEach(pool -> pool.sites().forEach(site -> names.put(site, pool.chunksName())));

@@ -14,7 +14,8 @@ public record PreviousRun(
     @Figure("How memory grew before the end, as lines of text") String report) {
 
   /**
-   * The reason of a run that the kernel killed, or most likely killed, because of the memory limit.
+   * The reason for the end of a run that the kernel killed, or most likely killed, because of the
+   * memory limit.
    */
   public static final String OOM = "oom";
 }

@@ -6,8 +6,8 @@ import io.mallometer.model.Diagnosis.Limit;
 import java.util.Optional;
 
 /**
- * The memory of the process as the operating system reports it, which does not require the native
- * library. Parts that this system does not report are empty.
+ * The memory of the process as the operating system reports it, also without the native library.
+ * Parts that this system does not report are empty.
  *
  * @param residentFileBytes the resident bytes of files, without pages that the process copied by
  *     writing; {@code NaN} if the kernel does not report them
@@ -36,7 +36,7 @@ public record ProcessMemory(
       new ProcessMemory(Double.NaN, Optional.empty(), Optional.empty(), Optional.empty());
 
   /**
-   * Creates the memory of a process whose pages of files, machine's memory and stated limit are
+   * Creates the figures of a process whose pages of files, machine's memory and stated limit are
    * unknown.
    */
   public ProcessMemory(
@@ -52,7 +52,7 @@ public record ProcessMemory(
     return UNKNOWN;
   }
 
-  /** Returns this memory with another split and budget. */
+  /** Returns this memory with another division of the resident set, and another budget. */
   public ProcessMemory with(Optional<ResidentMemory> split, Optional<MemoryBudget> claims) {
     return new ProcessMemory(
         residentBytes,

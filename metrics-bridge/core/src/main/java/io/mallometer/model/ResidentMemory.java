@@ -81,7 +81,9 @@ public record ResidentMemory(
           ResidentPart.MALLOC_RETAINED,
           ResidentPart.MALLOC);
 
-  /** Creates a split without figures of transparent huge pages, single files and threads. */
+  /**
+   * Creates resident memory without figures of transparent huge pages, single files and threads.
+   */
   public ResidentMemory(
       Instant time,
       long totalBytes,

@@ -128,8 +128,8 @@ public record SelfReport(
           double noPath) {}
 
   /**
-   * The ranges of addresses that the library recorded with the call that mapped them. All figures
-   * are {@code NaN} without samples.
+   * Counts of the address ranges that the library recorded, each with the call that mapped it. All
+   * figures are {@code NaN} without samples.
    */
   public record Ranges(
       @Figure(value = "Ranges that are mapped", unit = COUNT) double known,
@@ -186,7 +186,7 @@ public record SelfReport(
     return absent(UNKNOWN);
   }
 
-  /** Creates the report of a process without the library whose allocator is known. */
+  /** Creates the report of a process that lacks the library but has a known allocator. */
   public static SelfReport absent(String allocator) {
     return new SelfReport(
         UNKNOWN,

@@ -869,7 +869,10 @@ public final class Setting<T> {
     return value;
   }
 
-  /** Returns an exception for a value that breaks another rule, such as "must be at least 1m". */
+  /**
+   * Returns an exception for a value that is in the range but breaks another rule, such as "must be
+   * at least 1m".
+   */
   public InvalidSettingException invalid(String text, String rule) {
     return invalid(name, text, rule);
   }

@@ -10,8 +10,8 @@ import java.util.Map;
  * The libraries and call sites with most live memory, limited to a few names, for the meters.
  *
  * <p>A name enters the summary when it is among the first {@value #TOP}, and leaves it when it is
- * not among the first {@value #STAYING}. Two names that alternate at the boundary thus both stay.
- * The summary has at most {@value #STAYING} names and {@link #OTHER}.
+ * not among the first {@value #STAYING}. The summary has at most {@value #STAYING} names and {@link
+ * #OTHER}.
  *
  * @param largestSites the live bytes of the {@value #LARGEST} sites of the application with most
  *     live bytes, most first
@@ -56,7 +56,7 @@ public record SiteSummary(
   /** The rank down to which a name stays in {@link #residentSites}. */
   public static final int STAYING_RESIDENT = 6;
 
-  /** The most sites that are recorded. */
+  /** The most sites in {@link #largestSites}. */
   public static final int LARGEST = 20;
 
   /** The estimated live bytes of one name. */

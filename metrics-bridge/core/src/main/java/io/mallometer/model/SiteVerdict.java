@@ -106,7 +106,8 @@ public record SiteVerdict(
           double oldestSeconds) {
 
     /**
-     * Returns these objects with the bytes of the whole site as the upper bound of the interval.
+     * Returns these objects; the interval of their bytes ends at the bytes of the whole site at
+     * most.
      */
     public Suspected atMost(double wholeBytes) {
       return new Suspected(

@@ -12,9 +12,8 @@ import java.util.stream.IntStream;
  * The numbers of allocations by size: a histogram over 20 fixed classes of requested size.
  *
  * <p>Class {@code i < 19} contains requests of at most {@code 2^(4+i)} bytes (16 B, 32 B, ..., 4
- * MiB) that no smaller class contains; class 19 contains all larger ones. Totals are sums over
- * classes, so total, small and large are always consistent. Immutable; counts are exact and wrap at
- * 2^64.
+ * MiB) that no smaller class contains; class 19 contains all larger ones. Immutable; counts are
+ * exact and wrap at 2^64.
  */
 public final class SizeDistribution {
 

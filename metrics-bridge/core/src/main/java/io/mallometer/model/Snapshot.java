@@ -94,12 +94,12 @@ public record Snapshot(
     return with(memory, allocator, Optional.of(known), leaks, pools, diagnosis, applicationVersion);
   }
 
-  /** Returns this snapshot with the summary of the suspects. */
+  /** Returns this snapshot with the summary of the suspected call sites. */
   public Snapshot with(LeakSummary known) {
     return with(memory, allocator, sites, Optional.of(known), pools, diagnosis, applicationVersion);
   }
 
-  /** Returns this snapshot with the pools of other libraries. */
+  /** Returns this snapshot with the memory pools of other libraries. */
   public Snapshot withPools(Optional<PoolReport> known) {
     return with(memory, allocator, sites, leaks, known, diagnosis, applicationVersion);
   }

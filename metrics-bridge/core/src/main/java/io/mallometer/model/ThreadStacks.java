@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The platform threads of Java by pool, with the resident memory of their stacks.
+ * The platform threads of Java, grouped by pool, with the resident memory of their stacks.
  *
  * @param allPools all pools, the one with most resident memory in stacks first
  */

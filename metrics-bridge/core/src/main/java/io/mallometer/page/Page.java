@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 
 /**
  * The page as one HTML document, which contains its styles, its scripts and uPlot. A server
- * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page may
- * only send requests to its own origin. Its URLs are relative, so it works below a context path, on
+ * therefore needs one URL for it, and its Content Security Policy is a list of hashes. The page can
+ * send requests only to its own origin. Its URLs are relative, so it works below a context path, on
  * another port and behind a proxy that adds a prefix.
  *
  * <p>The page also contains the runbooks, for viewers who cannot reach the documentation.
@@ -24,12 +24,11 @@ public final class Page {
   public static final String CONTENT_TYPE = "text/html;charset=UTF-8";
 
   /**
-   * The header with the header name of a {@link Token}, for servers that cannot put tokens into
-   * pages.
+   * The header that states {@link Token#header()}, for servers that cannot put tokens into pages.
    */
   public static final String TOKEN_NAME_HEADER = "X-Mallometer-Token-Name";
 
-  /** The header whose value is the token, if the page does not contain it. */
+  /** The header that states {@link Token#value()}, if the page does not contain it. */
   public static final String TOKEN_HEADER = "X-Mallometer-Token";
 
   private static final InlineText PLOT_STYLE = InlineText.of(Page.class, "uplot.css");
@@ -113,7 +112,9 @@ public final class Page {
         .toList();
   }
 
-  /** Returns the runbooks as blocks of data, which the page's script shows, without comments. */
+  /**
+   * Returns the runbooks, without their comments, as blocks of data that the page's script shows.
+   */
   private static String runbooks() {
     return RUNBOOKS.stream()
         .map(

@@ -17,11 +17,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. The file has
- * lifetimes ({@code bklt}) and no accesses ({@code bkacc}). Figures that sampling does not provide
- * are replaced by others. The moment of the global maximum is the end. The maximum of a site is its
- * live memory at the end. Lifetimes are those of live objects only, each with the median age of its
- * site. Only sites without live objects count as short-lived ({@code tuth} is 0).
+ * Writes a file of DHAT, version 2, which Valgrind's {@code dh_view.html} loads. Figures that
+ * sampling does not provide are replaced by others. The moment of the global maximum is the end,
+ * and the maximum of a site is its live memory at the end. Lifetimes are those of live objects
+ * only, each with the median age of its site. Only sites without live objects count as short-lived
+ * ({@code tuth} is 0).
  */
 final class DhatReport implements Report {
 

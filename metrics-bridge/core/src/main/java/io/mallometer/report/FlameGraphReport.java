@@ -30,8 +30,7 @@ import java.util.stream.Collectors;
  *
  * <p>The stacks are sorted. Each stack is written as the number of frames that it shares with the
  * previous stack, followed by the numbers of its other frames. This is a prefix tree in preorder,
- * which is never in memory as a whole. For sorting, memory contains a number for each frame and the
- * distinct names.
+ * which is never in memory as a whole.
  */
 final class FlameGraphReport implements Report {
 

@@ -56,8 +56,8 @@ final class TableReport implements Report {
   /**
    * Writes a site.
    *
-   * @param texts the texts of frames that were written before, because a service has few distinct
-   *     frames
+   * @param texts the texts of frames that were written before, kept because a service has few
+   *     distinct frames
    */
   private static void write(CallSite site, Map<StackFrame, String> texts, JsonWriter json)
       throws IOException {

@@ -23,7 +23,7 @@ public sealed interface Answer {
     WRONG(400),
     /** A page of another origin sent the request. */
     FORBIDDEN(403),
-    /** The name is unknown. */
+    /** A name in the request does not exist. */
     UNKNOWN(404),
     /** A setting forbids changes. */
     NOT_ALLOWED(405),

@@ -18,8 +18,8 @@ final class CachedJson {
   private final Supplier<? extends View> view;
 
   /**
-   * The subjects from which the stored JSON was written, compared by identity. Guarded by this,
-   * like the fields below.
+   * The objects from which the stored JSON was written, compared by identity. Guarded by this, like
+   * the fields below.
    */
   private List<Object> of = List.of();
 

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If the header {@code Sec-Fetch-Site} is sent, it decides, because it does not depend on the
  * host name, which a proxy may change. Browsers omit this header over plain HTTP to other machines;
- * then {@code Origin} must name the requested host. The standards Fetch Metadata and Fetch define
- * the headers.
+ * then {@code Origin} must name the requested host.
  *
  * @param fetchSite the header {@code Sec-Fetch-Site}; null without it
  * @param origin the header {@code Origin}; null without it
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record RequestOrigin(
     @Nullable String fetchSite, @Nullable String origin, @Nullable String host) {
 
-  /** The name of the header with the relation between the sender's site and this one. */
+  /** The name of the header with the relation between the sender's site and this site. */
   public static final String FETCH_SITE = "Sec-Fetch-Site";
 
   /** The name of the header with the sender's origin. */

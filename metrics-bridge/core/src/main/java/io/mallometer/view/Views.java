@@ -90,7 +90,7 @@ public final class Views {
   /** The view that each viewer's page requests in every interval of {@link ViewerPace}. */
   private static final String PACED = "overview";
 
-  /** The most references of a path that a search follows. */
+  /** The most references that a search of the heap follows on a path. */
   private static final int MOST_LINKS = 8;
 
   private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
@@ -250,8 +250,8 @@ public final class Views {
   }
 
   /**
-   * Answers with several views in one body, an object with the views by name. This saves requests,
-   * because a request takes more time of a server than a view.
+   * Answers with several views in one body, an object with the views by name. This saves time,
+   * because a request takes longer than a view.
    *
    * @param names the names of the views, separated by commas; only views that the page requests
    *     again and again are allowed. A view that fails is null; a request for this view alone

@@ -22,16 +22,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the allocator's statistics, less often if they are expensive.
  *
- * <p>For its statistics glibc locks one arena after the other and walks the arena's free chunks,
- * which takes 150 ns for each chunk. Threads that allocate from that arena wait meanwhile. So the
- * statistics are read every 15 s, or less often to use less than a thousandth of the time, and once
- * an hour if a reading takes longer than a tenth of a second.
+ * <p>glibc locks one arena after the other and walks the arena's free chunks, at 150 ns for each
+ * chunk. Threads that allocate from that arena wait meanwhile. So the statistics are read every 15
+ * s, or less often if reading would take more than a thousandth of the time; once an hour if a
+ * reading takes longer than a tenth of a second.
  *
- * <p>glibc's trimmable bytes, which a trim would return to the operating system, are computed from
- * the statistics and from a split of the resident set into its parts, both of the same moment. So
- * the statistics are also read with each split. Between two splits the trimmable bytes keep their
- * value, but never exceed the releasable bytes of the latest statistics. After a trim they are
- * unknown until the next split.
+ * <p>A trim of glibc would return the trimmable bytes to the operating system. They are computed
+ * from the statistics and from a split of the resident set into its parts, both of the same moment.
+ * So the statistics are also read with each split. Between two splits the trimmable bytes keep
+ * their value.
  */
 public final class AllocatorReader implements SnapshotReader {
 
@@ -95,8 +94,8 @@ public final class AllocatorReader implements SnapshotReader {
   /**
    * Reads if a reading is due.
    *
-   * @param memory the operating system's figures. If their split of the resident set into its parts
-   *     is not that of the previous call, the split is new, and a reading is due
+   * @param memory the operating system's figures. A reading is due if the resident set was divided
+   *     into its parts again since the previous call
    */
   synchronized void read(ProcessMemory memory) {
     ResidentMemory split = memory.resident().orElse(null);
@@ -109,7 +108,7 @@ public final class AllocatorReader implements SnapshotReader {
     }
   }
 
-  /** Reads after a trim, regardless of the cost. */
+  /** Reads the statistics after a trim, whatever that costs. */
   synchronized void readAfterTrim() {
     read(statistics -> statistics.withResident(Double.NaN).withAdvice(latestAdvice()));
   }
@@ -159,7 +158,7 @@ public final class AllocatorReader implements SnapshotReader {
                 System.getenv())));
   }
 
-  /** Returns the resident bytes of the allocator that are free; {@code NaN} if unknown. */
+  /** Returns the resident free bytes of the allocator; {@code NaN} if unknown. */
   static double retainedBytes(ProcessMemory memory) {
     Optional<Long> retained =
         memory.resident().isPresent()

@@ -33,18 +33,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A reading walks the tables of the library and names new frames, which takes a millisecond for
  * a thousand sites. The poller's thread reads every 15 s, when the resident set is divided into its
- * parts, or less often to use less than a thousandth of the time. It reads at least every 30 s: the
- * first reading names all frames and takes many times as long as later ones, so a pause in
- * proportion to its cost would be too long. A request gets the latest reading if that is younger
- * than a second. There are never two readings at once.
+ * parts, or less often if reading would take more than a thousandth of the time, but at least every
+ * 30 s. A request gets the latest reading if that is younger than a second.
  *
  * <p>In a process with many sites, the sites with least memory get names over the first minute or
  * two; a request names all at once. Until then such a site has figures and no stack.
  *
  * <p>The latest reading is kept for two minutes after a request. Without a request it is dropped at
- * the end of the poll, after the leak detection has used it, and the next request reads anew: a
- * reading has thousands of objects, which each full collection of the heap would mark. The figures
- * of all sites, in arrays, and the names of the few largest sites are always kept.
+ * the end of the poll, because it has thousands of objects, which each full collection of the heap
+ * would mark. The figures of all sites, in arrays, and the names of the few largest sites are
+ * always kept.
  */
 public final class CallSiteReader implements SnapshotReader, SiteReadings {
 
@@ -61,8 +59,8 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private static final long HELD_NANOS = 120_000_000_000L;
 
   /**
-   * The number of call-site names with most live memory, and the number of names that grew most,
-   * that the diagnosis needs to explain the growth of the process.
+   * The diagnosis explains the growth of the process by this many call-site names with most live
+   * memory, and by as many that grew most.
    */
   private static final int MOST_HELD = 60;
 
@@ -81,14 +79,15 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   private volatile List<String> applicationPackages = List.of();
 
   /**
-   * Returns, by the number of each site that allocated chunks of a pool, the name of these chunks.
+   * Returns the name of each group of pool chunks, by the number of the call site that allocated
+   * the chunks.
    */
   private volatile Supplier<Map<Integer, String>> chunksBySite = Map::of;
 
-  /** The time of the latest division of the resident set into its parts that this reader saw. */
+  /** The time of the latest reading in which the resident set was divided into its parts. */
   private Optional<Instant> division = Optional.empty();
 
-  /** The resident memory that call sites mapped, by the latest division of the resident set. */
+  /** The resident memory that call sites mapped, as of the latest division of the resident set. */
   private volatile List<Mapped> mapped = List.of();
 
   /** The latest reading. Guarded by this, like the fields below. */
@@ -186,7 +185,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     }
   }
 
-  /** Names the sites by the classes of the application's packages from the next reading on. */
+  /** Names each site by its first frame in the application's packages, from the next reading on. */
   @Override
   public void configure(Optional<MallometerOptions> options) {
     applicationPackages =
@@ -258,7 +257,7 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
     return history.changes(from, to, callSites());
   }
 
-  /** Returns the changes of the call sites over a time up to a reading. */
+  /** Returns the changes of the call sites during a time that ends with a reading. */
   public synchronized SiteChanges changes(Duration over, CallSites now) {
     return history.changes(over, now);
   }
@@ -277,8 +276,9 @@ public final class CallSiteReader implements SnapshotReader, SiteReadings {
   }
 
   /**
-   * Returns the live bytes of call sites by name at each stored moment up to the latest reading,
-   * for the names with most live bytes and those that grew most. Empty before the first reading.
+   * Returns the live bytes at each stored moment up to the latest reading, summed by the names of
+   * call sites, for the names with most live bytes and those that grew most. Empty before the first
+   * reading.
    */
   synchronized Optional<SiteTrends> held() {
     return Optional.ofNullable(held);

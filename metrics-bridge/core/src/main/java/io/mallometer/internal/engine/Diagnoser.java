@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Adds each snapshot to the histories, and computes the diagnosis when it is due: after new
- * verdicts, a change of the status, or a new division of the resident set into its parts, from
- * which the diagnosis explains growth; otherwise every 15 seconds, near the limit every second.
+ * verdicts, a change of the status, or a new division of the resident set into its parts; otherwise
+ * every 15 seconds, near the memory limit every second.
  */
 final class Diagnoser {
 
@@ -35,7 +35,8 @@ final class Diagnoser {
    * @param leaks the latest verdicts
    * @param options the options of the process
    * @param previous the previous run
-   * @param loaders reads class metadata by loader, which stops the program for some milliseconds
+   * @param loaders reads class metadata by class loader, which stops the program for some
+   *     milliseconds
    */
   record Facts(
       Supplier<Optional<SiteTrends>> sites,
@@ -85,7 +86,7 @@ final class Diagnoser {
 
   /**
    * Returns a snapshot with the diagnosis. Logs the failure if the diagnosis cannot be computed;
-   * the snapshot then has the latest diagnosis.
+   * the snapshot then has the previous diagnosis.
    */
   Snapshot conclude(Snapshot snapshot) {
     long now = nanoTime.getAsLong();

@@ -29,8 +29,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The parts that all facades of a class loader share. Only this class knows how they depend on each
- * other: the poller knows its readers only as {@link SnapshotReader}s.
+ * The parts that all {@code Mallometer} facades of a class loader share. Only this class knows how
+ * they depend on each other: the poller knows its readers only as {@link SnapshotReader}s.
  */
 public final class Engine {
 
@@ -54,7 +54,7 @@ public final class Engine {
   private final LoaderStatistics loaders;
   private final Poller poller;
 
-  /** Creates an engine, which polls nothing until a facade acquires the poller. */
+  /** Creates an engine. It polls nothing until a {@code Mallometer} facade acquires the poller. */
   public Engine(Sources sources) {
     NativeLibrary library = sources.library();
     MemorySource memory = sources.memory();
@@ -98,9 +98,10 @@ public final class Engine {
             sources.threads(),
             options,
             measures,
-            // Cheap readers come first, because a process near its limit may be killed at any
-            // moment. The profiles come before the call sites, because the call sites' reader drops
-            // its latest reading after each poll, and the profiles are written from that reading.
+            // Cheap readers come first, because a process near its memory limit may be killed at
+            // any moment. The profiles come before the call sites, because the call sites' reader
+            // drops its latest reading after each poll, and the profiles are written from that
+            // reading.
             List.of(
                 new RecordingReader(recorder, measures, leaks::addKnownLeaks, leaks::knownLeaks),
                 message,

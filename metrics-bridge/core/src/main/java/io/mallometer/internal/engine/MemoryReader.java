@@ -15,8 +15,8 @@ import java.util.OptionalLong;
 
 /**
  * Reads the operating system's figures. Splitting the resident set into its parts takes
- * milliseconds. The poller's thread does this, so that neither JMX, meters and pages nor a caller
- * of {@link Poller#poll()} waits for it.
+ * milliseconds. The poller's thread does this, so that JMX, meters, pages and callers of {@link
+ * Poller#poll()} do not wait for it.
  */
 final class MemoryReader implements SnapshotReader {
 

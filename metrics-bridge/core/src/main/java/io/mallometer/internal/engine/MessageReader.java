@@ -9,9 +9,9 @@ import io.mallometer.model.TerminationMessage;
 import java.util.Optional;
 
 /**
- * Requests the termination message, which Kubernetes shows if it ends the container, and prepares
- * the message's sentence from each diagnosis. The library decides when the message is written.
- * Thread-safe: a checkpoint or a new setting may end the message while a snapshot is published.
+ * Requests the termination message, which Kubernetes shows after the container has ended, and
+ * stores the message's sentence at each diagnosis. The library decides when to write the message.
+ * Thread-safe.
  */
 public final class MessageReader implements SnapshotReader {
 
@@ -27,7 +27,7 @@ public final class MessageReader implements SnapshotReader {
     this.library = library;
   }
 
-  /** Returns the state of the message: its file, or the reason why there is none. */
+  /** Returns the state of the termination message: its file, or the reason why there is none. */
   public synchronized TerminationMessage message() {
     if (wanted.isEmpty()) {
       return TerminationMessage.off("", "it is switched off");
@@ -68,11 +68,10 @@ public final class MessageReader implements SnapshotReader {
   }
 
   /**
-   * Returns the sentence of a diagnosis in the state watch or act; empty in another state. Two
-   * kinds of sentences do not explain the end of this run: a sentence about the end of the previous
-   * run, and the sentence of a diagnosis without actions. The latter says that it is too early to
-   * judge, though the graver state of an earlier diagnosis stays in force. Instead of such a
-   * sentence, the result is the text of the first finding on this run in the state watch or act.
+   * Returns the sentence for the termination message; empty unless the diagnosis is in the state
+   * watch or act. This is the sentence of the diagnosis. If that is about the end of the previous
+   * run, or says that it is too early to judge (a diagnosis without actions), the result is the
+   * text of the first finding on this run in the state watch or act.
    */
   static String sentence(Diagnosis diagnosis) {
     if (diagnosis.state().compareTo(Diagnosis.State.WATCH) < 0) {

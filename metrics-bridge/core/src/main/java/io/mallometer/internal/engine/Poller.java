@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * Polls every few seconds. A poll lets each reader read if it is due, reads the counters, and
  * publishes the snapshot.
  *
- * <p>All facades of a class loader share one poller, so a second output (JMX, meters, pages) costs
- * no second poll. The daemon thread runs while there is a {@link Lease}. If neither the library nor
- * the figures of the system can be read, no figure can change, so there is no thread.
+ * <p>All {@code Mallometer} facades of a class loader share one poller, so a second output (JMX,
+ * meters, pages) costs no second poll. The daemon thread runs while there is a {@link Lease}. If
+ * neither the library nor the figures of the system can be read, no figure can change, so there is
+ * no thread.
  *
  * <p>Readers read only on this thread. {@link #poll()}, which any thread may call, reads the
  * counters and adds the latest readings to the snapshot.
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public final class Poller {
 
   /**
-   * The claim of an open facade on the poller.
+   * Keeps the poller running while a {@code Mallometer} facade is open.
    *
    * @param options the facade's options; empty if the facade takes the options of other facades
    */
@@ -88,7 +89,7 @@ public final class Poller {
   private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
   private final Log.Once namingFailure = Log.MALLOMETER.once();
 
-  /** The lock for reading and publishing, so that the latest snapshot never goes back in time. */
+  /** The lock for reading and publishing. It keeps the latest snapshot from going back in time. */
   private final Object polling = new Object();
 
   private volatile Snapshot latest;
@@ -107,7 +108,7 @@ public final class Poller {
 
   private volatile boolean suspended;
 
-  /** The leases, compared by identity. Guarded by this, as is {@link #thread}. */
+  /** The leases of open facades, compared by identity. Guarded by this, as is {@link #thread}. */
   private final List<Lease> leases = new ArrayList<>();
 
   private final AtomicReference<MallometerOptions> options;
@@ -122,7 +123,7 @@ public final class Poller {
   /** A reader, and whether its failure was logged. */
   private record Part(SnapshotReader reader, Log.Once failure) {
 
-    /** A step of a reader, which may throw. */
+    /** A step of a reader, which can throw an exception. */
     private interface Step {
       void run(SnapshotReader reader) throws Exception;
     }
@@ -285,7 +286,7 @@ public final class Poller {
       return;
     }
     if (thread == null) {
-      // This adds the application's version, which the options may state, to the latest snapshot,
+      // This adds the application's version, which the options can state, to the latest snapshot,
       // because the first poll is still to come.
       latest = shown(latest);
       if (measures.getAsBoolean()) {
@@ -296,8 +297,8 @@ public final class Poller {
   }
 
   /**
-   * Releases a lease. After the last one the thread ends; waits a second at most for that, because
-   * a web container warns of threads that an application has left running.
+   * Releases a lease. The last release ends the thread, and waits at most a second for its end,
+   * because a web container warns of threads that an application has left running.
    */
   public void release(Lease lease) {
     Thread ending = endUnlessLeased(lease);
@@ -333,7 +334,10 @@ public final class Poller {
     }
   }
 
-  /** Returns the options of the oldest lease that has some; empty if there is no lease. */
+  /**
+   * Returns the options of the oldest lease with options, or the defaults if no lease has options;
+   * empty if there is no lease.
+   */
   private synchronized Optional<MallometerOptions> chosen() {
     if (leases.isEmpty()) {
       return Optional.empty();
@@ -381,7 +385,7 @@ public final class Poller {
     }
   }
 
-  /** Lets the thread continue, which reopens what it needs. */
+  /** Lets the thread continue. The next readings reopen files and begin observations again. */
   public void resume() {
     if (suspended) {
       suspended = false;
@@ -529,8 +533,8 @@ public final class Poller {
       try {
         wait(remaining / 1_000_000, (int) (remaining % 1_000_000));
       } catch (InterruptedException e) {
-        // Ignores interrupts, because some applications interrupt all threads. Only the leases end
-        // this thread.
+        // Ignores interrupts, because some applications interrupt all threads. Only the release of
+        // the last lease ends this thread.
         continue;
       }
     }

@@ -7,7 +7,7 @@ import io.mallometer.model.Setting;
 import io.mallometer.model.Snapshot;
 import java.util.Optional;
 
-/** Reads the pools of other libraries. Tests set a report in a fake library instead. */
+/** Reads the memory pools of other libraries. Tests set a report in a fake library instead. */
 final class PoolReader implements SnapshotReader {
 
   private final PoolWatch watch;

@@ -18,14 +18,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the call sites of three kinds of moments: the peak, the latest time at which each threshold
- * of the limit was exceeded, and the latest time at which live bytes exceeded the size that a
- * monitor states.
+ * of the memory limit was exceeded, and the latest time at which live bytes exceeded the size that
+ * a monitor states.
  *
  * <p>A new peak is 2 % above the kept one. So a process that grows from 10 MiB to 10 GiB has 350
- * peaks, and memory that only swings has none. Each costs one reading of the call sites, unless the
- * poller has just read them. If readings are expensive, a peak waits until {@link SiteReadings}
- * allows a reading. A moment above a threshold of the limit never waits, because the process may be
- * killed soon.
+ * peaks, and memory that only goes up and down has none. If readings are expensive, a peak waits
+ * until {@link SiteReadings} allows a reading. A moment above a threshold of the limit never waits,
+ * because the process may be killed soon.
  */
 public final class ProfileKeeper implements SnapshotReader {
 

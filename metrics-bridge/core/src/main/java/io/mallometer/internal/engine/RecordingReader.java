@@ -12,7 +12,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Begins the recording, reads the leaks that earlier runs recorded, and records each snapshot. */
+/**
+ * Begins the recording (the file that survives a kill), reads the leaks that earlier runs recorded,
+ * and records each snapshot.
+ */
 final class RecordingReader implements SnapshotReader {
 
   private final Recorder recorder;

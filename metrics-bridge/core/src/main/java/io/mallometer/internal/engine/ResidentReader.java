@@ -16,9 +16,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Reads the resident set by the code that requested the memory, on the poller's thread and only on
- * request. All requests share one reading, and wait ten seconds for it at most. Over time, readings
- * take at most a thousandth of one processor, except that they may be up to two readings ahead of
- * this share. A request that would exceed this gets the latest reading.
+ * request. All requests share one reading, and wait ten seconds for it at most.
+ *
+ * <p>On average, readings take at most a thousandth of one processor; up to two readings can come
+ * earlier than this share allows. A request that would exceed the share gets the latest reading.
  */
 public final class ResidentReader implements SnapshotReader {
 
@@ -44,9 +45,7 @@ public final class ResidentReader implements SnapshotReader {
   private int readings;
   private long readAt;
 
-  /**
-   * The time from which on the readings so far have taken no more than their share of a processor.
-   */
+  /** The time until which the readings so far exceed their share of a processor. */
   private long paidAt;
 
   private long pause;
@@ -65,9 +64,9 @@ public final class ResidentReader implements SnapshotReader {
   }
 
   /**
-   * Returns the latest reading that succeeded. If a later reading failed, the result's reason has
-   * its age and the failure. If no reading succeeded, the result has no stacks. An interrupt ends
-   * the wait.
+   * Returns the latest reading that succeeded. If a later reading failed, the result's reason
+   * states how old the result is, and the failure. If no reading succeeded, the result has no
+   * stacks. An interrupt ends the wait.
    */
   public synchronized ResidentStacks read() {
     if (memory.present() && isDue(nanoTime.getAsLong())) {

@@ -8,9 +8,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Keeps one snapshot for each scrape. A scrape is a series of calls, each of which reads one
- * figure. All calls of a thread get the same snapshot until the thread has not called for {@link
- * #IDLE}, or for at most {@link #LONGEST}. The next poll of that thread drops the snapshot; any
- * later poll or new scrape drops the snapshots of scrapes that have ended. Thread-safe.
+ * figure. A scrape ends when its thread polls, makes no call for {@link #IDLE}, or after {@link
+ * #LONGEST} at most. Until then all calls of the thread get the same snapshot. Thread-safe.
  */
 final class SnapshotOfScrape {
 
@@ -41,8 +40,8 @@ final class SnapshotOfScrape {
   }
 
   /**
-   * Returns the snapshot of the calling thread's scrape. If this call begins a scrape, that is
-   * {@code latest}.
+   * Returns the snapshot of the calling thread's scrape. If this call begins a scrape, the result
+   * is {@code latest}.
    */
   Snapshot snapshot(Snapshot latest) {
     long now = nanoTime.getAsLong();

@@ -14,7 +14,7 @@ interface SnapshotReader {
   /** Returns the sentence to log when this reader fails for the first time. */
   String failure();
 
-  /** Returns the number of the thread's first poll that includes this reader, 1 or 2. */
+  /** Returns at which poll of the poller's thread this reader first reads: 1 or 2. */
   default int firstPoll() {
     return 1;
   }
@@ -22,7 +22,7 @@ interface SnapshotReader {
   /**
    * Reads if a reading is due. Called before the counters are read.
    *
-   * @param soFar the latest snapshot, with the new readings of earlier readers
+   * @param soFar the latest snapshot, with the new readings of the readers before this one
    */
   default void read(Snapshot soFar) throws Exception {}
 
@@ -36,7 +36,10 @@ interface SnapshotReader {
     return false;
   }
 
-  /** Makes the next reading due. Returns whether to read again after an urgent snapshot. */
+  /**
+   * Makes this reader's next reading due, because the published snapshot is urgent. Returns whether
+   * to read.
+   */
   default boolean renew() {
     return false;
   }

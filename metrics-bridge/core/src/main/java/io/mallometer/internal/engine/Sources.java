@@ -18,8 +18,7 @@ import java.util.function.LongSupplier;
  * @param library the library
  * @param memory the operating system's figures
  * @param clock the time of snapshots
- * @param nanoTime the time that decides when readings are due; the poller's thread sleeps by the
- *     time of the system
+ * @param nanoTime the clock that decides when readings are due
  * @param threads makes the poller's thread
  * @param started when the process started
  * @param version the application's version, unless options state one

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A scope that does not use the native library's scopes. Its figures are the counters at its end
- * minus those at its start. Its peak and its largest allocation are unknown.
+ * A scope whose figures are the counters at its end minus those at its start. Its peak and its
+ * largest allocation are unknown.
  */
 final class CountedScope implements OpenScope {
 

@@ -75,8 +75,8 @@ public interface NativeLibrary {
   OpenScope processScope();
 
   /**
-   * Reads the allocator's statistics; empty if it has none. Locks its arenas, one after the other.
-   * Never throws.
+   * Reads the allocator's statistics; empty if it has none. Locks the allocator's arenas, one after
+   * the other. Never throws.
    *
    * @param time the time of the statistics
    */
@@ -132,7 +132,7 @@ public interface NativeLibrary {
   /** Withdraws the request of {@link #observeUse}. A second call does nothing. Never throws. */
   void ignoreUse();
 
-  /** Reads the observed use of objects; takes milliseconds. Never throws. */
+  /** Reads what was observed of accesses to objects; takes milliseconds. Never throws. */
   Evidence evidence();
 
   /**
@@ -170,7 +170,7 @@ public interface NativeLibrary {
   OwnerSearch searchOwners(int site);
 
   /**
-   * Returns the initialized classes of all class loaders whose name ends with one of at most
+   * Returns those initialized classes, of all class loaders, whose name ends with one of at most
    * sixteen texts, such as {@code .buffer.ByteBufUtil}; empty if they cannot be listed. Loads and
    * initializes no class. Takes milliseconds. Never throws.
    */
@@ -220,10 +220,10 @@ public interface NativeLibrary {
   RecordingStatus record(Path path);
 
   /**
-   * Writes a record into the recording, with the time of the call. The library cuts a text that is
-   * too long after the last line that fits. Never throws.
+   * Writes a record into the recording (the file that survives a kill), with the time of the call.
+   * The library cuts a text that is too long after the last line that fits. Never throws.
    *
-   * @param kind the kind of the region of the recording that gets the record
+   * @param kind which kind of region in the recording gets the record
    * @param percent the percentage of the memory limit that was exceeded, for a record of the call
    *     sites at that moment; 0 for the call sites at the peak, and for records of other kinds
    * @return the reason why nothing was written; empty if the record was written

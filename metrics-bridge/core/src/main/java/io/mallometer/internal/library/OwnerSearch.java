@@ -23,12 +23,12 @@ public interface OwnerSearch extends AutoCloseable {
    * @param failure why the step was not done; empty if it was
    * @param samples the number of samples that are sought
    * @param samplesLeftOut the number of further samples for which there was no room
-   * @param pointers the number of pairs of an address and a sample to which pointers in native
-   *     memory lead from that address
+   * @param pointers the number of pairs of an address and a sample; pointers in native memory lead
+   *     from the address to the sample
    * @param leftOut the number of results for which there was no room
    * @param nextObjects the number of objects whose referrers the next {@link Step#REFERRERS}
    *     searches
-   * @param nextClasses the number of classes of these objects: 0, 1, or 2 for two and more
+   * @param nextClasses the number of classes of these objects: 0, 1, or 2 for two or more
    * @param walkSeconds the time for which the latest walk stopped the program
    */
   record Figures(
@@ -47,7 +47,7 @@ public interface OwnerSearch extends AutoCloseable {
   }
 
   /**
-   * Returns the figures at the beginning. If the beginning failed, only {@link #close} may be
+   * Returns the figures after the search began. If it could not begin, only {@link #close} may be
    * called.
    */
   Figures begun();

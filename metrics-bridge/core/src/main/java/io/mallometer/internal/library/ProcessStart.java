@@ -43,7 +43,8 @@ public final class ProcessStart {
   }
 
   /**
-   * Returns whether two identities, which different processes may have read, belong to one process.
+   * Returns whether two results of {@link #identity}, possibly of different processes, are of one
+   * process.
    */
   public static boolean isSame(String one, String other) {
     String[] ones = one.split(" ");
@@ -71,7 +72,7 @@ public final class ProcessStart {
       // ticks.
       long ticks = Long.parseLong(uptime.split(" ")[0].replace(".", ""));
       long running = ticks - Long.parseLong(fields[START_TICKS]);
-      // Containers may report their own uptime but the host's start times.
+      // A container can report its own uptime but the host's start times.
       return running < 0 ? Optional.empty() : Optional.of(now.minusNanos(running * TICK_NANOS));
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
       return Optional.empty();

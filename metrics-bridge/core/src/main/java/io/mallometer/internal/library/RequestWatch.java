@@ -13,7 +13,8 @@ public interface RequestWatch {
   /**
    * A request that was kept.
    *
-   * @param allocation the request; numbers begin with 1, and gaps are missed requests
+   * @param allocation the request; its number counts from 1, and a gap between numbers means missed
+   *     requests
    * @param stack its native stack, innermost frame first, up to the first frame of compiled Java
    *     code; empty if it is unknown
    */

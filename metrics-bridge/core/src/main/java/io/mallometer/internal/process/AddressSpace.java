@@ -28,7 +28,9 @@ interface AddressSpace extends AutoCloseable {
   @Override
   default void close() {}
 
-  /** Returns the address space of this process; one that cannot be read if this is forbidden. */
+  /**
+   * Returns the address space of this process, or an unreadable one if reading memory is forbidden.
+   */
   static AddressSpace ofThisProcess() {
     try {
       return new OwnMemory();

@@ -10,10 +10,10 @@ import java.util.Map;
 /**
  * Gives advice on memory that the allocator retains.
  *
- * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the reference.
- * Larger interventions need a larger gain. The reference is the limit that a person set, or else
- * the resident set. There is no advice for a setting that is already in effect. Free memory counts
- * only if it is resident.
+ * <p>There is no advice if the gain would be below 32 MiB or below a twentieth of the limit that a
+ * person set, or of the resident set without a limit. Larger interventions need a larger gain.
+ * There is no advice for a setting that is already in effect. Free memory counts only if it is
+ * resident.
  */
 public final class AllocatorAdvice {
 

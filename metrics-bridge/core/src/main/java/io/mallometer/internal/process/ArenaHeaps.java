@@ -10,8 +10,8 @@ import java.util.List;
  * uses these ({@code glibc.malloc.hugetlb=2}). A heap begins with glibc's {@code heap_info}: the
  * address of its arena, the address of the arena's previous heap, the bytes of the heap, and the
  * bytes that were ever made writable. The arena itself lies directly behind the {@code heap_info}
- * of its first heap. The bounds and flags of mappings do not show heaps on every version of glibc,
- * because neighbouring heaps can be one mapping, and one heap can be several.
+ * of its first heap. Mappings alone do not show heaps, because neighbouring heaps can be one
+ * mapping, and one heap can be several.
  *
  * <p>If memory cannot be read, only heaps of glibc 2.40 and older are recognised: 64 MiB at a
  * multiple of 64 MiB, without a promise of memory by the kernel ({@code MAP_NORESERVE}).

@@ -24,7 +24,7 @@ final class BudgetTable {
   private static final String MEASURED = "measured";
 
   /**
-   * The figures of an item that may grow.
+   * The figures of an item that can grow.
    *
    * @param limit the limit that a person set; empty without one
    * @param now the present size
@@ -181,8 +181,8 @@ final class BudgetTable {
   }
 
   /**
-   * Adds the memory that is charged to the cgroup for other users than this process. A heap in
-   * shared memory is already in the table.
+   * Adds the memory that is charged to the cgroup besides this process's own. A heap in shared
+   * memory is already in the table.
    */
   private void addBeside(CgroupMemory cgroup, long sharedHeap) {
     long bytes = Math.max(0, cgroup.parts().getOrDefault(ChargedPart.TMPFS, 0L) - sharedHeap);

@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 final class CgroupReading {
 
   /**
-   * The smallest number that means "no limit". Version 1 of cgroups writes the largest multiple of
-   * the page size.
+   * The smallest number that means "no limit", for which version 1 of cgroups writes the largest
+   * multiple of the page size.
    */
   private static final long NO_LIMIT = Long.MAX_VALUE - (1L << 20);
 
@@ -248,8 +248,8 @@ final class CgroupReading {
   }
 
   /**
-   * Returns the lines of a file that each have a name and a number. The numbers stay text, because
-   * few of them are needed.
+   * Returns the numbers in a file by name; each line has a name and a number. The numbers stay
+   * text, because few of them are needed.
    */
   private Map<String, String> table(String file) {
     Map<String, String> table = new HashMap<>();

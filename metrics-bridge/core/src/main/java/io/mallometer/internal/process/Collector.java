@@ -25,7 +25,7 @@ public enum Collector {
   SHENANDOAH(2, 4),
   /** Serial has tables of cards and block offsets. */
   SERIAL(0, 2),
-  /** ZGC has tables inside reservations, so another rule recognises them. */
+  /** ZGC has tables inside reserved address ranges, so another rule recognises them. */
   Z(0, 0),
   /** An unknown collector, which is assumed to have as many tables as the known one with most. */
   OTHER(2, 4);

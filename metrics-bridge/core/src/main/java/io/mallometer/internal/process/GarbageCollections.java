@@ -12,9 +12,9 @@ import java.util.stream.Stream;
  *
  * @param all the number of collections that reclaimed garbage of any age
  * @param whole the number of these that collected the whole heap
- * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. They
- *     decrease if garbage of the old generation is reclaimed, which the numbers of collections do
- *     not show, because G1 counts a mixed collection as a young one
+ * @param oldBytes the used bytes of the old generation; 0 for a heap without generations. A
+ *     decrease shows that garbage of the old generation was reclaimed; the numbers do not show
+ *     this, because G1 counts a mixed collection as a young one
  */
 public record GarbageCollections(long all, long whole, long oldBytes) {
 
@@ -51,8 +51,8 @@ public record GarbageCollections(long all, long whole, long oldBytes) {
   }
 
   /**
-   * Returns whether a bean counts a collection after it has reclaimed garbage. The two excluded
-   * kinds of beans count it before.
+   * Returns whether a bean counts a collection after the collection has reclaimed garbage. The two
+   * excluded kinds of beans count it before.
    */
   static boolean reclaims(String bean) {
     return !bean.endsWith(" Pauses") && !bean.equals("G1 Concurrent GC");

@@ -90,7 +90,7 @@ final class HotSpot {
   }
 
   /**
-   * Returns the largest size of the heap. Prefers the option, because the bean may omit a survivor
+   * Returns the largest size of the heap. Prefers the option, because the bean can omit a survivor
    * space.
    */
   private static OptionalLong maximumHeapBytes() {

@@ -23,16 +23,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads class metadata by class loader with the command {@code VM.classloader_stats}, which walks
- * all classes and writes a line for each loader at a safepoint. 10,000 classes took 6 ms on JDK 17
- * and 8 ms on JDK 25. The command is not run if it may take longer than the budget. Its expected
- * time is that of the previous reading, plus a microsecond for each class that was loaded since;
- * before the first reading, a microsecond for each class.
+ * all classes and writes a line for each loader at a safepoint. The command is not run if it may
+ * take longer than the budget. The expected time is that of the previous reading plus a microsecond
+ * for each class loaded since, or a microsecond for each class at the first reading.
  *
  * <p>All callers share a result for 30 s. Thread-safe.
  */
 public final class LoaderStatistics {
 
-  /** The longest time for which a reading may stop the program, in seconds. */
+  /** The longest pause of the program that a reading is allowed to cause, in seconds. */
   static final double BUDGET_SECONDS = 0.02;
 
   private static final double SECONDS_PER_CLASS = 1e-6;

@@ -21,8 +21,8 @@ record MallocFacts(
 
   /**
    * Returns the most bytes of the library's memory whose addresses are unknown: all but its file,
-   * its tables and its slots, or 0 if the library reports the ranges that it mapped. It has room
-   * for some three hundred ranges, so tables of further scopes may be missing.
+   * its tables and its slots. Returns 0 if the library reports the ranges that it mapped, although
+   * it reports only some three hundred.
    */
   long unlistedBytes(List<MappedRange> ranges) {
     boolean listed = ranges.stream().anyMatch(range -> range.owner() == MappedRange.Owner.LIBRARY);

@@ -190,7 +190,7 @@ final class MappedChunks {
     return endOfObject(header, sizeWord(header), mapping);
   }
 
-  /** Returns the second word of a header; 0 if the search may read no further address. */
+  /** Returns the second word of a header; 0 if the search must not read further addresses. */
   private long sizeWord(long header) {
     return remaining-- > 0 ? memory.word(header + Long.BYTES).orElse(0) : 0;
   }
@@ -209,9 +209,9 @@ final class MappedChunks {
 
   /**
    * Returns the end of the main arena's memory that begins at a page; the address of the page if no
-   * such memory begins there. Follows the chunks, each of which leads to the next. The program
-   * allocates and frees chunks meanwhile. So if the chunks become invalid after many valid ones, or
-   * are too many to be followed, the memory extends to the end of the mapping.
+   * such memory begins there. Follows the chunks, each of which leads to the next. If the chunks
+   * become invalid after many valid ones, because the program changes them meanwhile, or are too
+   * many to be followed, the memory extends to the end of the mapping.
    */
   private long endOfMainArena(long begin, Mapping mapping) {
     long end = new Chain(begin, mapping.end()).end();
@@ -268,7 +268,7 @@ final class MappedChunks {
 
     /**
      * Returns the word at an address; -1, which is not a valid size, if it cannot be read or the
-     * search may read no further address.
+     * search must not read further addresses.
      */
     private long word(long address) {
       long wanted = address & -PAGE;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param start first address
  * @param end address after the last
  * @param access the access of the process to the memory
- * @param anonymous whether it is private memory without a file; the kernel may have a name for it
+ * @param anonymous whether it is private memory without a file; the kernel can have a name for it
  * @param name path or the kernel's name in brackets; empty if there is none
  * @param residentBytes {@code Rss}
  * @param noReserve whether {@code VmFlags} has {@code nr}: the addresses are reserved without a

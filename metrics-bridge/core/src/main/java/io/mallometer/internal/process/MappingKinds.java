@@ -37,7 +37,7 @@ final class MappingKinds {
     MALLOMETER(ResidentPart.MALLOMETER),
     /** The native library's pages that contain sampled objects of malloc. */
     SLOTS(ResidentPart.MALLOC),
-    /** A structure of the JVM in a reservation of its own. */
+    /** A structure of the JVM in a reserved range of its own. */
     STRUCTURE(ResidentPart.GC_AND_JVM),
     /** Anonymous memory of unknown kind. */
     UNKNOWN(ResidentPart.UNEXPLAINED);
@@ -57,7 +57,7 @@ final class MappingKinds {
 
   private static final String LIBRARY = "libmallometer";
 
-  /** A part of the name of the mappings of ZGC's heap. */
+  /** A text that the names of the mappings of ZGC's heap contain. */
   static final String JAVA_HEAP = "java_heap";
 
   /**
@@ -227,8 +227,8 @@ final class MappingKinds {
   }
 
   /**
-   * Returns whether a mapping next to another is a reservation, and not the unused rest of a heap
-   * of malloc.
+   * Returns whether a mapping next to another is a reservation (addresses without memory), and not
+   * the unused rest of a heap of malloc.
    */
   private static boolean isReservation(Mapping candidate, Mapping mapping) {
     boolean touches = candidate.startsAtEndOf(mapping) || mapping.startsAtEndOf(candidate);

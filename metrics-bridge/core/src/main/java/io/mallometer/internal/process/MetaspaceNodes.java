@@ -10,9 +10,11 @@ import java.util.OptionalLong;
  * <p>The JVM reserves nodes that start at a multiple of 16 MiB, the largest chunk, and are as large
  * as the class space or 64 MiB. A node consists of committed granules of 64 KiB and uncommitted
  * memory. Its first granule is always committed; in the class space the first may be protected, and
- * then the second is committed. Other memory may have this shape by chance, and the kernel may join
- * a node to its neighbours. So the nodes are those candidates whose committed bytes add up to the
- * committed bytes that the JVM reports for all nodes together.
+ * then the second is committed.
+ *
+ * <p>Other memory may have this shape by chance, and the kernel may join a node to its neighbours.
+ * So the nodes are those candidates whose committed bytes add up to the committed bytes that the
+ * JVM reports for all nodes together.
  */
 final class MetaspaceNodes {
 
@@ -23,18 +25,19 @@ final class MetaspaceNodes {
   /** The most nodes: 64 GiB of metadata. */
   private static final int MOST = 1_024;
 
-  /** The most combinations that are tried. */
+  /** The most combinations of candidates that are tried. */
   private static final int MOST_STEPS = 50_000;
 
   /**
-   * The most bytes that the JVM may commit between the reading of the mappings and that of its
+   * The most bytes that the JVM can commit between the readings of the mappings and of the JVM's
    * figures.
    */
   private static final long TOLERANCE = 4L << 20;
 
   /**
-   * A range that may be a node. If no choice of candidates has the reported committed bytes, a
-   * candidate counts as a node if a mapping begins with it, or if it directly follows another node.
+   * A range that is possibly a node, which contains class metadata. If no choice of candidates has
+   * the reported committed bytes, a candidate counts as a node if a mapping begins with it, or if
+   * it directly follows another node.
    */
   private record Candidate(Range range, long committed, boolean beginsMapping) {}
 
@@ -126,7 +129,10 @@ final class MetaspaceNodes {
     return ranges.get(ranges.size() - 1);
   }
 
-  /** Returns the candidates, ascending by address. They may overlap. */
+  /**
+   * Returns the ranges that are possibly nodes (areas of class metadata), ascending by address.
+   * They can overlap.
+   */
   private static List<Candidate> candidates(List<Mapping> mappings, long bytes) {
     List<Candidate> found = new ArrayList<>();
     for (int i = 0; i < mappings.size(); i++) {
@@ -150,8 +156,8 @@ final class MetaspaceNodes {
   }
 
   /**
-   * Adds a range if its mappings have the shape of a node. {@code index} is that of the first
-   * mapping.
+   * Adds a range if its mappings have the shape of a node (an area of class metadata). {@code
+   * index} is that of the first mapping.
    */
   private static void add(List<Candidate> to, List<Mapping> mappings, int index, Range range) {
     Mapping last = mappings.get(index);

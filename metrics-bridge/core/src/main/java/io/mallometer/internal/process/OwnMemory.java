@@ -27,7 +27,7 @@ final class OwnMemory implements AddressSpace {
   /**
    * Opens the files.
    *
-   * @throws IOException if the process may not read them
+   * @throws IOException if the process is not allowed to read them
    */
   OwnMemory() throws IOException {
     memory = new RandomAccessFile("/proc/self/mem", "r");

@@ -87,9 +87,10 @@ record Piece(Mapping mapping, Kind kind, Optional<MappedRange> range) {
   }
 
   /**
-   * Returns the kind of memory in a range. Where the rules know only the shape of anonymous memory,
-   * the stack of the call that reserved the range decides. If the JVM made the call, and no frame
-   * shows the purpose, the rules decide whether the memory is class metadata.
+   * Returns the kind of memory in a range. Where the rules of {@link MappingKinds} know only the
+   * shape of anonymous memory, the stack of the call that reserved the range decides. If the JVM
+   * made the call, and no frame shows the purpose, the rules decide whether the memory is class
+   * metadata.
    */
   private static Kind kind(Mapping mapping, Kind byRules, MappedRange range) {
     if (range.owner() == Owner.LIBRARY) {

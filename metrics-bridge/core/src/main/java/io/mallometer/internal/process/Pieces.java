@@ -9,7 +9,7 @@ import java.util.List;
  * <p>The kernel joins similar neighbours to one mapping, so a mapping may contain memory of several
  * kinds. A rule that knows the bounds of such memory cuts it out. At a cut, the page table gives
  * the resident bytes of the smaller side; if it cannot be read, all of the smaller side counts as
- * resident. The sum of the resident bytes does not change.
+ * resident.
  */
 final class Pieces {
 

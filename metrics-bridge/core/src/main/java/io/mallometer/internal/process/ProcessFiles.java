@@ -20,7 +20,7 @@ class ProcessFiles {
 
   private static final Path SELF = Path.of("/proc/self");
 
-  /** Returns whether this system has the files and the process may read them. */
+  /** Returns whether this system has the files and the process can read them. */
   boolean present() {
     try {
       return Files.isReadable(SELF.resolve("smaps"));
@@ -29,7 +29,7 @@ class ProcessFiles {
     }
   }
 
-  /** Returns the text of a file; empty if it is missing or may not be read. */
+  /** Returns the text of a file; empty if it is missing or cannot be read. */
   Optional<String> text(Path path) {
     try (InputStream in = new FileInputStream(path.toFile())) {
       return Optional.of(text(in));
@@ -59,7 +59,7 @@ class ProcessFiles {
     return text(SELF.resolve(name));
   }
 
-  /** Returns all mappings of this process; empty if they may not be read. */
+  /** Returns all mappings of this process; empty if they cannot be read. */
   Optional<List<Mapping>> mappings() {
     return mappings(false);
   }

@@ -30,12 +30,14 @@ import java.util.function.Supplier;
  */
 final class ProcessMemorySource implements MemorySource {
 
-  /** The shortest time between two splits: 15 s, the usual interval of Prometheus. */
+  /**
+   * The shortest time between two splits of the resident set: 15 s, Prometheus's usual interval.
+   */
   static final long SHORTEST_SPLIT_NANOS = 15_000_000_000L;
 
   /**
-   * The longest time between two splits, an hour, even if splits then exceed their share of a
-   * processor.
+   * The longest time between two splits of the resident set: an hour, even if splits then exceed
+   * their share of a processor.
    */
   static final long LONGEST_SPLIT_NANOS = 3_600_000_000_000L;
 
@@ -89,7 +91,8 @@ final class ProcessMemorySource implements MemorySource {
       long borrowed = nextSplit == Long.MIN_VALUE ? 0 : Math.max(0, nextSplit - now);
       renewed = false;
       if (splitDue) {
-        // A failed split is not repeated sooner, because it costs as much as a successful one.
+        // A failed split of the resident set is not repeated sooner, because it costs as much as a
+        // successful one.
         nextSplit = now + borrowed + SHORTEST_SPLIT_NANOS;
       }
       String machine = files.text(MEMINFO).orElse("");
@@ -150,14 +153,15 @@ final class ProcessMemorySource implements MemorySource {
   }
 
   /**
-   * Returns the cost of a split in seconds of CPU time. The first two splits count 0: the first
-   * loads classes and the second names the call sites of mappings, which later splits need not do.
+   * Returns the cost of a split of the resident set in seconds of CPU time. The first two splits
+   * count 0: the first loads classes and the second names the call sites of mappings, which later
+   * splits need not do.
    */
   private double costs(Optional<ResidentMemory> resident) {
     return splits > 1 && resident.isPresent() ? resident.get().costSeconds() : 0;
   }
 
-  /** Returns the pause after a split of a given cost, in nanoseconds. */
+  /** Returns the pause after a split of the resident set with a given cost, in nanoseconds. */
   private static long interval(double costSeconds) {
     return Pause.after((long) (costSeconds * 1e9), SHORTEST_SPLIT_NANOS, LONGEST_SPLIT_NANOS);
   }
@@ -194,7 +198,8 @@ final class ProcessMemorySource implements MemorySource {
     }
     JvmFacts jvm = HotSpot.facts();
     Snapshot counted = counter.get();
-    // The first split takes place while the program starts, so it does not wait for names.
+    // The first split of the resident set takes place while the program starts, so it does not wait
+    // for the names of call sites.
     List<MappedRange> named = splits > 0 ? ranges.get() : List.of();
     ResidentSplit split = divide(mappings.get(), jvm, counted, named);
     Optional<HugePages> huge = hugePages(split, mappings.get());

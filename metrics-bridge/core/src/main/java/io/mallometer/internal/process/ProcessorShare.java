@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
  * <p>The load average does not show this share: it includes this process's own threads, and the
  * kernel divides processors between groups of threads, not between threads. So a thread spins for
  * {@link #PROBE_NANOS} of its own CPU time, and its share is this time divided by the time that
- * passed. The measurement lasts a few turns of the kernel's scheduler. A shorter measurement would
- * end within the thread's first turn, for which a thread that has slept does not wait.
+ * passed. A shorter measurement would end within the thread's first turn of the kernel's scheduler,
+ * for which a thread that has slept does not wait.
  */
 public final class ProcessorShare {
 
@@ -70,8 +70,7 @@ public final class ProcessorShare {
   }
 
   /**
-   * Returns the slowdown that other processes cause, without that of the quota; 1 if it cannot be
-   * measured.
+   * Returns the slowdown that other processes cause, but not the quota; 1 if it cannot be measured.
    */
   double measured(int processors) {
     long begin = nanoTime.getAsLong();

@@ -16,13 +16,13 @@ import java.util.Optional;
 /**
  * Attributes the resident bytes to the code that requested them.
  *
- * <p>A {@link Piece} gets the stack of the call that mapped it, below a frame with the piece's
- * kind, if the library recorded the call. A mapped file gets a frame with its name. Any other piece
- * gets only the frame with its kind.
+ * <p>If the library recorded the call that mapped a {@link Piece} of memory, the piece gets the
+ * call's stack below a frame with its kind. A mapped file gets a frame with its name. Any other
+ * piece gets only the frame with its kind.
  *
  * <p>A call site of malloc gets its live bytes on resident pages. All call sites together get at
  * most malloc's resident memory. The remaining memory of malloc, which is retained or has no
- * sampled call site, is a stack of its own.
+ * sampled call site, gets a stack of its own.
  */
 final class ResidentOrigins {
 
@@ -51,7 +51,7 @@ final class ResidentOrigins {
    *
    * @param unlistedBytes the most bytes that the library takes in memory of unknown kind
    * @param sites malloc's call sites
-   * @param facts the facts about malloc that the split used
+   * @param facts the facts about malloc by which the resident set was divided
    * @param attached whether the library was attached, so that earlier mappings are unknown
    */
   static List<ResidentStack> of(
@@ -87,8 +87,8 @@ final class ResidentOrigins {
       String file = piece.name().substring(piece.name().lastIndexOf('/') + 1);
       add(resident, nameOf(kind), List.of(frame(file.isEmpty() ? "zeroed data" : file)));
     } else if (kind != Kind.UNKNOWN) {
-      // Thread stacks do not get this frame, because even a preloaded library does not see them:
-      // the C library maps them without calling a hook.
+      // Thread stacks do not get the frame BEFORE, because even a preloaded library does not see
+      // them: the C library maps them without calling a hook.
       boolean before = attached && kind != Kind.THREAD_STACK;
       add(resident, nameOf(kind), before ? List.of(frame(BEFORE)) : List.of());
     } else if (glibc) {
@@ -113,8 +113,8 @@ final class ResidentOrigins {
   }
 
   /**
-   * Divides the memory of unknown kind: as much of it as the library may take belongs to the
-   * library, if the library does not report its ranges.
+   * Divides the memory of unknown kind. Attributes to the library as many bytes as it can have in
+   * this memory; none if it reports its ranges.
    */
   private void divideUnknown() {
     long own = Math.min(unknown, ownBytes);

@@ -23,21 +23,22 @@ import java.util.Map;
  * malloc that have a mapping of their own, and of metaspace. Each piece then has one kind ({@link
  * MappingKinds}).
  *
- * <p>The remaining pieces are anonymous memory of unknown kind, which includes the JVM's tables. So
- * the JVM gets the bytes that the tables for this heap may take, or fewer if the JVM reports fewer.
- * If another allocator than glibc serves malloc, the rest is malloc's; otherwise it is unexplained.
- * Memory that the program or its libraries mapped is neither the JVM's nor malloc's.
+ * <p>Memory of unknown kind includes the JVM's tables. So the JVM gets the bytes that the tables
+ * for this heap may take, or fewer if the JVM reports fewer. If another allocator than glibc serves
+ * malloc, the rest is malloc's; otherwise it is unexplained. Memory that the program or its
+ * libraries mapped is neither the JVM's nor malloc's.
  *
  * <p>Finally malloc's memory is divided by its user: direct buffers, the JVM if it tracks its
- * memory, and other code. The allocator retains the rest. Each byte counts once, and the sum never
- * exceeds the resident bytes. Sampled objects that the library has put on pages of their own are
- * part of malloc's memory. Large objects that were never touched are live and not resident. They
- * are attributed to the JVM, up to the bytes that the JVM has from malloc, because its queues are
- * such objects.
+ * memory, and other code. The allocator retains the rest. Large objects that were never touched are
+ * live and not resident. They are attributed to the JVM, up to the bytes that the JVM has from
+ * malloc, because its queues are such objects.
  */
 final class ResidentSplit {
 
-  /** The most addresses that one split reads to find objects of malloc, at one microsecond each. */
+  /**
+   * The most addresses that dividing the resident set reads to find objects of malloc, at one
+   * microsecond each.
+   */
   private static final int MOST_PLACES = 20_000;
 
   /**
@@ -53,7 +54,9 @@ final class ResidentSplit {
   private long mallocResident;
   private long mallocTotal;
 
-  /** The bytes of singly mapped objects that are not resident. All of these objects are live. */
+  /**
+   * The bytes, not resident, of objects with a mapping of their own. All of these objects are live.
+   */
   private long untouched;
 
   private long unknownResident;
@@ -147,9 +150,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Marks reservations if no mapping has the kernel's flag for them. The flag is missing with
-   * {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than the guards of stacks
-   * counts as a reservation.
+   * Marks reservations (addresses without memory) if no mapping has the kernel's flag for them. The
+   * flag is missing with {@code vm.overcommit_memory=2}. Inaccessible memory that is larger than
+   * the guards of stacks counts as a reservation.
    */
   private static List<Mapping> withReservations(List<Mapping> mappings) {
     if (mappings.stream().anyMatch(Mapping::noReserve)) {
@@ -191,7 +194,7 @@ final class ResidentSplit {
     return files;
   }
 
-  /** Returns the bytes of each part in transparent huge pages, most first. */
+  /** Returns the bytes that each part has in transparent huge pages, most first. */
   List<HugePages.Part> hugePages() {
     return hugePages;
   }
@@ -274,8 +277,8 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the anonymous memory without a name that does not lie in a range of the JVM, and so may
-   * be class metadata.
+   * Returns the anonymous memory that has no name and lies in no range that the JVM reports. Class
+   * metadata is in such memory.
    */
   private List<Mapping> maybeMetadata(List<Mapping> pieces) {
     MappingKinds kinds = kinds(pieces);
@@ -408,10 +411,9 @@ final class ResidentSplit {
   }
 
   /**
-   * Returns the most bytes of structures that were not recognised: the bound for all structures
-   * minus the recognised ones. The bytes that the JVM reports are another bound. They may be far
-   * too many, because they include committed memory that was never touched: of the 42 MiB of G1 for
-   * a heap of 256 MiB, 32 MiB are a stack for marking.
+   * Returns the most bytes of the JVM's structures that were not recognised: the smaller of two
+   * bounds for all structures, minus the recognised ones. The bytes that the JVM reports may be far
+   * too high a bound, because they include committed memory that was never touched.
    */
   private long unrecognisedStructures() {
     long accounted =

@@ -19,8 +19,7 @@ import java.util.List;
  * the same resident pages in 1 ms. It is not used because it reports neither {@code VmFlags}, by
  * which reservations are recognised, nor copied and huge pages.
  *
- * <p>The JVM interprets this code during the first readings, so the code looks at few bytes. The
- * other lines of a block have one length, and their end is found without a search.
+ * <p>The JVM interprets this code during the first readings, so the code looks at few bytes.
  */
 final class Smaps {
 
@@ -205,7 +204,6 @@ final class Smaps {
     return lastName;
   }
 
-  /** Moves past a number of fields. */
   private void skipFields(int fields) {
     int i = at;
     for (int field = 0; field < fields; field++) {

@@ -15,9 +15,8 @@ import java.util.regex.Pattern;
 /**
  * Groups the threads of this JVM by name. Uses the names of Java, because the kernel keeps only 15
  * characters, which are often equal for all pools of a library. The resident memory of a stack is
- * that of the mappings in the range that the JVM stores for it, so all pools together never exceed
- * the resident set. Threads that are no Java threads, such as those of the collector, belong to no
- * pool.
+ * that of the mappings in the range that the JVM stores for it. Threads that are no Java threads,
+ * such as those of the collector, belong to no pool.
  */
 final class ThreadPools {
 

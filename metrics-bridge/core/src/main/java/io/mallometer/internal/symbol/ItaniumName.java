@@ -14,10 +14,9 @@ import java.util.Optional;
  * no ABI tags, no clone suffix. {@code std::vector<int>::push_back(int const&)} is {@code
  * std::vector::push_back}. A thunk has the name of the function that it leads to, a lambda is
  * {@code f::{lambda#1}}. Template arguments are read only to find their end and to count the
- * substitutions in them, so names stay short however nested the references are.
+ * substitutions in them.
  *
- * <p>The symbol is read in one pass without backtracking, which takes linear time. Depth and length
- * are bounded.
+ * <p>The symbol is read in one pass without backtracking. Depth and length are bounded.
  */
 final class ItaniumName extends MangledName {
 

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Distinguishes classes of libraries from classes of the application, by the place of their class
  * files. A class belongs to the application if its file is in a directory, in the jar with the main
- * class, or outside of any class path, such as the class of a script, or if its package has the
- * first two names of the main class's package. Classes of the JDK, and those in other jars of the
- * class path, in {@code BOOT-INF/lib} or in {@code WEB-INF/lib} belong to libraries.
+ * class, or outside of any class path (a script's class), or if its package has the first two names
+ * of the main class's package. Classes of the JDK, and those in other jars of the class path, in
+ * {@code BOOT-INF/lib} or in {@code WEB-INF/lib} belong to libraries.
  *
  * <p>Loads no class. Thread-safe.
  */

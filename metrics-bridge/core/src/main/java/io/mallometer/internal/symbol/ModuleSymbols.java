@@ -94,9 +94,9 @@ final class ModuleSymbols {
   }
 
   /**
-   * Goes through the modules from the least recently used one on. Removes each while there are too
-   * many modules; otherwise drops only its table, and keeps its name, while the tables are too
-   * large. The latest module is never touched.
+   * Shrinks the tables, from the least recently used module on. Removes modules while there are too
+   * many. Otherwise drops only the functions of a module, and keeps its name, while the tables are
+   * too large. The latest module is never touched.
    */
   private void shrink() {
     long bytes = bytes();
@@ -118,7 +118,7 @@ final class ModuleSymbols {
 
   private Entry read(RecordedModule module, long[] asked) {
     Optional<String> file = images.file(module);
-    // The loader knows no path of the executable, so the path of its file takes its place.
+    // The loader's path of the executable is empty, so the path of the file replaces it.
     String path = module.path().isEmpty() ? file.orElse("") : module.path();
     Optional<Bytes> memory = images.memory();
     try {

@@ -59,7 +59,7 @@ public final class SiteNaming {
 
   private static final String LAMBDA = "$$Lambda";
 
-  /** Matches generated classes. Their frames may be between any two Java frames. */
+  /** Matches generated classes. Their frames can be between any two Java frames. */
   private static final Pattern GENERATED =
       Pattern.compile(
           "(?:^|\\.)\\$Proxy\\d*$|\\$\\$\\w*CGLIB(?:$|\\$)|Generated\\w*Accessor\\d*$"
@@ -208,8 +208,7 @@ public final class SiteNaming {
   /**
    * Returns the library that asked for the memory: that of the innermost native frame outside of
    * the C and C++ runtime and allocators, else that of the innermost frame; {@code [java]} if that
-   * frame is a Java frame, as in a foreign function call or a call of a native method that jumps
-   * into the allocator, like JNA's; empty if unknown.
+   * frame is a Java frame, as in a foreign function call; empty if unknown.
    *
    * @param frames the stack, innermost first
    */

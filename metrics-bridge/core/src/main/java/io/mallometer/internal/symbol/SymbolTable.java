@@ -40,8 +40,8 @@ final class SymbolTable {
   private final long @Nullable [] asked;
 
   /**
-   * For each requested address the start of the last function before it, even if that function is
-   * not in this table.
+   * The start of the last function before each requested address, even if that function is not in
+   * this table.
    */
   private final long[] nearest;
 
@@ -135,14 +135,14 @@ final class SymbolTable {
     private final long @Nullable [] asked;
 
     /**
-     * For each requested address, the start of the last function between the previous requested
-     * address and this one; 0 if no function starts there.
+     * The start of the last function between each requested address and the previous one; 0 if no
+     * function starts there.
      */
     private final long[] nearest;
 
     /**
-     * For each page of the module, whether this page or the next page contains a requested address.
-     * Null if all functions are requested.
+     * Whether each page of the module, or the page after it, contains a requested address. Null if
+     * all functions are requested.
      */
     private final boolean @Nullable [] near;
 

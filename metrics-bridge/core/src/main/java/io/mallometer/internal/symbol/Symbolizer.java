@@ -57,7 +57,10 @@ public final class Symbolizer {
     this.symbols = new ModuleSymbols(images);
   }
 
-  /** Returns the named frames of a stack of {@link RecordedFrame recorded ones}, in their order. */
+  /**
+   * Returns the named frames of a stack of {@link RecordedFrame recorded frames}, in the same
+   * order.
+   */
   public synchronized List<StackFrame> frames(long[] recorded) {
     return frames(List.of(recorded)).get(0);
   }
@@ -113,7 +116,7 @@ public final class Symbolizer {
     return true;
   }
 
-  /** Looks up the functions of all new native frames, those of each module together. */
+  /** Looks up the functions of all new native frames, in one pass for each module. */
   private void lookUp(List<long[]> stacks) {
     long[] addresses = new long[LOOKED_UP_AT_LEAST];
     int count = 0;

@@ -3,10 +3,10 @@ package io.mallometer.internal.library.abi;
 import io.mallometer.model.SelfReport.Sampling;
 
 /**
- * Samples nearly every allocation for a time. The interval is 2 bytes, with which an object of 24
- * bytes is sampled with a probability of 1 - e^-12; the library accepts an interval of 1 only at
- * its start. Meanwhile the overhead target is off, because it would make the sampler skip most
- * allocations.
+ * Samples nearly every allocation for a time. The sampling interval is 2 bytes, with which an
+ * object of 24 bytes is sampled with a probability of 1 - e^-12; the library accepts an interval of
+ * 1 only at its start. Meanwhile the sampler's overhead target (a limit on CPU time) is off,
+ * because it would make the sampler skip most allocations.
  */
 final class CloseSampling {
 

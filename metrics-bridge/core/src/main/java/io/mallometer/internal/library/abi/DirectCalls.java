@@ -66,7 +66,8 @@ public final class DirectCalls {
       function(0); // throws if the library lacks the native methods
       callsByAddress = true;
     } catch (RuntimeException | LinkageError e) {
-      // Another class loader has loaded the library, or its file is missing. JNA calls then.
+      // Another class loader has loaded the library, or its file is missing. JNA then calls the
+      // functions.
     }
   }
 
@@ -138,8 +139,8 @@ public final class DirectCalls {
   static native void free(ByteBuffer allocated);
 
   /**
-   * Returns the initialized classes of all class loaders whose signature ends with one of at most
-   * sixteen texts, such as {@code /buffer/ByteBufUtil;}; null if the JVM does not list them.
+   * Returns those initialized classes, of all class loaders, whose signature ends with one of at
+   * most sixteen texts, such as {@code /buffer/ByteBufUtil;}; null if the JVM does not list them.
    */
   static native Class<?> @Nullable [] classes(String[] endings);
 

@@ -10,18 +10,15 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java methods in stacks, by the numbers that the library gives them. The name of each is
- * requested once, soon after it got its number, and kept: the JVM forgets the name when the class
- * is unloaded.
+ * The Java methods in stacks, by the numbers that the library gives them. The name of each method
+ * is requested once, soon after the method got its number, and is kept, because the JVM forgets the
+ * name when the class is unloaded.
  *
  * <p>Thread-safe.
  */
 final class JavaMethods {
 
-  /**
-   * The number of methods after which, if none of them had a name, the JVM is considered to return
-   * no names.
-   */
+  /** If none of this many methods has a name, the JVM is considered to return no names. */
   private static final int ENOUGH = 100;
 
   /** Methods by number; null if the class was unloaded. */

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * direct mapping would halve that, but the class that it generates would delay a program's start by
  * 30 to 70 ms.
  *
- * <p>{@code Availability} is the first user of this class, after it has found that the library has
- * the version of this Java code and so all functions. If a function is missing nevertheless, or JNA
- * is needed and missing, the initialization fails with a {@link LinkageError}.
+ * <p>{@code Availability} uses this class first, after it has checked that the library has the
+ * version of this Java code. If a function is missing nevertheless, or JNA is needed and missing,
+ * the initialization fails with a {@link LinkageError}.
  */
 final class LibraryCalls {
 

@@ -4,7 +4,7 @@ import io.mallometer.model.Baseline;
 import io.mallometer.model.NativeCounters;
 import io.mallometer.model.SizeDistribution;
 
-/** Converts the counters of the native library from its structure in C to the model. */
+/** Converts the counters of the native library from their C struct to the model. */
 final class LibraryCounters {
 
   private LibraryCounters() {}
@@ -30,7 +30,7 @@ final class LibraryCounters {
     return new Baseline(unknown ? Double.NaN : read.baselineBytes(), read.baselineErrorBytes());
   }
 
-  /** Returns the counters of a thread, which has no peak and no largest request. */
+  /** Returns the counters of a thread, without peak and largest request. */
   static NativeCounters thread(Abi.Counters read) {
     return counters(
         read,

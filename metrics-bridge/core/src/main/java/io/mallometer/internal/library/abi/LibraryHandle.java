@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds or opens the library. A process has at most one.
  *
- * <p>A preloaded library is found like any function of the process; its file may be deleted. A
+ * <p>A preloaded library is found like any function of the process, even if its file was deleted. A
  * library that was opened for an attach is found by its path only, because its functions must not
  * serve the process before it is attached. The attaching code leaves the path in a system property
  * for other class loaders of this JVM.
@@ -92,7 +92,9 @@ public final class LibraryHandle {
     return Map.of(Library.OPTION_OPEN_FLAGS, Platform.isMac() ? 6 : 2);
   }
 
-  /** Publishes the path for other class loaders, if this one has opened the library. */
+  /**
+   * Publishes the path of the library for other class loaders, if this one has opened the library.
+   */
   public static void tellOthers() {
     @Nullable String path = opened;
     if (path != null) {
@@ -123,7 +125,11 @@ public final class LibraryHandle {
         .or(() -> ProcFiles.mappedFiles().flatMap(LibraryHandle::mappedLibrary));
   }
 
-  /** Returns the path at which the mapped library was opened. */
+  /**
+   * Returns the path at which the library was opened; empty if the mappings lack it.
+   *
+   * @param maps the text of {@code /proc/self/maps}
+   */
   public static Optional<String> mappedLibrary(String maps) {
     String line = lineOfLibrary(maps);
     return line.isEmpty()
@@ -131,7 +137,10 @@ public final class LibraryHandle {
         : Optional.of(line.substring(line.indexOf('/')).replace(DELETED, ""));
   }
 
-  /** Returns the last line whose file has the library's name; empty if there is none. */
+  /**
+   * Returns the last line of {@code /proc/self/maps} whose file has the library's name; empty if
+   * there is none.
+   */
   public static String lineOfLibrary(String maps) {
     String start = "/" + LIBRARY_FILE;
     for (int at = maps.lastIndexOf(start); at >= 0; at = maps.lastIndexOf(start, at - 1)) {

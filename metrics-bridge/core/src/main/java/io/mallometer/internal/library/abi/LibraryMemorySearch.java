@@ -18,7 +18,7 @@ final class LibraryMemorySearch {
 
   private final Abi.Searched searched = new Abi.Searched(Structs.keep(Abi.Searched.BYTES));
 
-  /** Starts a search. Returns why none has begun; empty if one has. */
+  /** Starts a search. Returns the reason if the search could not begin; otherwise empty. */
   synchronized String start(List<Integer> sites, long mostBytes) {
     int result =
         Structs.with(
@@ -36,7 +36,7 @@ final class LibraryMemorySearch {
     };
   }
 
-  /** Reads the latest search. */
+  /** Reads the state and the result of the latest search. */
   synchronized MemorySearch read() {
     int result = read(0, 0);
     if (result < 0) {

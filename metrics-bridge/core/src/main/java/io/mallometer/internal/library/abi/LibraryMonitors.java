@@ -24,7 +24,7 @@ final class LibraryMonitors {
   private static final long NANOS = 1_000_000_000L;
 
   /**
-   * The number of allocations in each size class, which the library increments. The memory is never
+   * The numbers of allocations by size class, incremented by the library. The memory is never
    * freed, because a late callback may write to it.
    */
   private final ByteBuffer counts = Structs.keep(SizeDistribution.CLASSES * Long.BYTES);

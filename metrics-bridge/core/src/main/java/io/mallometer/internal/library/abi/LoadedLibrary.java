@@ -100,8 +100,8 @@ public final class LoadedLibrary implements NativeLibrary {
   private Status counting = Status.counting();
 
   /**
-   * Whether the library counted at the latest reading, and counted because it was attached, not
-   * preloaded. {@link #checked} is the time of the latest {@code mallometer_attach_check}.
+   * Whether the library counted at the latest reading because it was attached, not preloaded.
+   * {@link #checked} is the time of the latest {@code mallometer_attach_check}.
    */
   private volatile boolean attached;
 
@@ -444,7 +444,7 @@ public final class LoadedLibrary implements NativeLibrary {
         });
   }
 
-  /** Calls a function with the address of a copy of the bytes that ends with a NUL. */
+  /** Calls a function with the address of a NUL-terminated copy of the bytes. */
   private static int withText(byte[] bytes, LongToIntFunction function) {
     return Structs.with(
         bytes.length + 1, memory -> function.applyAsInt(Structs.address(memory.put(bytes))));

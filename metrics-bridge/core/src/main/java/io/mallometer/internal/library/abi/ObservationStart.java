@@ -34,7 +34,7 @@ final class ObservationStart {
     this.nanoTime = nanoTime;
   }
 
-  /** Requests the observation. A second call does nothing. */
+  /** Requests that the library observe accesses to objects. A second call does nothing. */
   void ask() {
     if (result == NOT_ASKED) {
       attempt();

@@ -20,7 +20,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * Reads the library's observation of the use of objects.
+ * Reads what the library observed of accesses to objects.
  *
  * <p>A reading copies the live samples, 56 bytes each, and the observed idle times and counts of
  * each site, 624 bytes, through buffers of a bounded size. Thread-safe. The library must be in the
@@ -76,12 +76,13 @@ final class ObservedUse {
           },
           SystemTime.NANOS);
 
-  /** Requests the observation from the library. */
+  /** Requests that the library observe accesses to objects. */
   synchronized void start(Duration shortestEpoch) {
     long shortest = Math.max(FEWEST, shortestEpoch.toMillis());
     LibraryFunctions.mallometer_configure(Abi.OPTION_SHORTEST_EPOCH, shortest);
-    // An epoch lasts at least this multiple of the CPU time that reading the accessed bits takes.
-    // If {@code shortest} is below the default, the multiple is reduced in the same ratio.
+    // An epoch (the time between two readings of accessed bits) lasts at least this multiple of a
+    // reading's CPU time. If {@code shortest} is below the default, the multiple is reduced in the
+    // same ratio.
     LibraryFunctions.mallometer_configure(
         Abi.OPTION_EPOCH_OVER_COST,
         Math.max(FEWEST, Math.min(EPOCH_OVER_COST, EPOCH_OVER_COST * shortest / EPOCH_MILLIS)));

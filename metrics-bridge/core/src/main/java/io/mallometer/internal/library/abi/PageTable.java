@@ -17,7 +17,10 @@ public final class PageTable implements AutoCloseable {
 
   static final long PAGE = 4096;
 
-  /** The most pages of one read: 8 KiB, for which the JDK needs no buffer of its own. */
+  /**
+   * The most pages of one read. Their entries have 8 KiB, for which the JDK needs no buffer of its
+   * own.
+   */
   private static final int MOST_AT_ONCE = 1_024;
 
   /** The fewest pages of one read. To copy so many takes less time than the system call itself. */

@@ -53,7 +53,8 @@ final class RecordedCallSites {
   private static final int RANGES_AT_ONCE = 512;
 
   /**
-   * The most attempts at reading ranges, each of which may find that another thread changes them.
+   * The most attempts at reading the mapped ranges, each of which may find that another thread
+   * changes them.
    */
   private static final int MOST_RETRIES = 100;
 
@@ -72,8 +73,8 @@ final class RecordedCallSites {
   private static final int NAMED_AT_ONCE = 256;
 
   /**
-   * Each fifth call of {@link #nameMethods} names at most this many sites. With a call each second,
-   * all sites of the library's table are named within two minutes.
+   * The most sites that each fifth call of {@link #nameMethods} names. With a call each second, all
+   * sites of the library's table are named within two minutes.
    */
   private static final int NAMED_IN_BETWEEN = 640;
 
@@ -139,12 +140,12 @@ final class RecordedCallSites {
   private int callsInBetween;
 
   /**
-   * Whether all sites have had names at some time. Each reading then names all new ones, which are
+   * Whether all sites have had names at some time. Each reading then names all new sites, which are
    * few.
    */
   private boolean allNamed;
 
-  /** Sites whose modules or methods were not all known. */
+  /** Sites in whose stacks not all modules or methods were known. */
   private final Set<Integer> toBeNamedAgain = new HashSet<>();
 
   private Map<String, String> buildIds = Map.of();
@@ -319,7 +320,7 @@ final class RecordedCallSites {
     return found <= NAMED_AT_ONCE ? 0 : Math.nextUp(unnamed[found - NAMED_AT_ONCE]);
   }
 
-  /** Names the sites of the latest reading that are new and have enough live bytes. */
+  /** Names the new sites of the latest reading that have enough live bytes. */
   private void nameNew(int count, double least) {
     List<Integer> numbers = new ArrayList<>();
     List<long[]> stacks = new ArrayList<>();
@@ -365,7 +366,7 @@ final class RecordedCallSites {
     List<RangeOfSite> read =
         Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
     if (nameSitesOf(read)) {
-      // Naming the sites maps memory itself, so the ranges have changed.
+      // Naming the sites has mapped memory, so the ranges have changed.
       read = Structs.with(RANGES_AT_ONCE * Abi.Range.BYTES, RecordedCallSites::readRanges);
       nameSitesOf(read);
     }

@@ -10,16 +10,15 @@ import java.util.Arrays;
  *
  * <p>A sample of probability p stands for 1/p objects of its size, so the share is the sum of
  * resident bytes / p over the sum of bytes / p. The bytes of a sample that lie on a page in memory
- * are resident. The samples are looked up in the page table in the order of their addresses, since
- * neighbours share a read of the table.
+ * are resident.
  *
  * <p>The library puts some samples into slots, on new pages of their own. The objects for which
- * such a sample stands lie elsewhere: small ones on pages that the allocator has used before. So a
- * sample in a slot counts as resident if it is smaller than the objects that glibc maps singly.
+ * such a sample stands lie elsewhere: small ones on pages that the allocator has used before, and
+ * that are resident. So a sample in a slot counts as resident if it is smaller than the objects
+ * that glibc maps singly.
  *
- * <p>To look up all samples takes some 10 ms of CPU time at most, once the code is compiled, and
- * 2.5 ms for 8,000 small samples. Of sites with very many samples only some are looked up, and of
- * large objects only some pages.
+ * <p>A reading takes some 10 ms of CPU time at most. Of sites with very many samples only some are
+ * looked up, and of large objects only some pages.
  */
 final class ResidentShares {
 
@@ -43,8 +42,8 @@ final class ResidentShares {
   private static final int FEWEST_PIECES = 2;
 
   /**
-   * The number of low bits for a sample's index in a long, above which the sample's address is
-   * stored. Both fit: an address has 47 bits, of which the lowest four are 0 and are not stored.
+   * The low bits of a long that hold a sample's index; the bits above hold the sample's address.
+   * Both fit, because an address has 47 bits, of which the lowest four are 0 and are not stored.
    */
   private static final int INDEX_BITS = 17;
 
@@ -57,7 +56,7 @@ final class ResidentShares {
   private double mean = Double.NaN;
 
   /**
-   * Creates unknown shares.
+   * Creates an object in which all shares are unknown.
    *
    * @param path the page table of this process
    */
@@ -92,8 +91,9 @@ final class ResidentShares {
 
   /**
    * Returns the samples to look up, by ascending address. Each element has a sample's address in
-   * its upper bits and the index of the sample in its lower bits. The samples in slots come first
-   * in the array, so the array is read in bit-reversed order, which mixes them with the others.
+   * its upper bits and the index of the sample in its lower bits. The samples in slots (pages of
+   * their own) come first in the array, so the array is read in bit-reversed order, which mixes
+   * them with the others.
    */
   private static long[] chosen(ByteBuffer objects, int count) {
     int most = mostOfSite(objects, count);
@@ -117,7 +117,8 @@ final class ResidentShares {
   }
 
   /**
-   * Returns how many samples of each site may be looked up, so that no site uses up the lookups.
+   * Returns how many samples of each site are looked up at most, so that no site uses up the
+   * lookups.
    */
   private static int mostOfSite(ByteBuffer objects, int count) {
     int[] samples = new int[SampledObject.MOST_SITES];

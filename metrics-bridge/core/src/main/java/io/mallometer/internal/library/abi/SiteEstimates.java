@@ -5,10 +5,10 @@ import io.mallometer.model.Estimate;
 /**
  * Objects and bytes of a call site, estimated from the library's sums over its samples.
  *
- * <p>The library's variance does not cover the allocations since the last sample, which the
- * estimate lacks. So the square of the amount for which a mean sample stands is added to the
- * variance. This term is smaller for large samples and 0 from the size of the interval on, because
- * such allocations are hardly ever left out.
+ * <p>The estimate lacks the allocations since the last sample, and the library's variance does not
+ * cover them. So the square of the amount for which a mean sample stands is added. This term is
+ * smaller for large samples, and 0 for samples of at least the interval's size, because such
+ * allocations are hardly ever left out.
  */
 final class SiteEstimates {
 
@@ -69,8 +69,8 @@ final class SiteEstimates {
   }
 
   /**
-   * Returns the estimate of the live part. Without live samples, the estimate is 0, and its
-   * variance is the square of a sample's weight.
+   * Returns the estimate of the live objects or bytes. Without live samples, the estimate is 0, and
+   * its variance is the square of a sample's weight.
    */
   private Estimate live(Estimate all, double sampledVariance, double value, double variance) {
     long samples = all.samples() - freed.samples();
@@ -80,7 +80,7 @@ final class SiteEstimates {
     }
     double live = Math.max(0, value);
     double since = all.variance() - sampledVariance;
-    // With MALLOMETER_ACCOUNTING=header, objects can have 0 bytes, so all.value() may be 0.
+    // Objects can have 0 bytes with MALLOMETER_ACCOUNTING=header, so all.value() may be 0.
     double share = live > 0 ? live / all.value() : 0;
     return new Estimate(live, Math.max(0, variance) + since * share, samples);
   }

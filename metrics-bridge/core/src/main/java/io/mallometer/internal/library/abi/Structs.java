@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Memory that the library fills.
  *
- * <p>Memory that is kept is not in direct buffers of the JDK. A direct buffer that is never freed
+ * <p>{@link #keep} does not use direct buffers of the JDK. A direct buffer that is never freed
  * changes the order in which the collector finds the application's unreachable direct buffers. With
  * 30,000 such buffers at a time, glibc took 1.5 times as long to free them and to allocate new
  * ones.
@@ -24,7 +24,7 @@ final class Structs {
 
   /**
    * Calls a function with zeroed memory, frees the memory, and returns the result of the function.
-   * A direct buffer of the JDK would not do: once the application has used up the JVM's direct
+   * A direct buffer of the JDK is unsuitable: once the application has used up the JVM's direct
    * memory, each further buffer makes the JVM run full collections.
    */
   static <T> T with(int bytes, Function<ByteBuffer, T> use) {
@@ -91,8 +91,7 @@ final class Structs {
   static String text(ByteBuffer memory, int offset, int length) {
     byte[] bytes = new byte[length];
     memory.get(offset, bytes);
-    // If this were a loop, the JVM would compile it after a few thousand names, which costs CPU
-    // time.
+    // The JVM would compile a loop after a few thousand names, which costs CPU time.
     String text = new String(bytes, StandardCharsets.UTF_8);
     int end = text.indexOf(0);
     return end < 0 ? text : text.substring(0, end);

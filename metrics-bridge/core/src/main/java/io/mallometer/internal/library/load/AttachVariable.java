@@ -34,12 +34,12 @@ public final class AttachVariable {
     return NAME + "=" + value;
   }
 
-  /** Returns why this process may not attach; empty if it may. */
+  /** Returns why this process is not allowed to attach; empty if it is allowed. */
   static Optional<String> objection() {
     return objection(value());
   }
 
-  /** Returns why a process with this value may not attach; empty if it may. */
+  /** Returns why a process with this value is not allowed to attach; empty if it is allowed. */
   public static Optional<String> objection(String value) {
     String word = word(value);
     if (MODES.contains(word) || ON.contains(word)) {

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>JNA is loaded only if the library seems to be there: loading JNA makes newer JDKs print a
  * warning, and a program without the library must run as if mallometer were absent. The mappings of
  * the process show whether the library is there. {@code LD_PRELOAD} decides only if {@code /proc}
- * is hidden, because a launcher may clear the variable, and the loader may ignore its libraries.
+ * is hidden, because a launcher may clear the variable, and the loader may ignore the libraries
+ * that it names.
  *
  * <p>JNA's first use can end in three kinds of {@link LinkageError}, and in an {@code
  * IllegalCallerException} if native access is denied. Each becomes a reason.
@@ -47,7 +48,7 @@ final class Availability {
 
   private Availability() {}
 
-  /** Returns the library if it is in this process. */
+  /** Returns the library if it is in this process; otherwise an absent one. */
   static NativeLibrary ofThisProcess() {
     return ofThisProcess(false);
   }

@@ -28,10 +28,9 @@ import java.util.Set;
  *
  * <p>A user who can write that file runs code in the next JVM, so the default place is private: a
  * directory of mode 0700 that belongs to this user and is not a symbolic link. The place is stable:
- * its name is a hash of the content, so a printed command stays valid, and another version has
- * another place. The file is verified: an existing one is compared byte by byte, and replaced by an
- * atomic rename if it differs; two JVMs that unpack at the same time write the same bytes to the
- * same name.
+ * its name is a hash of the content, so a printed command stays valid. An existing file is compared
+ * byte by byte, and replaced by an atomic rename if it differs. Two JVMs that unpack at the same
+ * time write the same bytes to the same name.
  */
 public final class BundledLibrary {
 
@@ -88,7 +87,9 @@ public final class BundledLibrary {
     return place(library, absolute);
   }
 
-  /** Returns whether the jar has a library for a platform, and the library may be loaded there. */
+  /**
+   * Returns whether the jar has a library for a platform, and loading the library is allowed there.
+   */
   static boolean existsFor(Platform platform) {
     return Experimental.allows(platform.os())
         && BundledLibrary.class.getResource(resource(platform)) != null;
@@ -100,7 +101,7 @@ public final class BundledLibrary {
   }
 
   /**
-   * Unpacks below a base directory after making it private.
+   * Unpacks the library below a base directory, which it makes private first.
    *
    * @throws IOException if the directory cannot be made private, another user could replace it, or
    *     the library cannot be written or mapped there

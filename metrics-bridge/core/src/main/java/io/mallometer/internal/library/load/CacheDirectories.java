@@ -40,8 +40,8 @@ final class CacheDirectories {
   }
 
   /**
-   * Adds a directory, unless the path is relative, as the XDG specification demands. The JDK sets
-   * the home directory of an unknown user to "?".
+   * Adds a directory. Ignores a relative path, as the XDG specification demands, such as "?", the
+   * JDK's home directory of an unknown user.
    */
   private static void add(List<Path> found, String base, String... more) {
     try {

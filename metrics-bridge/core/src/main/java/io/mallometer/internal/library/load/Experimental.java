@@ -31,13 +31,13 @@ public final class Experimental {
     }
   }
 
-  /** Returns whether the library of an operating system may be loaded. */
+  /** Returns whether loading the library is allowed on an operating system. */
   static boolean allows(String os) {
     return allows(os, System.getenv().getOrDefault(VARIABLE, ""), System.getProperty(PROPERTY, ""));
   }
 
   /**
-   * Returns whether the library of an operating system may be loaded.
+   * Returns whether loading the library is allowed on an operating system.
    *
    * @param variable the value of the environment variable
    * @param property the value of the system property

@@ -28,8 +28,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The library of this process, which may be opened while the process runs: by {@link #attach}, or
- * by another class loader of this JVM. A library that cannot be reached is absent with a reason.
+ * The library of this process, which can be opened while the process runs: by {@link #attach}, or
+ * by another class loader of this JVM. An {@link AbsentLibrary} with the reason stands for a
+ * library that cannot be reached.
  */
 public final class ProcessLibrary implements NativeLibrary {
 

@@ -64,8 +64,8 @@ final class Remedy {
   }
 
   /**
-   * Returns the variable that preloads the library. Its name comes before those of other libraries,
-   * because the program calls the first library's malloc.
+   * Returns the variable that preloads the library. The library comes before other libraries in the
+   * value, because the program calls the first library's malloc.
    */
   static String preload(Path library, String preloaded) {
     StringJoiner list =
