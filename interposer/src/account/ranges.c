@@ -150,7 +150,7 @@ static bool begin_change(uint64_t *signals) {
 
 /* ---- Start and fork ------------------------------------------------------------------------------------ */
 
-/* Makes the map empty; its state before may be inconsistent. */
+/* Empties the map, even if its state is inconsistent. */
 static void renew(struct map *renewed) {
   for (uint16_t i = 0; i < BLOCKS; i++) renewed->order[i] = i;
   renewed->used = renewed->ranges = renewed->passes = 0;
@@ -478,10 +478,10 @@ static struct place previous(struct place place) {
 }
 
 /*
- * Joins a range with neighbours of its site and releases the references that are then not needed. Joins nothing while
- * another thread unmaps memory: that thread may have to remove the neighbour but not the new range. Returns false if
- * nothing was joined. The caller has stored the new range's number: a thread that begins to unmap after the test below
- * reads that number, because both threads store before they load.
+ * Joins a range with neighbours of its site and releases the references that are no longer needed. Returns false if
+ * nothing was joined, as always while another thread unmaps memory: that thread may have to remove the neighbour but
+ * not the new range. A thread that begins to unmap after the test below reads the new range's number, because the
+ * caller has stored it before the test.
  */
 static bool join(struct place behind, struct range range) {
   if (__atomic_load_n(&unmapping, __ATOMIC_SEQ_CST) > 0) return false;
@@ -575,8 +575,8 @@ bool ranges_find(uintptr_t begin_address, uintptr_t end_address, bool whole, uin
   return found;
 }
 
-/* Changes the generation, by which a thread that takes the lock later learns that it must empty the map. Empties the
- * map here if this thread gets the lock. */
+/* Changes the generation, so that the next thread that takes the lock empties the map: this thread if it gets the lock,
+ * or a later one. */
 void ranges_forget(void) {
   uint64_t signals;
   __atomic_fetch_add(&generation, 1, __ATOMIC_SEQ_CST);

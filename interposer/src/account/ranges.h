@@ -15,12 +15,11 @@
  * Neighbours of one site are joined to one range, unless another thread is unmapping memory at that moment.
  *
  * The lock is held for microseconds, with all signals blocked, so that no signal handler waits for a lock that its own
- * thread holds. A thread that does not get the lock within a millisecond does not change the map, and the change is
- * counted as missed. After 64 missed changes in a row, over at least a second, the map is abandoned until the next
- * start. A child of a fork begins with an empty map if another thread of its parent held the lock. The memory of the
- * map is reserved at the start, and its pages become resident when they are used. When more than three quarters of the
- * blocks are in use, each change also packs a slice of up to 1,024 ranges, which takes some microseconds, until a
- * quarter of the blocks is free again. Packing forgets the smallest ranges if there are too many, and counts them.
+ * thread holds. A thread that does not get the lock within a millisecond leaves the map unchanged and counts a missed
+ * change. After 64 missed changes in a row, over at least a second, the map is abandoned until the next start. When
+ * more than three quarters of the blocks are in use, each change also packs a slice of up to 1,024 ranges, which takes
+ * some microseconds, until a quarter of the blocks is free again. Packing forgets the smallest ranges if there are too
+ * many, and counts them.
  */
 #ifndef MALLOMETER_ACCOUNT_RANGES_H
 #define MALLOMETER_ACCOUNT_RANGES_H

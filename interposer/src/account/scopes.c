@@ -254,10 +254,9 @@ static void unlink_abandoned(struct thread_block *block) {
 }
 
 /*
- * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread while it used
- * its chain of scopes or counted an event, only requests that the thread unlinks them later: at its end, the
- * interrupted event stores the thread's headroom (thread_block.h), and would overwrite the headroom that is chosen
- * here.
+ * Unlinks the calling thread's closed scopes. If this is a signal handler that has interrupted the thread in an event
+ * or while it used its chain of scopes, only asks the thread to unlink them later: the interrupted event will store a
+ * headroom (thread_block.h), and would overwrite the headroom that is chosen here.
  */
 static void unlink_or_postpone(struct thread_block *block) {
   if (thread_scoping(block)->is_held || is_in_event(block)) {
@@ -314,8 +313,8 @@ static void begin_in_thread(struct scope *scope, struct thread_block *block) {
   struct thread_scoping *scoping = thread_scoping(block);
   if (!scoping->innermost) scoping->innermost = &no_scope;
   if (scoping->innermost != &no_scope) unlink_or_postpone(block);
-  /* Withdraws the thread's headroom, so that each event reports to the scope, before the scope's start is read. A
-   * signal handler's event between these two steps then either precedes the scope or is reported to it. */
+  /* Withdraws the thread's headroom (thread_block.h) before the scope's start is read. A signal handler's event between
+   * these two steps is then either before the start or reported to the scope. */
   if (!block->reporting.scoped) {
     scoping->report_peak_at = scoping->limit = INT64_MIN; /* the first event calls peak_flush(), which sets both */
     block->reporting.scoped = SCOPED;
@@ -420,7 +419,7 @@ static void read_matches(const struct scope *scope, uint64_t temporary, uint64_t
 
 static void read_thread(const struct scope *scope, const struct thread_block *block, bool ended,
                         struct mallometer_scope *out) {
-  /* Reads these two before the other counters, so that no difference below is negative if events come meanwhile. */
+  /* Reads these two counters first, so that no difference below is negative if events come meanwhile. */
   uint64_t temporary = __atomic_load_n(&scope->temporary, __ATOMIC_ACQUIRE);
   uint64_t temporary_bytes = __atomic_load_n(&scope->temporary_bytes, __ATOMIC_ACQUIRE);
   struct mallometer_counters start = {0}, now = {0};

@@ -2,12 +2,10 @@
  * Scopes: the events of a thread, or of the process, between two points in time.
  *
  * Most figures of a scope are differences of counters that exist anyway, and cost nothing. The peak and the largest
- * request within a scope are not differences. A thread in a scope therefore has no headroom (thread_block.h): each of
- * its events takes the slow path, which compares the thread's net bytes with the peak of the innermost scope, and the
- * request with that scope's largest request. Scopes nest, so an event that does not exceed the figures of the innermost
- * scope exceeds those of no other scope. Otherwise the outer scopes are compared in turn, until the figures of one are
- * not exceeded. A thread in a scope reports to the process's peak as rarely as other threads, because it has a separate
- * limit for that (thread_scoping.report_peak_at). A thread outside of scopes pays nothing.
+ * request are not. A thread in a scope therefore has no headroom (thread_block.h): each of its events takes the slow
+ * path, which compares the thread's net bytes and the request with the figures of the innermost scope. Scopes nest, so
+ * an event that does not exceed these figures exceeds those of no outer scope; otherwise the outer scopes are compared
+ * in turn.
  *
  * A matched scope also has a table of the addresses of its live objects, which shows whether a freed object was
  * allocated within the scope. The table has room for MOST_MATCHED objects at a time. If the table overflows, or a

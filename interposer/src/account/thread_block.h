@@ -2,19 +2,17 @@
  * Each thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and
  * needs no atomic instruction.
  *
- * A thread finds its block through one pointer of its own. Until its first event the pointer leads to a sentinel
- * without headroom, and an event that finds no headroom takes the slow path: the same comparison finds a thread's first
- * event, a thread that has handed its block over, and a thread that must report to the peak.
+ * A thread finds its block through one pointer of its own. Headroom is the number of bytes by which the thread's live
+ * bytes may grow before it reports to the process's peak (totals.h). Allocations decrease the headroom and frees
+ * increase it, so that a thread that frees as much as it allocates rarely leaves the fast path. An event that finds no
+ * headroom takes the slow path. Before a thread's first event, and after it has handed its block over, the pointer
+ * leads to a sentinel without headroom, so the fast path needs only one comparison.
  *
- * Headroom is the number of bytes by which the thread's live bytes may grow before it reports to the peak (totals.h).
- * Allocations decrease the headroom and frees increase it, so that a thread that frees as much as it allocates rarely
- * leaves the fast path.
- *
- * Blocks are carved from slabs that are never unmapped. When a thread ends, in the first round of destructors of thread
- * keys, its block passes to the next new thread with its totals: the sum over all blocks is right at any time, and no
- * totals are moved or freed. The new owner stores the totals that it found as its baseline, which is subtracted to get
- * the new owner's figures. Events after the hand-over (of destructors that run later), and events of threads that found
- * no block, are counted in one shared block by atomic additions.
+ * Blocks are carved from slabs that are never unmapped. The block of a thread that ends passes with its totals to the
+ * next new thread, so the sum over all blocks is right at any time. The new owner stores the totals that it found as
+ * its baseline, which is subtracted to get the new owner's figures. Events after the hand-over (in destructors of
+ * thread keys that run later), and events of threads that found no block, are counted in one shared block by atomic
+ * additions.
  */
 #ifndef MALLOMETER_ACCOUNT_THREAD_BLOCK_H
 #define MALLOMETER_ACCOUNT_THREAD_BLOCK_H
@@ -90,8 +88,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* The number of allocations until the next one is passed to the sampler (a visit), for each of the sampler's buckets
-   * (sample/sampler.h). */
+  /* For each bucket of the sampler (sample/sampler.h), the number of allocations until one is passed to the sampler. */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };
@@ -110,7 +107,7 @@ struct thread_record {
 /* The countdown to the next sampled allocation of one call path, for large allocations. */
 struct large_path {
   uint32_t tag;
-  /* A countdown and its level, as `filter` and `levels` have them for each bucket. */
+  /* The number of allocations until the next sampled one, drawn for a probability of 2^-level. */
   uint8_t left, level;
 };
 
@@ -127,17 +124,18 @@ struct thread_scoping {
    * Outside of scopes the headroom serves for this. */
   int64_t report_peak_at;
   struct scope *innermost;
-  /* Whether the thread is following or changing its chain of scopes, so that its signal handlers must not change it. */
+  /* Whether the thread is following or changing the list of its scopes, so that its signal handlers must not change
+   * it. */
   bool is_held;
 };
 
 /* The sampler's data of a thread, except its filters. Only the owner uses it, unless a field says otherwise. */
 struct thread_sampling {
-  /* The state of the random number generator. Each visit of the sampler changes the state, so it shares no cache line
-   * with other threads. */
+  /* The state of the random number generator. Each call of the sampler changes it, so it shares no cache line with
+   * other threads. */
   _Alignas(64) uint64_t random;
   struct burst burst;
-  /* The number of the sampler's visits whose cost is not counted yet. */
+  /* The number of visits (allocations passed to the sampler) whose cost is not counted yet. */
   uint32_t visits;
   /* Whether the thread is a cleaner, a thread that frees the native memory of unreachable Java objects
    * (sample/collections.h). Threads of src/jvm also write this field. */
@@ -219,15 +217,15 @@ static inline bool headroom_give(struct thread_block *block, int64_t bytes) {
  *
  * If EVENTS_ARE_MARKED, the headroom is 0 from the beginning to the end of the event. A signal handler that allocates
  * meanwhile finds no headroom, takes the slow path, and counts in the shared block (event_block()), so that the
- * interrupted event's stores overwrite none of the handler's counts. A handler that runs between the load of the
- * headroom and the mark has counted its events completely before the mark. Only its change of the headroom is lost,
- * which is less than HEADROOM_BYTES. The next peak_flush() repairs that, because it reads the counters. If such a
- * handler opens a scope, the store also overwrites the withdrawn headroom: the scope's peak, largest request and
- * matches then miss the thread's events until the next flush. A handler that never returns (longjmp) leaves the mark:
- * the thread's later events are counted in the shared block.
+ * interrupted event's stores overwrite none of the handler's counts. A handler that never returns (longjmp) leaves the
+ * mark: the thread's later events are counted in the shared block.
  *
- * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads change the headroom
- * by compare-and-exchange, which does not change it while the mark is set.
+ * A handler that runs between the load of the headroom and the mark counts its events before the mark, but its change
+ * of the headroom, less than HEADROOM_BYTES, is lost until the next peak_flush() reads the counters. If it opens a
+ * scope, the scope's peak, largest request and matches miss the thread's events until then.
+ *
+ * All accesses are relaxed: only the thread itself needs the order of the mark, and other threads do not change the
+ * headroom while the mark is set.
  */
 static inline bool event_mark(struct thread_block *block, bool exhausted) {
   if (__builtin_expect(exhausted, 0)) return false;
@@ -358,18 +356,19 @@ struct thread_block *thread_block_leave(void);
 void thread_block_return(struct thread_block *block);
 
 /*
- * Makes each thread call `answer` once at its next event, when the allocator's cache of the thread has changed by that
- * event at most. A new thread calls it at its first event. May be called from any thread; each call makes all threads
- * answer again. With NULL, threads stop answering. A thread that is in the middle of an event may answer later.
+ * Makes each thread call `answer` once at its next event. Since the request, at most that event has changed the
+ * allocator's cache of the thread. A new thread calls it at its first event. May be called from any thread; each call
+ * makes all threads answer again. With NULL, threads stop answering. A thread that is in the middle of an event may
+ * answer later.
  */
 void thread_blocks_request_answer(void (*answer)(void));
 
 /* Is the slow path of thread_block_answer(). */
 uint8_t thread_block_answer_now(struct thread_block *block);
 
-/* Does what was requested of the calling thread, and returns the bits of requests that are left to the caller. A
- * requesting thread stores `requests` before the headroom, and this thread came here because it found no headroom: it
- * acquires the headroom first, so it sees the request. */
+/* Does what other threads requested of the calling thread, and returns the bits of the requests that the caller must
+ * do. A requesting thread stores `requests` and then withdraws the headroom. This thread is here because it found no
+ * headroom, so it loads the headroom with acquire order before it loads `requests`. */
 static inline uint8_t thread_block_answer(struct thread_block *block) {
   (void)__atomic_load_n(&block->headroom, __ATOMIC_ACQUIRE);
   bool is_requested = __atomic_load_n(&block->reporting.requests, __ATOMIC_ACQUIRE) != 0;

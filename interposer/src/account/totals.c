@@ -90,8 +90,7 @@ uint64_t totals_live(const struct mallometer_counters *sum) {
 
 /* ---- The peak of the live bytes ----------------------------------------------------------------------- */
 
-/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. The
- * loads are relaxed, because no other value is read by means of the peak. */
+/* Returns the slack: all blocks are summed if the estimate of the live bytes exceeds the peak by more than this. */
 static uint64_t slack(void) {
   uint64_t of_peak = peak_so_far() / 200;
   uint64_t of_blocks = (uint64_t)thread_block_count() * 4096;
@@ -196,9 +195,9 @@ static void set_peak_report(struct thread_block *block, int64_t net) {
 }
 
 /*
- * Updates the shares of all threads. Threads that only free do not update their own, so the estimate would otherwise
- * stay above the peak. Reduces a headroom that frees have raised above HEADROOM_BYTES, because the thread's share is
- * exact again. The owner's own update may overwrite the reduced headroom; the next call then reduces it again.
+ * Updates each thread's share of the estimate of the live bytes. A thread that only frees does not update its own
+ * share, so the estimate would otherwise stay above the peak. Also lowers a headroom that frees have raised above
+ * HEADROOM_BYTES. The owner's own update may overwrite the lowered headroom; the next call then lowers it again.
  */
 static void flush_all(void) {
   int64_t change;
@@ -231,8 +230,7 @@ static bool is_above_peak(uint64_t slacks) {
 
 /*
  * Sums over all blocks if the estimate of the live bytes exceeds the peak by one slack(), plus one for each sum in
- * progress. Memory therefore grows by at least as many bytes as a sum reads before the next sum, and a thread that is
- * interrupted in its sum does not hide later growth.
+ * progress: a thread that is interrupted in its sum must not hide later growth.
  */
 static void confirm_if_higher(void) {
   if (!is_above_peak(1)) return;

@@ -5,16 +5,14 @@
  * allocated before that pass, so the second pass sees its allocation. The live bytes are therefore never negative, and
  * they are too high by at most the bytes that were freed while the sum was taken.
  *
- * The peak costs nothing on the fast path. Each thread adds its net bytes to one estimate when its live bytes have
- * grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one slack for each
- * sum in progress), the reporting thread takes a real sum. That thread also corrects the shares of all other threads,
- * because a thread that only frees does not report. No thread's live bytes therefore exceed its share of the estimate
- * by more than HEADROOM_BYTES, and the peak is at most `slack + HEADROOM_BYTES for each thread` too low. The published
- * error uses the most threads that ever lived at once, because the peak may have been at that time. (A thread that
- * corrects another thread's share also lowers that thread's headroom to HEADROOM_BYTES. If the owner's own update
- * overwrites this store, the owner may allocate, without a report until the next correction, as many more bytes as it
- * had freed.) The slack is 0.5 % of the peak, but at least 4 KiB for each block, so that a thread grows by at least as
- * many bytes as a sum reads (a sum takes 25 ns a block) before the next sum.
+ * The peak costs nothing on the fast path. Each thread adds the change of its net bytes to one estimate when its live
+ * bytes have grown by HEADROOM_BYTES, and when it ends. When the estimate exceeds the peak by the slack (plus one slack
+ * for each sum in progress), the thread sums over all blocks. It also corrects the shares of all other threads in the
+ * estimate, because a thread that only frees does not update its share. A thread's live bytes therefore exceed its
+ * share by at most HEADROOM_BYTES (by more until the next correction, if the owner overwrites the headroom that a
+ * correction has lowered). The peak is too low by at most the slack plus HEADROOM_BYTES for each thread. The published
+ * error uses the most threads that ever lived at once, because the peak may have been at that time. The slack is 0.5 %
+ * of the peak, but at least 4 KiB for each block, as much as a sum reads there.
  */
 #ifndef MALLOMETER_ACCOUNT_TOTALS_H
 #define MALLOMETER_ACCOUNT_TOTALS_H

@@ -57,7 +57,7 @@ size_t glibc_mapped_bytes(const void *object, size_t offset);
  */
 void glibc_free_unnoticed(void *object);
 
-/* ---- Figures and trimming: after glibc_find() ---------------------------------------------------------- */
+/* ---- Figures and trimming; call glibc_find() first ----------------------------------------------------- */
 
 /* Looks up the functions of glibc that the functions below call. Enters the loader; call this once, before the process
  * has threads, and only if glibc_serves(). */
