@@ -33,7 +33,7 @@ void *header_realloc(void *object, size_t size, bool counted);
 void header_free(void *object);
 
 bool has_header(const void *object);
-/* Both functions need an object with header. */
+/* `object` must have a header. */
 size_t header_size(const void *object);
 bool header_counted(const void *object);
 

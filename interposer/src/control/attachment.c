@@ -178,8 +178,8 @@ static int begin(void) {
   if (refused != 0) return refused;
   process_prepare();
   if (!hook_attach()) return refuse(-ENOTSUP, "a memory checker replaces malloc");
-  /* Threads read the redirected words without a fence. This barrier first makes visible to them the data that the route
-   * uses (hooks/route.h). */
+  /* Threads read the redirected words without a fence. This barrier first makes the data that the hooked functions use
+   * visible to them (hooks/route.h). */
   barrier_for_all_threads();
   changes_at_walk = 0;
   uint64_t changes = loader_changes();

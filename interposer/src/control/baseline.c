@@ -28,9 +28,10 @@ static void begin_without_baseline(void) { snapshot_begin(MALLOMETER_UNKNOWN, to
 /* ---- Threads' caches ---------------------------------------------------------------------------------- */
 
 /*
- * glibc counts free chunks in a thread's cache as live. If the caches of other threads cannot be read, each thread that
- * existed when the baseline was read reports at its next event what its cache holds, which has not changed since. The
- * baseline is reduced by these bytes. For a thread that has not reported, the error is the most that a cache can hold.
+ * glibc counts the free chunks in a thread's cache as live, so the baseline contains them. If the caches of other
+ * threads cannot be read, each thread that existed when the baseline was read reports the bytes in its cache at its
+ * next event; until then its cache is unchanged. The baseline is reduced by these bytes. For each thread that has not
+ * reported, it may be too high by what a cache can hold.
  */
 enum { MOST_THREADS = 16384 };
 static uint32_t unreported[MOST_THREADS]; /* thread ids; 0: has reported */
@@ -130,10 +131,10 @@ static void pause_between_readings(void) {
 static int64_t before_counting(const struct reading *reading) { return (int64_t)reading->in_use - reading->counted; }
 
 /*
- * Returns the reading with the least error of several. Of readings without an error, returns the one with the lowest
- * baseline: a thread in the middle of an event has an object that it has not counted yet, or has counted a free that it
- * has not made yet, and both raise the baseline. If threads keep the arenas busy, one reading may take seconds; then
- * only one is made.
+ * Makes several readings and returns the one with the least error. Of readings without an error, returns the one with
+ * the lowest baseline, because events in progress raise the baseline: a thread has an object that it has not counted
+ * yet, or has counted a free that it has not made yet. Makes only one reading if that takes long, because threads keep
+ * the arenas busy.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Finds the baseline, or that it is unknown, and passes it to snapshot_begin(). Call this when counting has begun. */
+/* Computes the bytes that were live before counting began, MALLOMETER_UNKNOWN if that is impossible, and passes them to
+ * snapshot_begin(). Call this when counting has begun. */
 void baseline_find(void);
 
 /* Stops asking threads for the bytes in their caches. */

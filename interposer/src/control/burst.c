@@ -15,8 +15,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
-/* The pauses between looks; a look tests whether memory rises, and takes 10 to 30 us, mostly to wake up. From half of
- * the limit on, a burst has less room, so looks are more frequent. */
+/* The pauses between looks, which test whether memory rises. A look takes 10 to 30 us, mostly to wake up. Above half of
+ * the memory limit looks are more frequent. */
 #define QUIET_PAUSE (100 * MILLISECOND)
 #define TIGHT_PAUSE (50 * MILLISECOND)
 #define RISING_PAUSE (5 * MILLISECOND)
@@ -27,7 +27,8 @@
 #define SUDDEN_TIME (15 * SECOND)
 /* A rise ends when memory has not grown for this time. */
 #define STILL_TIME (3 * SECOND)
-/* The age at which a baseline is renewed even if memory is not quiet, so that slow growth does not add up to a rise. */
+/* The age at which the baseline (the memory before a rise) is renewed even if memory is not quiet, so that slow growth
+ * does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
 /* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
@@ -63,16 +64,16 @@ static uint64_t least_rise = LEAST_RISE_WITHOUT_LIMIT;
 static uint64_t begin_ns;   /* the latest time at which memory had not risen yet */
 static uint64_t highest;    /* the most memory of the rise */
 static uint64_t highest_ns; /* the time at which memory last grew */
-static uint64_t described;  /* the memory at the latest description */
+static uint64_t described;  /* the memory when the rise was last described */
 static bool is_explained;   /* whether the call sites explain the rise */
 static bool is_written;     /* whether the rise was described */
 static uint64_t look_ns;    /* the thread's CPU time at the latest look at a rise */
 
-/* The latest description. `version` is odd while the description is written. */
+/* The latest description of a rise. `version` is odd while the description is written. */
 static struct recording_burst description;
 static uint32_t version;
 
-/* The description while it is made, and its copy for the thread that asks the JVM for names. */
+/* The description of a rise while it is made, and its copy for the thread that asks the JVM for names. */
 static struct recording_burst draft, copy;
 static uint64_t frames_of_a_site[MOST_FRAMES];
 static struct mallometer_method asked;

@@ -1,7 +1,7 @@
 /*
  * The line of Java code that allocated most in a fast rise, for the termination message: the sites of the rise are
- * added up by the method that names them. This method is that of the innermost frame outside of the JDK; the rule of
- * Java's reports (SiteNaming) also skips libraries, which it knows by their jars.
+ * added up by the method that names them. This is the method of the innermost frame outside of the JDK. Java's reports
+ * (SiteNaming) also skip libraries, which they know by their jars.
  */
 #ifndef MALLOMETER_CONTROL_BURST_LINE_H
 #define MALLOMETER_CONTROL_BURST_LINE_H
