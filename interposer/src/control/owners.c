@@ -26,7 +26,7 @@ static int pointers_error;
 static struct owned_sample {
   const void *object;
   struct live_sample sample;
-} * samples; /* MOST_OWNED */
+} * samples; /* an array of MOST_OWNED */
 
 static const size_t bytes_of_samples = MOST_OWNED * sizeof *samples;
 

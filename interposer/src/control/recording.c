@@ -32,11 +32,11 @@
 #define SECOND UINT64_C(1000000000)
 #define MILLISECOND UINT64_C(1000000)
 #define LONGEST_PATH 700u
-/* Whether 80 % of the limit is charged. All figures are then read each second, otherwise every 10 s. */
+/* Whether 80 % of the memory limit is charged. All figures are then read each second, otherwise every 10 s. */
 #define IS_NEAR_LIMIT(charged, limit) ((charged) / 4 >= (limit) / 5)
 /* The termination message is written from 85 % of the limit on, until less than 80 % is used. */
 #define IS_SCARCE(used, limit, is_written) ((used) / ((is_written) ? 16 : 17) >= (limit) / 20)
-/* The least time between two messages; during a rise, the least time before a message with new content. */
+/* The least time between two termination messages; during a rise, the least time before a message with new content. */
 #define MESSAGE_PAUSE SECOND
 #define RISING_MESSAGE_PAUSE (10 * MILLISECOND)
 /* The seconds between two searches for the cgroup: the process may be moved to another one. */
@@ -184,7 +184,7 @@ static bool take_names(bool *are_new) {
 }
 
 /* Makes the kernel charge the pages of the regions BURST and NAMES before memory is scarce, by a store to the end of
- * each page, which holds no frame of a record. */
+ * each page, where no record has its frame (its first fields). */
 static void touch_pages_of_bursts(void) {
   for (size_t at = layout[BURST].offset; at < RECORDING_FILE_BYTES; at += RECORDING_PAGE) {
     if (!file_takes_stores(mapping + at + RECORDING_PAGE - 2 * sizeof(uint64_t))) return;

@@ -101,8 +101,8 @@ struct recording_header {
   uint32_t checksum;
 };
 
-/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percent of the limit, 0 at
- * the peak. */
+/* Kinds of records. Java writes SHUTDOWN, TEXT and PROFILE. The flags of a profile are the percentage of the memory
+ * limit that was exceeded; 0 at the peak. */
 enum recording_record_kind {
   RECORDING_RECORD_SAMPLE = 1,
   RECORDING_RECORD_EXIT = 2,

@@ -3,7 +3,7 @@
  *
  * Each function first handles objects of the bootstrap buffer and the time before the allocator is found. It then calls
  * the allocator, with or without a header, and counts the event if events are counted. A free is counted before the
- * object is given back, because another thread may get its address at once.
+ * object is given back, because another thread may immediately get the same address.
  */
 #include "hooks/complete.h"
 
@@ -124,7 +124,7 @@ void *complete_count_allocation(void *object, size_t requested, struct origin or
   return count_outcome(object, requested, (struct move){USUAL_ALIGNMENT, requested}, origin);
 }
 
-/* Counts nothing in header mode, because the free of an object without a header is not counted either. */
+/* Counts nothing if objects have headers, because the free of an object without a header is not counted either. */
 void complete_count_foreign_allocation(void *object, size_t size, struct origin origin) {
   if (!uses_headers()) count_new(object, size, 0, origin);
 }

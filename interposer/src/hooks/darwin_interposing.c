@@ -29,8 +29,8 @@
   } interpose_##function = {(const void *)(uintptr_t)our_##function, (const void *)(uintptr_t)function};
 #endif
 
-/* Records that a call reached this library. Returns false until the constructor has run: the call must then be
- * forwarded. */
+/* Records that a call reached this library. Returns false until the library's constructor has run; the caller must then
+ * forward the call. */
 static inline bool is_counted(void) {
   /* Stores the flag only once, because all threads share its cache line. */
   if (!__atomic_load_n(&calls_have_arrived, __ATOMIC_RELAXED))

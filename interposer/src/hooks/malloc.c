@@ -3,11 +3,11 @@
  *
  * Each of these functions jumps to an address in `entry`; hook_open_route() sets these addresses (hooks/route.h). The
  * counted route comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's
- * headroom, four additions to cache lines of this thread (three for a free), and one step of a countdown that picks the
- * allocations for the sampler. A call leaves this route if the thread has no block yet or is in a scope, if the request
- * is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a freed object may be a
- * sample. Requests above 32 KiB take the same steps on a route of their own, so that their call paths can be told from
- * those of other requests.
+ * headroom (account/thread_block.h), four additions to cache lines of this thread (three for a free), and one step of a
+ * countdown that picks the allocations for the sampler. A call leaves this route if the thread has no block yet or is
+ * in a scope, if the request is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a
+ * freed object may be a sample. Requests above 32 KiB take the same steps on a route of their own, so that their call
+ * paths can be told from those of other requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.
@@ -67,7 +67,8 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation within the thread's headroom (account/thread_block.h). */
+/* Counts an allocation that does not use up the thread's headroom (bytes until its next report;
+ * account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
   size_t class = size_class_of_doubled(doubled);
@@ -151,7 +152,7 @@ INLINE void *counted_realloc_of(void *object, size_t size, bool tracked) {
   if (unlikely(!moved)) return complete_count_allocation(NULL, size_of_doubled(doubled), ORIGIN);
   struct thread_block *block = own_block();
   size_t usable_size = glibc_usable_size(moved);
-  /* This step accounts for the old and the new size at once. An object that grows repeatedly therefore takes only the
+  /* This step accounts for the old and the new size together. An object that grows repeatedly therefore takes only the
    * difference from the headroom. */
   int64_t left = 0;
   if (unlikely(!event_begin_realloc(block, old_size, usable_size, &left))) {
@@ -206,8 +207,8 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation within the thread's headroom (account/thread_block.h). `content`: the number of leading bytes
- * that the program may have written. */
+/* Counts an allocation that does not use up the thread's headroom (bytes until its next report;
+ * account/thread_block.h). The program may have written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
   size_t class = size_class(size);
@@ -255,16 +256,17 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   return count_large_allocation(block, moved, usable_size, size, size, left, origin);
 }
 
-/* ---- Without headroom: a thread's first event, a report to the peak now and then, every event in a scope -- */
+/* ---- Events for which the thread has no headroom (bytes until its next report to the peak) ---------------- */
 
-/* Returns whether the thread is in scopes (account/scopes.h), but in no matched scope, and nothing else needs the
- * complete route. */
+/* Returns whether the thread is in scopes (account/scopes.h), none of which matches frees with allocations, and nothing
+ * else needs the complete route. */
 INLINE bool has_only_unmatched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
 }
 
-/* Returns whether the thread is in a matched scope, and nothing else needs the complete route. */
+/* Returns whether the thread is in a scope that matches frees with allocations, and nothing else needs the complete
+ * route. */
 INLINE bool has_only_matched_scopes(const struct thread_block *block) {
   const struct reporting usual = {SCOPED | SCOPED_MATCHED, 0};
   return memcmp(&block->reporting, &usual, sizeof usual) == 0 && !is_in_event(block);
@@ -297,8 +299,8 @@ static OUT_OF_LINE void *count_to_match(void *object, size_t doubled, struct ori
   return scope_match_allocation(block, object, doubled);
 }
 
-/* The following functions serve a thread without headroom (account/thread_block.h). They read the thread's block again:
- * the block as a parameter would make the fast path keep it in a register. */
+/* The following functions serve a thread without headroom. They read the thread's block again: the block as a parameter
+ * would make the fast path keep it in a register. */
 static OUT_OF_LINE void *count_without_headroom(void *object, size_t doubled, struct origin origin) {
   struct thread_block *block = own_block();
   if (has_only_unmatched_scopes(block)) return count_in_scope(block, object, doubled, origin);

@@ -20,7 +20,7 @@
 enum operator_form { EACH_OPERATOR(OPERATOR_FORM) OPERATOR_FORMS };
 #undef OPERATOR_FORM
 
-/* The type of all forms, which take up to three words in registers. Each form reads only its own parameters. */
+/* The type of all operators. They take up to three words in registers, and each reads only its own parameters. */
 typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t third);
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 

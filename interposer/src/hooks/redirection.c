@@ -90,8 +90,8 @@ static bool find_real_functions(void) {
   return true;
 }
 
-/* Returns whether a name may be in the list. Hundreds of thousands of names are tested and hardly any is in the list,
- * so the test must be quick. */
+/* Returns false for most names that are not in the list. Hundreds of thousands of names are tested and hardly any is in
+ * the list, so the test must be quick. */
 static bool may_be_listed(const char *name) {
   if (name[0] == '_') return name[1] == 'Z' && (name[2] == 'n' || name[2] == 'd');
   return name[0] == 'm' || name[0] == 'f' || name[0] == 'c' || name[0] == 'r' || name[0] == 'a' || name[0] == 'p' ||

@@ -35,8 +35,8 @@ static inline bool redirection_met_forks(const struct redirection *redirection) 
   return redirection->nothing_changed && redirection->error == EAGAIN;
 }
 
-/* Returns this library's function that replaces malloc's or mmap's family or an operator of this name; NULL if there is
- * none. */
+/* Returns this library's function of this name, which replaces one of malloc's or mmap's family or an operator; NULL if
+ * there is none. */
 void *redirected_function(const char *name);
 
 /*
@@ -47,7 +47,7 @@ void *redirected_function(const char *name);
  */
 const char *redirection_apply(struct redirection *done);
 
-/* Restores all redirected words, with the loader's lock. Words that the system does not let change, or all if
+/* Restores all redirected words under the loader's lock. Words that the system does not let change, or all if
  * `nothing_changed`, still point to this library, which forwards calls. */
 void redirection_undo(struct redirection *done);
 
