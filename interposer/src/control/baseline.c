@@ -133,8 +133,7 @@ static int64_t before_counting(const struct reading *reading) { return (int64_t)
 /*
  * Makes several readings and returns the one with the least error. Of readings without an error, returns the one with
  * the lowest baseline, because events in progress raise the baseline: a thread has an object that it has not counted
- * yet, or has counted a free that it has not made yet. Makes only one reading if that takes long, because threads keep
- * the arenas busy.
+ * yet, or has counted a free that it has not made yet. Begins no reading later than 20 ms after the first.
  */
 static struct reading best_of_several(void) {
   enum { ENOUGH_ALIKE = 4 };

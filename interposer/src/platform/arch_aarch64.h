@@ -225,9 +225,9 @@ static inline void floating_point_leave(floating_point of_program) {
 /* ---- Registers and stacks ------------------------------------------------------------------------------ */
 
 /*
- * The link register is not among the registers, because a function that has called another function has its return
- * address on the stack. An interrupted function may not have it there, but interrupted functions are examined for
- * watchpoints only, which this processor does not have (platform/breakpoint.h).
+ * This struct lacks the link register, because a function that has called another function has its return address on
+ * the stack. An interrupted function may not have it there, but interrupted functions are examined for watchpoints
+ * only, which this processor does not have (platform/breakpoint.h).
  */
 struct registers {
   uintptr_t pc, stack_pointer, frame_pointer;
