@@ -24,8 +24,8 @@ void own_stacks_start(void);
 
 /*
  * Sets `own` to the thread's own stack. `stack` is an address in the current stack. Returns false if the thread's own
- * stack does not contain `stack`, because the thread runs on the stack of a coroutine or a signal handler; also if the
- * own stack is unknown.
+ * stack is unknown or does not contain `stack`, because the thread runs on the stack of a coroutine or a signal
+ * handler.
  */
 bool own_stack_at(uintptr_t stack, struct own_stack *own);
 

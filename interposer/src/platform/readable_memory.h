@@ -45,9 +45,9 @@ bool own_memory_read(uintptr_t from, void *to, size_t bytes);
 enum page_state { PAGE_UNTOUCHED, PAGE_IN_MEMORY, PAGE_SWAPPED, PAGE_UNKNOWN };
 
 /*
- * Decodes the word that /proc/self/pagemap has for a page (Documentation/admin-guide/mm/pagemap.rst of Linux). Guard
- * pages, which glibc 2.42 has at the ends of its stacks, are reported as swapped, too. They are empty, so their state
- * is PAGE_UNTOUCHED.
+ * Decodes the word that /proc/self/pagemap has for a page (Documentation/admin-guide/mm/pagemap.rst of Linux). The
+ * kernel marks guard pages, which glibc 2.42 has at the ends of its stacks, as swapped. They are empty, so this
+ * function returns PAGE_UNTOUCHED for them.
  */
 enum page_state page_state_of(uint64_t word);
 
