@@ -71,8 +71,8 @@ uint32_t huge_request_events(struct mallometer_event *events, uint32_t capacity,
 
 /* ---- Watches: rings for requests above a size of their own --------------------------------------------- */
 
-/* Stands for the number of an entry while a thread writes the entry. Meanwhile other threads, and a signal handler that
- * interrupts that thread, do not write the entry. */
+/* Stands for an entry's number while a thread writes the entry. Until it is done, no other thread, and no signal
+ * handler that interrupts it, writes the entry. */
 #define WRITTEN UINT64_MAX
 
 static struct watch {
@@ -194,9 +194,8 @@ void huge_requests_forked(void) {
 
 static uint32_t bit_of(uint32_t number) { return number >= 1 && number <= MOST_WATCHES ? 1u << (number - 1) : 0; }
 
-/* If several threads remove a watch, only one finds the bit set. A thread that is recording a request may still write
- * it into the ring when the next watch has taken the ring; the reader of that watch skips requests that the watch does
- * not want. */
+/* If several threads remove a watch, only one finds the bit set. A thread may still be writing a request into the ring
+ * when a new watch takes the ring; the reader of the new watch skips a request that this watch does not want. */
 int request_watch_remove(uint32_t number) {
   uint32_t bit = bit_of(number);
   if (!(__atomic_fetch_and(&watching, ~bit, __ATOMIC_SEQ_CST) & bit)) return -EINVAL;

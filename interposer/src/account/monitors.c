@@ -26,8 +26,7 @@ static struct place {
   struct mallometer_monitor monitor;
   uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
-   * it is set. The upper half is the number of forks from the first process to this one. The word has a cache line of
-   * its own. */
+   * it is set. The upper half is the number of forks from the first process to this one. */
   _Alignas(64) uint64_t running;
 } places[MOST_MONITORS];
 

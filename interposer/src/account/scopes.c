@@ -8,18 +8,17 @@
 #include "platform/memory.h"
 #include "platform/shared_words.h"
 
-/* The sentinel at the end of each chain; a chain links a thread's scopes from the innermost outward. No event exceeds
- * the sentinel's figures. It is also the innermost scope of a thread without scopes, for example after a signal handler
- * has closed the thread's last scope in the middle of an event. */
+/* The sentinel at the end of each chain, which links a thread's scopes from the innermost outward. Its figures are so
+ * high that no event exceeds them. It is also the innermost scope of a thread without scopes. */
 static struct scope no_scope = {.outer = &no_scope, .peak_net = INT64_MAX, .largest_doubled = UINT64_MAX};
 
 /* ---- The table of records ----------------------------------------------------------------------------- */
 
 /*
  * The lowest bits of scope.state; the higher bits count the record's uses. CLOSING: a thread reads the figures and will
- * then free the record. If the scope is over a thread that has not ended, the closing thread marks the record ABANDONED
- * instead, and the measured thread unlinks and frees the record. ENDED: the scope's thread has ended, and the record
- * has its last counters. ORPHANED: the scope's thread has ended while another thread was closing the scope.
+ * then free the record. ABANDONED: the scope is closed, and its thread has yet to unlink and free the record. ENDED:
+ * the scope's thread has ended, and the record has its last counters. ORPHANED: the scope's thread has ended while
+ * another thread was closing the scope.
  */
 enum state { FREE, TAKEN, OPEN, CLOSING, ABANDONED, ENDED, ORPHANED, STATE_BITS = 3 };
 
@@ -133,7 +132,7 @@ static void unmap_table(struct scope *scope) {
 }
 
 /*
- * Marks that the thread follows or changes its chain of scopes, or changes a table. While the mark is set, signal
+ * Marks that the thread is using or changing its chain of scopes, or changing a table. While the mark is set, signal
  * handlers unlink no scope and free no record; the thread does so afterwards. Returns whether the mark was set before.
  */
 static bool hold_chain(struct thread_block *block) {
@@ -211,8 +210,8 @@ static void free_record(struct scope *scope) {
   free_list_push(&free_records, (uint32_t)(scope - records), &scope->next_free);
 }
 
-/* Sets the bits SCOPED and SCOPED_MATCHED by the scopes in the thread's chain, and withdraws or renews the thread's
- * headroom (thread_block.h). */
+/* Sets the bits SCOPED and SCOPED_MATCHED according to the thread's scopes. A thread in a scope gets no headroom (bytes
+ * that it may allocate without a report), so that each of its events is reported. */
 static void choose_reports(struct thread_block *block) {
   const struct scope *innermost = thread_scoping(block)->innermost;
   uint8_t scoped = innermost == &no_scope ? 0 : SCOPED;

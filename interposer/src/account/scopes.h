@@ -43,7 +43,7 @@ struct scope {
   uint64_t state;
   uint32_t interruptions;
   uint32_t next_free;
-  /* Addresses of live objects; 0 in empty slots. NULL if the scope is not matched. */
+  /* Addresses of live objects; 0 in empty slots. NULL if the scope does not match frees with allocations. */
   uintptr_t *table;
   uint32_t in_table;
   /* Whether the thread is changing the table. */
@@ -60,7 +60,8 @@ struct scope {
   };
 };
 
-/* Bits of thread_block.reporting.scoped: the thread is in a scope; in a matched scope. */
+/* Bits of thread_block.reporting.scoped: the thread is in a scope; it is in a scope that matches frees with
+ * allocations. */
 enum { SCOPED = 1, SCOPED_MATCHED = 2 };
 
 /* The slow paths of the functions below. The first two return the object. */
@@ -89,15 +90,16 @@ static inline __attribute__((always_inline)) void *scope_allocation(struct threa
   return object;
 }
 
-/* Reports a counted allocation to the scopes of its thread, also to matched scopes. `requested` is the size that the
- * program requested. */
+/* Reports a counted allocation to the scopes of its thread, including those that match frees with allocations.
+ * `requested` is the size that the program requested. */
 static inline void *scope_report(struct thread_block *block, void *object, size_t requested) {
   size_t doubled = requested ? doubled_size(requested) : 0;
   if (block->reporting.scoped & SCOPED_MATCHED) return scope_match_allocation(block, object, doubled);
   return scope_allocation(block, object, doubled);
 }
 
-/* Reports a free to the matched scopes of its thread. `object` is NULL if the address is unknown. */
+/* Reports a free to those scopes of its thread that match frees with allocations. `object` is NULL if the address is
+ * unknown. */
 static inline void scope_free(struct thread_block *block, const void *object, size_t bytes) {
   if (block->reporting.scoped & SCOPED_MATCHED) scope_match_free(block, object, bytes);
 }
@@ -130,7 +132,8 @@ bool scope_retains(const struct scope *scope, const void *object);
 /* Marks all open scopes as incomplete, because they missed the events while counting was off. */
 void scopes_interrupt(void);
 
-/* Returns whether a matched scope is open. The hooks must then report the addresses of all frees. */
+/* Returns whether a scope is open that matches frees with allocations. The hooks must then report the address of each
+ * free. */
 bool scopes_include_matched(void);
 
 /* Ends the scopes of the calling thread, which is ending and owns `block`. The scopes keep their figures. */

@@ -69,10 +69,9 @@ enum thread_request {
 };
 
 struct thread_block {
-  /* The bytes by which the thread's live bytes may grow before the thread reports to the peak. If EVENTS_ARE_MARKED,
-   * the headroom is 0 while an event is being counted. Written by the owner. Other threads may withdraw the headroom
-   * (headroom_withdraw()) or lower it to HEADROOM_BYTES (flush_all() in totals.c), but do not overwrite the 0 of an
-   * event. */
+  /* The bytes by which the thread's live bytes may grow before the thread reports to the process's peak (totals.h). If
+   * EVENTS_ARE_MARKED, the headroom is 0 while an event is being counted. Written by the owner. Other threads may
+   * withdraw it (headroom_withdraw()) or lower it (flush_all() in totals.c), but do not overwrite the 0 of an event. */
   int64_t headroom;
   /* The net bytes of this block that are included in the estimate of the process's live bytes (totals.c). Written by
    * the thread that flushes the block. */
@@ -82,8 +81,8 @@ struct thread_block {
   /* Set while the thread walks its Java stack, to prevent a nested walk. Written by the owner. */
   uint16_t walks_java;
   struct reporting {
-    /* Bits of account/scopes.h. If a bit is set, the thread is in a scope, and no event may find headroom. Written by
-     * the owner. */
+    /* Bits of account/scopes.h. If a bit is set, the thread is in a scope and must have no headroom. Written by the
+     * owner. */
     uint8_t scoped;
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
@@ -188,7 +187,7 @@ static inline struct thread_scoping *thread_scoping(struct thread_block *block) 
   return (struct thread_scoping *)((uint8_t *)block + offsetof(struct slab, others));
 }
 
-/* The headroom of a sentinel, so low that no number of frees raises it above 0. */
+/* The headroom of the sentinels below, so low that no number of frees raises it above 0. */
 #define NO_HEADROOM (INT64_MIN / 2)
 
 /* The sentinel of threads that have had no event. */

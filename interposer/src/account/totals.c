@@ -142,7 +142,7 @@ static uint64_t allocated_until_now(void) { return sum_over_blocks(allocated_by)
 enum { ATTEMPTS = 4 };
 
 /* Raises the peaks to the live bytes of a sum, if these are higher. `freed` and `open` were read at the beginning of
- * the sum. Returns false if the sum must be repeated, because more than the slack was freed while it was taken. */
+ * the sum. Returns false if the sum must be repeated, because more bytes than slack() were freed meanwhile. */
 static bool raise_peak_by(uint64_t allocated, uint64_t freed, uint32_t open) {
   int64_t live = live_of(allocated, freed);
   if (live <= lowest_peak()) return true;
@@ -173,9 +173,9 @@ void totals_read_whole(struct mallometer_counters *sum) {
 }
 
 /*
- * Updates a thread's share of the estimate. The estimate is always the sum of all shares (flushed_live_bytes): the
- * thread that exchanges a share adds the difference. Returns false if another thread has exchanged the share meanwhile,
- * perhaps for newer live bytes.
+ * Updates a thread's share of the estimate of the live bytes. The estimate is always the sum of all shares
+ * (flushed_live_bytes): the thread that exchanges a share adds the difference. Returns false if another thread has
+ * exchanged the share meanwhile.
  */
 static bool flush(const struct event_counters *events, int64_t *flushed, int64_t *change) {
   int64_t before = __atomic_load_n(flushed, __ATOMIC_ACQUIRE);
@@ -315,7 +315,8 @@ int64_t totals_net(void) {
 
 int64_t totals_live_at(int64_t net) { return net + __atomic_load_n(&baseline, __ATOMIC_RELAXED); }
 
-/* Sets the baseline. The estimate is the sum of all threads' shares (flush()) plus the baseline. */
+/* Sets the baseline, the bytes that were live before counting. The estimate of the live bytes is the sum of all
+ * threads' shares (flush()) plus the baseline. */
 void totals_set_baseline(int64_t bytes) {
   int64_t before = __atomic_exchange_n(&baseline, bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&estimated_live, bytes - before, __ATOMIC_RELAXED);
@@ -329,8 +330,8 @@ void totals_reduce_baseline(int64_t bytes) {
 
 /* ---- Fork ---------------------------------------------------------------------------------------------- */
 
-/* Computes the estimate anew, because another thread of the parent may have changed its share but not yet the
- * estimate. */
+/* Computes the estimate of the live bytes anew, because a thread of the parent may have changed its share but not yet
+ * the estimate. */
 void totals_forked(void) {
   sums_under_way = 0;
   flush_all();

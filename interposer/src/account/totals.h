@@ -75,8 +75,8 @@ void peak_window_close(uint32_t number);
 /* Reads a peak window. `since` has the events since the window's beginning, read after totals_raise_peak(). */
 struct peak_window peak_window_read(uint32_t number, const struct mallometer_counters *since);
 
-/* Adds the change of the calling thread's net bytes since its last flush to the estimate, and renews the thread's
- * headroom (in a scope, report_peak_at instead). May then sum over all blocks. */
+/* Adds the change of the calling thread's net bytes since its last call to the estimate of the live bytes, and renews
+ * the thread's headroom (in a scope, report_peak_at instead). May then sum over all blocks. */
 void peak_flush(struct thread_block *block);
 
 /* Call this when an event of the calling thread finds no headroom: either the headroom is used up, or it is withdrawn
@@ -103,8 +103,8 @@ uint64_t peak_so_far(void);
 uint64_t peak_error(void);
 
 /*
- * Repairs the estimate in the child of a fork: sums of the parent's other threads never end there, and their blocks are
- * not flushed.
+ * Repairs the estimate of the live bytes in the child of a fork, where the parent's other threads cannot end their sums
+ * and flushes.
  */
 void totals_forked(void);
 

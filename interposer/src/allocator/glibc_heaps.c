@@ -14,7 +14,7 @@
 #define HEAP_BYTES ((uintptr_t)64 << 20)
 
 enum {
-  WINDOWS_OF_HEAP = 64, /* the windows to read of a heap of up to 64 MiB; a larger heap has more */
+  WINDOWS_OF_HEAP = 64, /* the windows (pages) to read of a heap of up to 64 MiB; a larger heap has more */
   MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
   LEAST_WINDOWS = 16,   /* the smallest share of a heap */
   MOST_HEAPS = 2048,

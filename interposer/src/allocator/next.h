@@ -67,7 +67,7 @@ bool next_allocator_may_call_back(void);
 void *program_function(const char *name);
 
 /*
- * Calls once the functions that initialize themselves at their first call, and may then allocate, as tcmalloc's
+ * Calls once each function that initializes itself at its first call and may allocate then, as tcmalloc's
  * malloc_usable_size does. The bootstrap buffer serves these allocations. Replaces functions of `next` that call
  * malloc's family by name and so reach this library.
  */

@@ -30,10 +30,10 @@
 /* The age at which the baseline (the memory before a rise) is renewed even if memory is not quiet, so that slow growth
  * does not add up to a rise. */
 #define OLDEST_BASELINE (10 * SECOND)
-/* The least rise: a 16th of the limit, at least 8 MiB; 64 MiB without a limit. */
+/* The least growth that is a rise: a 16th of the memory limit, at least 8 MiB; 64 MiB without a limit. */
 #define LEAST_RISE (UINT64_C(8) << 20)
 #define LEAST_RISE_WITHOUT_LIMIT (UINT64_C(64) << 20)
-/* Growth by less than the least rise divided by STEPS counts as none. During a rise, growth by half of that counts. */
+/* Growth by less than 1/STEPS of the least rise counts as none; during a rise, growth by less than half of that. */
 #define STEPS 8u
 #define MOST_FRAMES 700u
 #define MOST_THREADS 8u
@@ -180,7 +180,7 @@ static void insert(struct recording_burst *burst, uint32_t site, uint64_t growth
   burst->grown[at].live_bytes = growth;
 }
 
-/* Puts the sites that grew most into the description. Returns the growth of all sites, in bytes. */
+/* Puts the sites that grew most into the description of a rise. Returns the growth of all sites, in bytes. */
 static uint64_t choose_sites(struct recording_burst *burst) {
   uint32_t places = call_sites_places();
   uint64_t sum = 0;
@@ -227,7 +227,7 @@ static uint32_t most_of(const struct tally *tally) {
   return tally->thread[most];
 }
 
-/* The names of the threads in this rise. They are kept, because reading a name opens a file of the kernel. */
+/* The names of the threads in the present rise. They are kept, because reading a name opens a file of the kernel. */
 static struct {
   uint32_t thread[MOST_THREAD_NAMES];
   char name[MOST_THREAD_NAMES][RECORDING_THREAD_NAME_BYTES];

@@ -37,7 +37,8 @@ bool burst_leaves_room(const struct memory_reading *reading);
 /* Returns the nanoseconds until the next call of burst_look(). */
 uint64_t burst_pause_ns(void);
 
-/* Looks whether memory rises; `now` is monotonic_ns(). Returns the description that should be written; NULL: none. */
+/* Looks whether memory rises; `now` is monotonic_ns(). Returns a description of the rise that should be written; NULL:
+ * none. */
 const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, const struct memory_reading *known,
                                          uint64_t now);
 
@@ -45,8 +46,8 @@ const struct recording_burst *burst_look(const struct memory_cgroup *cgroup, con
 bool burst_goes_on(void);
 
 /*
- * Asks the JVM for the methods of the latest description, and appends a line for each frame to the lines of the same
- * rise; if there is no room, the lines of the latest description replace all earlier lines. Returns the bytes of all
+ * Asks the JVM for the names of the methods in the latest description of a rise, and appends a line for each frame to
+ * the lines of the same rise. If there is no room, the new lines replace all earlier lines. Returns the bytes of all
  * lines; 0 if there is no new line. Called by a thread that may wait for a safepoint of the JVM.
  */
 size_t burst_names(char *text, size_t capacity);

@@ -75,7 +75,7 @@ static pid_t owner;
 static bool (*wants_names)(void);
 static struct memory_cgroup cgroup;
 
-/* The sequence number of each region's latest record. One thread at a time writes to a region. */
+/* The sequence number of the latest record in each region of the file. One thread at a time writes to a region. */
 static uint64_t sequences[REGIONS];
 static bool claimed[REGIONS];
 
@@ -152,9 +152,9 @@ static void take_memory(struct recording_sample *record, const struct memory_rea
 /* ---- The recorder's thread ---------------------------------------------------------------------------- */
 
 /*
- * The names of the methods of a rise. The thread that may ask the JVM (java_thread.h) fills `names` while `names_bytes`
- * is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0 and wakes the other thread,
- * which may have more names.
+ * The names of the methods in a fast rise of memory (burst.h). The thread that may ask the JVM (java_thread.h) fills
+ * `names` while `names_bytes` is 0. The recorder's thread copies the names to `known_names`, sets `names_bytes` to 0
+ * and wakes the other thread, which may have more names.
  */
 static char names[RECORDING_NAMES_SLOT_BYTES - RECORDING_FRAME_BYTES];
 static size_t names_bytes;
@@ -220,7 +220,7 @@ static bool is_grave(const struct recording_burst *burst, const struct memory_re
          (reading->limit_bytes == RECORDING_UNKNOWN || used_bytes(reading) > reading->limit_bytes / 3);
 }
 
-/* Records a rise. Returns false if the file is gone. */
+/* Records a fast rise of memory. Returns false if the file is gone. */
 static bool write_burst(const struct recording_burst *burst) {
   struct recording_sample record = {.kind = RECORDING_RECORD_BURST};
   record.realtime_ns = realtime_ns();
@@ -381,8 +381,8 @@ static bool start_thread(void) {
 
 /* ---- Records that Java writes ------------------------------------------------------------------------- */
 
-/* Returns the slot of a profile; -1 if there is none. Profiles at the peak use the slots 0 and 1 in turn; each share of
- * the limit (85, 90 and 95 %) has one slot. */
+/* Returns the slot in the file for a profile of call sites; -1 if there is none. Profiles at the peak use the slots 0
+ * and 1 in turn; each share of the limit (85, 90 and 95 %) has one slot. */
 static int slot_of(uint32_t percent) {
   static unsigned peaks;
   return percent == 0 ? (int)(++peaks % 2) : percent == 85 ? 2 : percent == 90 ? 3 : percent == 95 ? 4 : -1;

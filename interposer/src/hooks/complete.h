@@ -47,7 +47,7 @@ void complete_cancel_free(void *object, struct begun_free begun);
 void *complete_count_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts a new object as complete_count_allocation() does. The object's content is undefined or zero, so the sampler
- * need not copy the content when it moves the object into a slot (leak/slots.h). */
+ * need not copy the content when it moves the object into a slot (pages of its own, leak/slots.h). */
 void *complete_count_new_allocation(void *object, size_t requested, struct origin origin);
 
 /* Counts the free of an object of this size. `object` is NULL if its address is unknown. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SMALLEST_PAGE ((uintptr_t)4096) /* the kernel's pages may be larger; to check more often does no harm */
+#define SMALLEST_PAGE ((uintptr_t)4096) /* pages may be larger; testing one page several times does no harm */
 
 static inline uintptr_t page_of(uintptr_t address) { return address & ~(SMALLEST_PAGE - 1); }
 
