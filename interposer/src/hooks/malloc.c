@@ -277,8 +277,8 @@ static OUT_OF_LINE void *visit_sampler_in_scope(void *object, size_t doubled, st
   return scope_allocation(own_block(), object, doubled);
 }
 
-/* Counts an allocation while only unmatched scopes are open. Rare cases are left to tail calls, so no register has
- * to be saved. */
+/* Counts an allocation while no open scope of the thread matches frees with allocations. Rare cases are left to tail
+ * calls, so no register has to be saved. */
 INLINE void *count_in_scope(struct thread_block *block, void *object, size_t doubled, struct origin origin) {
   counter_add(&block->events.allocated_bytes, glibc_usable_size(object));
   counter_add(&block->events.requested_doubled, doubled);
@@ -334,8 +334,8 @@ static OUT_OF_LINE void *count_large_without_headroom(void *object, size_t size,
   return scope_allocation(block, object, doubled_size(size));
 }
 
-/* Counts a realloc. While matched scopes are open, realloc does not come here but takes the complete route, which
- * reports the old object's address to those scopes. */
+/* Counts a realloc. While a scope matches frees with allocations, realloc takes the complete route instead, which
+ * reports the old object's address to that scope. */
 static OUT_OF_LINE void *count_move_without_headroom(void *moved, size_t old_size, size_t doubled,
                                                      struct origin origin) {
   struct thread_block *block = own_block();
@@ -387,8 +387,8 @@ static void *forwarded_realloc(void *object, size_t size) {
   return next.realloc(object, size);
 }
 
-/* The following functions forward calls in a process with samples. A sample must be followed until it is freed;
- * otherwise the next object at its address would be taken for the sample. */
+/* The following functions forward calls in a process with samples. The free of a sample must be noticed; otherwise the
+ * next object at its address would be taken for the sample. */
 static void following_free(void *object) {
   if ((uintptr_t)object < low_range_end || may_be_sampled(object)) return complete_free(object);
   next.free(object);
@@ -547,7 +547,7 @@ void hook_open_route(enum hook_route route, bool tracked, bool matched) {
 #define TAKE(entry, function) __atomic_store_n(&(entry), function, __ATOMIC_RELEASE)
   TAKE(free_of_route, BY_ROUTE(route, complete_free, tracked ? tracked_free : counted_free,
                                followed ? following_free : forwarded_free));
-  /* A matched scope needs the object's old address, which the fast path does not keep. */
+  /* A scope that matches frees with allocations needs the object's old address, which the fast path does not keep. */
   void *(*counting_realloc)(void *, size_t) = tracked ? tracked_realloc : counted_realloc;
   TAKE(realloc_of_route, BY_ROUTE(route, completed_realloc, matched ? completed_realloc : counting_realloc,
                                   followed ? following_realloc : forwarded_realloc));

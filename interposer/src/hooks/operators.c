@@ -31,10 +31,10 @@ static const struct {
 /* ---- Operators of other libraries ---------------------------------------------------------------------- */
 
 /*
- * The operators of other libraries; NULL for a form that this library's operator serves. This library
- * passes calls that reach it on to `in_place`. `resolved` is the operator that the program's own calls reach. The two
- * differ if a library before this one in the search order defines the operator. As that operator may call this
- * library's, passing a call back to it could loop forever.
+ * The operators of other libraries; NULL for a form (variant of new or delete) that this library's operator serves.
+ * This library passes calls that reach it on to `in_place`. `resolved` is the operator that the program's own calls
+ * reach. The two differ if a library before this one in the search order defines the operator. As that operator may
+ * call this library's, passing a call back to it could loop forever.
  */
 static operator_function *in_place[OPERATOR_FORMS], *resolved[OPERATOR_FORMS];
 

@@ -25,10 +25,10 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 #define OPERATOR(function) ((operator_function *)(void (*)(void))(function))
 
 /*
- * Finds the operators of other libraries that serve instead of this library's. Called when the next allocator was
- * found, or earlier if malloc is not this library's. Linked and preloaded objects are known then. The operators of a
- * library that the program opens later are unknown: calls that the loader does not bind to them reach this library's
- * operators. Further calls of this function do nothing.
+ * Finds the operators of other linked or preloaded libraries that serve instead of this library's. Called when the next
+ * allocator was found, or earlier if malloc is not this library's. The operators of a library that the program opens
+ * later stay unknown: calls that the loader does not bind to them reach this library's operators. Further calls of this
+ * function do nothing.
  */
 void operators_find(void);
 

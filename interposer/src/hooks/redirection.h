@@ -2,11 +2,11 @@
  * Redirects the calls of malloc and its family in a running process to this library, and back.
  *
  * A redirection changes only words of data, no code. Three kinds of words lead to malloc: the loader's table of
- * symbols, which all later look-ups read (platform/symbol_table.h); the bound words of loaded objects, including libc's
- * own for strdup and the like (platform/references.h); and pointers that the loader stores for itself. A word is
- * changed only if it points to the function that the process uses; an unbound word is left to the loader, which binds
- * it to this library's function. Where a word points to another library's hook, that library's own pointer to the real
- * function is changed instead: the hook is called first, and its calls are counted.
+ * symbols, which all later look-ups read (platform/symbol_table.h); the words of loaded objects that the loader has
+ * bound to functions, including libc's own for strdup and the like (platform/references.h); and pointers that the
+ * loader stores for itself. A word is changed only if it points to the function that the process uses; the loader binds
+ * each word that is not bound yet to this library's function. Where a word points to another library's hook, that
+ * library's own pointer to the real function is changed instead: the hook is called first, and its calls are counted.
  *
  * A redirection changes all words or none: if the system refuses the change of one word, all words are restored.
  *

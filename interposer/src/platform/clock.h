@@ -27,8 +27,8 @@ uint64_t thread_cpu_ns(void);
 /*
  * Return CLOCK_MONOTONIC and CLOCK_REALTIME at the latest tick. They may be called inside of malloc. With a vDSO they
  * are never ahead of monotonic_ns() and realtime_ns(). Without a vDSO they return the latest result of monotonic_ns()
- * plus the time that coarse_clock_advance() has added since. The sum may be ahead if two threads add the same time.
- * coarse_realtime_ns() then ignores changes of the system's clock.
+ * plus the time that coarse_clock_advance() has added since, and ignore changes of the system's clock. This sum may be
+ * ahead if two threads add the same time.
  */
 uint64_t coarse_monotonic_ns(void);
 uint64_t coarse_realtime_ns(void);

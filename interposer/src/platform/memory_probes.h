@@ -17,8 +17,8 @@
  * `weighted_bytes` is the number of bytes that the sample stands for: the sum of these numbers over all samples is an
  * unbiased estimate of the bytes of all requests. Must be called before the program receives the object. A sample that
  * realloc may move is reported as freed before the realloc, because afterwards its address may belong to another
- * object. If the realloc fails, the sample is reported as allocated again. The difference of allocations and frees is
- * then right, but the sum of allocations is too high by this sample.
+ * object. If the realloc fails, the sample is reported as allocated again, so the sum of allocations is too high by
+ * this sample.
  */
 void probe_allocation(const void *object, size_t requested, uint64_t weighted_bytes);
 
