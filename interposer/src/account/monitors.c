@@ -24,7 +24,7 @@ _Static_assert(MOST_MONITORS == 1 << PLACE_BITS, "PLACE_BITS must hold each plac
 static struct place {
   /* Written while the place's bit in `taken` is set and its bit in `monitors` is not. */
   struct mallometer_monitor monitor;
-  uint32_t use; /* how often the place was used, plus IS_REMOVED while a thread removes the monitor */
+  uint32_t use; /* the number of uses of the place, plus IS_REMOVED while a thread removes the monitor */
   /* The lower half is the number of running calls: threads that are about to read the monitor's bit, or have seen that
    * it is set. The upper half is the number of forks from the first process to this one. */
   _Alignas(64) uint64_t running;

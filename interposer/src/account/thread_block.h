@@ -1,6 +1,6 @@
 /*
- * Each thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and
- * needs no atomic instruction.
+ * A thread counts its events (allocations and frees) in a block of its own, so counting shares no cache line and needs
+ * no atomic instruction.
  *
  * A thread finds its block through one pointer of its own. Headroom is the number of bytes by which the thread's live
  * bytes may grow before it reports to the process's peak (totals.h). Allocations decrease the headroom and frees
@@ -87,7 +87,7 @@ struct thread_block {
     /* Bits of enum thread_request, set by other threads: what the owner must do at its next event on the slow path. */
     uint8_t requests;
   } reporting;
-  /* For each bucket of the sampler (sample/sampler.h), the number of allocations until one is passed to the sampler. */
+  /* The number of allocations until one is passed to the sampler, for each bucket of the sampler (sample/sampler.h). */
   uint8_t filter[FILTER_BUCKETS];
   struct event_counters events;
 };

@@ -5,7 +5,7 @@
 
 static int64_t estimated_live;
 static int64_t shared_flushed;
-static int64_t peak; /* at least 0 */
+static int64_t peak; /* never negative */
 static uint32_t sums_under_way;
 static int64_t baseline;
 static uint64_t extra;

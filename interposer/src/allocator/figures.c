@@ -88,7 +88,7 @@ static int mimalloc_read(struct mallometer_allocator_state *out) {
   return 0;
 }
 
-/* ---- Any allocator ------------------------------------------------------------------------------------ */
+/* ---- Functions for every allocator -------------------------------------------------------------------- */
 
 void allocator_find(void) {
   if (glibc_serves()) {

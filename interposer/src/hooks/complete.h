@@ -31,7 +31,7 @@ struct pending_free {
 };
 
 /*
- * What complete_begin_free() records of an object, its size and its sample, while the object exists. The caller then
+ * The size and the sample of an object, which complete_begin_free() records while the object exists. The caller then
  * calls complete_confirm_free(), for a free before the allocator gets the object back, for a realloc after it has
  * succeeded; or complete_cancel_free(), if the realloc has failed.
  */

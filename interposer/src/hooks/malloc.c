@@ -424,7 +424,7 @@ static void *ranged_realloc(void *object, size_t size) {
   return realloc_of_route(object, size);
 }
 
-/* ---- Before the allocator is found, and behind another malloc, which may pass its calls on to this library - */
+/* ---- Calls until the allocator is found, or from another malloc that passes its calls on to this library -- */
 
 static bool passes_on(void) { return hook_ready() && __atomic_load_n(&after_serves, __ATOMIC_RELAXED); }
 
@@ -634,7 +634,7 @@ size_t malloc_usable_size(void *object) {
 
 #define NAME_OF_FREE(name) \
   void name(void *object) { JUMP_TARGET(entry.name)(object); }
-/* These functions free their first argument. They ignore further arguments, such as sizes and alignments. */
+/* Functions that free their first argument. They ignore further arguments, such as sizes and alignments. */
 EACH_NAME_OF_FREE(NAME_OF_FREE)
 
 #define NAME_OF_OPERATOR(form, name, derived_from)                       \

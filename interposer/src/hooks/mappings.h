@@ -21,7 +21,7 @@
 
 #include "platform/visibility.h"
 
-/* These functions have other names in C, so that attributes of the C library's declarations do not apply to them. */
+/* The functions have other names in C, so that attributes of the C library's declarations do not apply to them. */
 EXPORT void *program_mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset) __asm__("mmap");
 EXPORT void *program_mmap64(void *wish, size_t bytes, int protection, int flags, int file,
                             off_t offset) __asm__("mmap64");

@@ -108,8 +108,8 @@ static const struct function *function_named(const char *name) {
 
 /* ---- strdup, strndup and realpath ---------------------------------------------------------------------- */
 
-/* Some allocators, such as mimalloc, define strdup, strndup and realpath themselves, and do not call their malloc
- * there. The functions below call the allocator's functions and count the copies. They work after a detach, too. */
+/* Allocators such as mimalloc define strdup, strndup and realpath themselves, and do not call their malloc there. The
+ * functions below call the allocator's functions and count the copies. They work after a detach, too. */
 #define REAL(number, type) ((type)functions[OF_TEXTS + (number)].real)
 #define ORIGIN ((struct origin){__builtin_return_address(0), __builtin_dwarf_cfa()})
 
