@@ -38,8 +38,7 @@
  * program commits inside the range keeps this site, and needs no stack walk. */
 #define RANGE_FROM_BEFORE (UINT32_MAX - 2)
 
-/* Functions that change how many ranges refer to each site. The map calls them in any thread, with or without its lock.
- */
+/* Functions that change how many ranges refer to each site. The map calls them in any thread, and may hold its lock. */
 struct ranges_sites {
   void (*refer)(uint32_t site, int32_t by);
   void (*release_all)(void);

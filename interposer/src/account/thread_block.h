@@ -40,10 +40,10 @@
 #define LARGE_PATHS 32u
 
 struct event_counters {
-  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both at once. */
+  /* `frees` and `freed_bytes` are adjacent, because event_count_free() adds to both together. */
   counter frees;
   counter freed_bytes;
-  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both at once. */
+  /* `allocated_bytes` and `requested_doubled` are adjacent, because event_count_allocation() adds to both together. */
   counter allocated_bytes;
   counter requested_doubled; /* the sum of doubled_size() of all requests */
   counter failed;
@@ -388,7 +388,7 @@ uint64_t threads_without_block(void);
 /* Returns the bytes that are mapped for blocks. They never decrease. */
 size_t thread_blocks_footprint(void);
 
-/* Makes the blocks of threads that do not exist in the child of a fork available there. */
+/* Releases, in the child of a fork, the blocks of threads that exist only in the parent. */
 void thread_blocks_forked(void);
 
 #endif

@@ -46,8 +46,8 @@ static inline size_t glibc_usable_size(const void *object) {
  */
 void glibc_write_mapped_chunk(uintptr_t begin, size_t offset, size_t bytes);
 
-/* Returns the bytes of the mapping of an object at `offset` in its own mapping, from the words before the object; 0 for
- * another kind of object. */
+/* Returns the length of the mapping of an object that lies at `offset` in a mapping of its own, as the words before the
+ * object state it; 0 for another kind of object. */
 size_t glibc_mapped_bytes(const void *object, size_t offset);
 
 /*

@@ -29,7 +29,6 @@ void *header_calloc(size_t bytes, bool counted);
 void *header_memalign(aligned_function *function, size_t alignment, size_t size, bool counted);
 /* Reallocates an object with header. Returns NULL, and leaves the object unchanged, if there is no memory. */
 void *header_realloc(void *object, size_t size, bool counted);
-/* Frees an object with header. */
 void header_free(void *object);
 
 bool has_header(const void *object);

@@ -62,8 +62,8 @@ bool next_allocator_bypass_executable(void);
  */
 bool next_allocator_may_call_back(void);
 
-/* Returns a function of malloc's familyin malloc's symbol version, as the program would find it; NULL if there is none.
- * Enters the loader. */
+/* Returns a function of malloc's family, in malloc's symbol version, as the program would find it; NULL if there is
+ * none. Enters the loader. */
 void *program_function(const char *name);
 
 /*

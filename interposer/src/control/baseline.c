@@ -19,7 +19,7 @@
 
 static int64_t drift;
 static uint64_t drift_bound, next_comparison;
-static uint64_t paused_ns; /* time slept between readings, which counts as no cost */
+static uint64_t paused_ns; /* time slept between readings, not counted as cost */
 
 /* Begins with an unknown baseline (bytes that were live before counting). Its upper bound is the private writable
  * memory, which contains everything that malloc gave out. */

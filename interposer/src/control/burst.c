@@ -295,7 +295,6 @@ static const struct recording_burst *describe(uint64_t used, const struct memory
 
 /* ---- Looking for a rise --------------------------------------------------------------------------------- */
 
-/* Returns whether a rise begins. */
 static bool begins(uint64_t used, uint64_t now) {
   uint64_t risen = used > baseline.used_bytes ? used - baseline.used_bytes : 0;
   if (risen < least_rise / STEPS) begin_ns = now;

@@ -110,7 +110,6 @@ static uint64_t find_largest(const struct recording_burst *burst, const char *na
   return most;
 }
 
-/* Returns the part of a word after its last slash. */
 static struct word last_part(struct word word) {
   for (size_t i = word.length; i > 0; i--) {
     if (word.begin[i - 1] == '/') return (struct word){word.begin + i, word.length - i};

@@ -64,7 +64,7 @@ bool process_has_call_sites(void);
 /* Starts recording call sites if they are wanted and there is memory for the tables. May change errno. */
 void process_record_call_sites(void);
 
-/* Records mappings from now on, if call sites are recorded. */
+/* Begins to record mappings, if call sites are recorded. */
 void process_note_mappings(void);
 
 /* Starts the recording, as recording_start() does. */

@@ -331,8 +331,8 @@ static bool write_second(const struct memory_reading *reading, uint64_t due[]) {
 /* Returns whether the thread has something to do. If it has not, stores that the thread ends. */
 static bool goes_on(void) {
   if (is_recording() || message_is_on()) return true;
-  /* Ends the thread that asks the JVM for names here, and not after the loop: by then the next recorder's thread may
-   * have begun, and would lose the thread that it has started. */
+  /* The thread that asks the JVM for names is ended before the exchange: after it, the next recorder's thread may have
+   * begun, and would lose the thread for names that it has started. */
   java_thread_end();
   (void)__atomic_exchange_n(&has_thread, false, __ATOMIC_SEQ_CST);
   /* A call that requested a recording or a message before this exchange has seen that this thread runs, and has started

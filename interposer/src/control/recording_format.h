@@ -176,7 +176,7 @@ struct recording_grown {
   uint32_t thread;
   /* The name of the thread, NUL-terminated; empty if unknown. */
   char thread_name[RECORDING_THREAD_NAME_BYTES];
-  /* The stored frames. */
+  /* The number of stored frames. */
   uint32_t frames;
   uint32_t reserved;
   /* The innermost Java frames, innermost first, as in mallometer_site_stack(); without any, the innermost frames. */

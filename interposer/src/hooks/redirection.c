@@ -223,8 +223,8 @@ static void redirect_object(const struct walked_object *object, void *argument) 
   walk->mappings_only = is_other_allocator(object);
   if (!walk->mappings_only || walk->undoes) references_visit(object, redirect_reference, walk);
   if (walk->mappings_only) return;
-  /* The loader stores pointers to malloc and three more functions of its family, and a pointer to a free for its table
-   * of unique C++ symbols. */
+  /* The loader stores pointers to malloc and three more functions of its family, and one to a function free for its
+   * table of unique C++ symbols. */
   if (object_contains(object, walk->loader)) data_words_visit(object, redirect_data_word, walk);
 }
 
