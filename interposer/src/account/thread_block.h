@@ -3,10 +3,10 @@
  * no atomic instruction.
  *
  * A thread finds its block through one pointer of its own. Headroom is the number of bytes by which the thread's live
- * bytes may grow before it reports to the process's peak (totals.h). Allocations decrease the headroom and frees
- * increase it, so that a thread that frees as much as it allocates rarely leaves the fast path. An event that finds no
- * headroom takes the slow path. Before a thread's first event, and after it has handed its block over, the pointer
- * leads to a sentinel without headroom, so the fast path needs only one comparison.
+ * bytes may grow before it updates the estimate of the process's live bytes (totals.h). Allocations decrease the
+ * headroom and frees increase it, so that a thread that frees as much as it allocates rarely leaves the fast path. An
+ * event that finds no headroom takes the slow path. Before a thread's first event, and after it has handed its block
+ * over, the pointer leads to a sentinel without headroom, so the fast path needs only one comparison.
  *
  * Blocks are carved from slabs that are never unmapped. The block of a thread that ends passes with its totals to the
  * next new thread, so the sum over all blocks is right at any time. The new owner stores the totals that it found as
@@ -28,7 +28,8 @@
 #include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
-/* The bytes by which a thread's live bytes may grow between two of its reports to the process's peak (totals.h). */
+/* The bytes by which a thread's live bytes may grow between two of its updates of the process's live bytes
+ * (totals.h). */
 #define HEADROOM_BYTES 65536
 
 /* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and
@@ -69,9 +70,12 @@ enum thread_request {
 };
 
 struct thread_block {
-  /* The bytes by which the thread's live bytes may grow before the thread reports to the process's peak (totals.h). If
-   * EVENTS_ARE_MARKED, the headroom is 0 while an event is being counted. Written by the owner. Other threads may
-   * withdraw it (headroom_withdraw()) or lower it (flush_all() in totals.c), but do not overwrite the 0 of an event. */
+  /*
+   * The bytes by which the thread's live bytes may grow before the thread updates the estimate of the process's live
+   * bytes (totals.h). If EVENTS_ARE_MARKED, the headroom is 0 while an event is being counted. Written by the owner.
+   * Other threads may withdraw it (headroom_withdraw()) or lower it (flush_all() in totals.c), but do not overwrite the
+   * 0 of an event.
+   */
   int64_t headroom;
   /* The net bytes of this block that are included in the estimate of the process's live bytes (totals.c). Written by
    * the thread that flushes the block. */

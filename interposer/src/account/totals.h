@@ -53,7 +53,7 @@ struct totals_bytes totals_bytes(void);
 /* Returns the allocated minus the freed bytes. */
 int64_t totals_net(void);
 
-/* Returns the live bytes, including the baseline, at the time when totals_net() was `net`. */
+/* Returns the live bytes at the time when totals_net() was `net`, including those from before counting began. */
 int64_t totals_live_at(int64_t net);
 
 /* Returns the live bytes of a sum, at least 0. */

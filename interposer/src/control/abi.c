@@ -231,8 +231,8 @@ static uint32_t insert_row(struct mallometer_range *rows, uint32_t capacity, uin
   return count + 1;
 }
 
-/* Adds the library's own ranges between `from` and the last row, but not those after it: the program's next ranges may
- * come before them. Without rows, adds all from `from` on. Returns the number of rows. */
+/* Adds the library's own ranges between `from` and the last row, but not those after it, because further ranges of the
+ * program may come before them. Without rows, adds all from `from` on. Returns the number of rows. */
 static int add_own_ranges(struct mallometer_range *rows, uint32_t capacity, int copied, uint64_t from) {
   if (copied < 0) return copied;
   uint32_t count = (uint32_t)copied;

@@ -67,7 +67,7 @@ static void *large_realloc(void *object, size_t size, struct origin origin);
 INLINE bool is_usual(size_t doubled) { return is_below_power(doubled, 16); }
 _Static_assert(2 * LARGEST_FAST_REQUEST == 1 << 16, "is_usual() tests 16 bits: keep it equal to LARGEST_FAST_REQUEST");
 
-/* Counts an allocation that does not use up the thread's headroom (bytes until its next report;
+/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
  * account/thread_block.h). */
 INLINE void *count_usual_allocation(struct thread_block *block, void *object, size_t usable_size, size_t doubled,
                                     int64_t left, bool frameless) {
@@ -207,7 +207,7 @@ static OUT_OF_LINE void *visit_sampler_large(void *object, size_t size, size_t c
                              (struct move){_Alignof(max_align_t), content}, origin);
 }
 
-/* Counts an allocation that does not use up the thread's headroom (bytes until its next report;
+/* Counts an allocation that does not use up the thread's headroom (bytes that it may still count by itself;
  * account/thread_block.h). The program may have written the first `content` bytes. */
 INLINE void *count_large_allocation(struct thread_block *block, void *object, size_t usable_size, size_t size,
                                     size_t content, int64_t left, struct origin origin) {
@@ -256,7 +256,7 @@ static OUT_OF_LINE void *large_realloc(void *object, size_t size, struct origin 
   return count_large_allocation(block, moved, usable_size, size, size, left, origin);
 }
 
-/* ---- Events for which the thread has no headroom (bytes until its next report to the peak) ---------------- */
+/* ---- Events for which the thread has no headroom (bytes that it may still count by itself) ---------------- */
 
 /* Returns whether the thread is in scopes (account/scopes.h), none of which matches frees with allocations, and nothing
  * else needs the complete route. */
@@ -538,7 +538,8 @@ EACH_OPERATOR(EARLY_OPERATOR)
 #define EARLY_ENTRY(form, name, derived_from) [form] = early_##form,
 static operator_function *operators[OPERATOR_FORMS] = {EACH_OPERATOR(EARLY_ENTRY)};
 
-/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of both routes. */
+/* Replaces the pointers to the functions one after the other, so meanwhile threads may run functions of the old and the
+ * new route. */
 void hook_open_route(enum hook_route route, bool tracked, bool matched) {
   static bool counted_before;
   if (route != ROUTE_FORWARDED) __atomic_store_n(&counted_before, true, __ATOMIC_RELAXED);

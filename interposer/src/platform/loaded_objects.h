@@ -21,8 +21,8 @@ struct loaded_object {
    * executable. */
   uintptr_t bias;
   const char *path;
-  /* Distinguishes an object of the table, which may have been unloaded, from another object at the same address; 0 for
-   * an object that was not found in the table. */
+  /* Distinguishes an object of the table (object_table.h), which may have been unloaded, from another object at the
+   * same address; 0 for an object that was not found in the table. */
   uint64_t mark;
 };
 
