@@ -22,8 +22,9 @@ _Static_assert(sizeof ring[0].thread_name == THREAD_NAME_BYTES, "an event has ro
 /* ---- Writing a ring ------------------------------------------------------------------------------------ */
 
 /*
- * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after that store,
- * so copy() finds another number if it has copied a word of a half-filled entry (test/litmus/event-copied).
+ * Fills an entry whose number the caller has set to 0 or WRITTEN. The fence orders the stores below after that store.
+ * With the fence in copy(), a reader that has copied a word of a half-filled entry finds another number
+ * (test/litmus/event-copied).
  */
 static void fill(struct mallometer_event *entry, uint64_t number, size_t requested, const uint64_t *frames,
                  uint32_t count) {

@@ -44,8 +44,8 @@ struct ranges_sites {
   void (*release_all)(void);
 };
 
-/* Reserves the memory of the map, or uses an abandoned map again. Returns false if the map is not in use afterwards.
- * May be called from any thread. */
+/* Reserves the memory of the map, or uses a map again that was abandoned because its lock was not released. Returns
+ * false if the map is not in use afterwards. May be called from any thread. */
 bool ranges_start(const struct ranges_sites *sites);
 
 bool ranges_on(void);

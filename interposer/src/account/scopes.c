@@ -88,7 +88,8 @@ static struct scope *take_new_record(void) {
 
 /* ---- Tables of addresses ------------------------------------------------------------------------------- */
 
-/* The number of slots, a power of two. At least a quarter of the slots stay empty, so that linear probing is short. */
+/* The number of slots of a table, a power of two. At least a quarter of them stay empty, so that linear probing is
+ * short. */
 enum { TABLE_SLOTS = 65536 };
 _Static_assert(MOST_MATCHED <= TABLE_SLOTS * 3 / 4, "at least a quarter of the slots stay empty");
 
@@ -486,8 +487,8 @@ int scope_read(uint32_t number, struct mallometer_scope *out) {
     enum state state = state_of(word);
     if (state != OPEN && state != ENDED) return -EINVAL;
     struct mallometer_scope figures = {0};
-    /* The next user of the record acquires the state that free_record() released, and only then writes to the record.
-     * If any of these writes was copied here, the state after the fence is therefore not `word` (as in
+    /* The next user of the record writes to it only after it has acquired the state that free_record() stored. If this
+     * copy contains one of these writes, the state after the fence therefore is not `word` (as in
      * test/litmus/reused-sample). */
     read_figures(scope, state == ENDED, &figures);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -107,7 +107,7 @@ struct thread_record {
   bool owned;
 };
 
-/* The countdown to the next sampled allocation of one call path, for large allocations. */
+/* The countdown to the next sampled allocation of one call path of large allocations. */
 struct large_path {
   uint32_t tag;
   /* The number of allocations until the next sampled one, drawn for a probability of 2^-level. */

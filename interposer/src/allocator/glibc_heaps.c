@@ -16,7 +16,7 @@
 enum {
   WINDOWS_OF_HEAP = 64, /* the windows (pages) to read of a heap of up to 64 MiB; a larger heap has more */
   MOST_WINDOWS = 16384, /* the most windows of all heaps, 1.5 us each; if more are wanted, each heap gets a share */
-  LEAST_WINDOWS = 16,   /* the smallest share of a heap */
+  LEAST_WINDOWS = 16,   /* the fewest windows of a heap */
   MOST_HEAPS = 2048,
   MOST_ARENAS = 1024,        /* glibc makes at most eight for each processor by default */
   MOST_BEGINS = 16384,       /* the most addresses to test for the beginning of a heap (1 TiB), 1 us each */

@@ -2,10 +2,10 @@
  * C++'s operators: which definitions serve instead of the library's, and what the library's do when memory has run out.
  *
  * A program may replace only some operators, such as operator new(size_t) and operator delete(void *) by those of a
- * pool. By the standard the other forms call these: new[] calls new, a new that does not throw calls the one that does,
- * delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's forms come
- * before the C++ library's in the search order, so they must do the same: otherwise the allocator would free objects of
- * the pool, or the pool objects of the allocator.
+ * pool. By the standard the other forms (variants) call these: new[] calls new, a new that does not throw calls the one
+ * that does, delete[] and sized delete call delete. Without a preload the C++ library's forms do so. This library's
+ * forms come before the C++ library's in the search order, so they must do the same: otherwise the allocator would free
+ * objects of the pool, or the pool objects of the allocator.
  */
 #ifndef MALLOMETER_HOOKS_OPERATORS_H
 #define MALLOMETER_HOOKS_OPERATORS_H

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct redirection {
-  uint32_t words;       /* words that point to this library, or were restored */
+  uint32_t words;       /* words of data that point to this library, or were restored */
   uint32_t refused;     /* words that the system does not let change */
   /* words that calls do not read, because the loader has rewritten the calls; these calls are not counted */
   uint32_t ignored;

@@ -119,8 +119,8 @@ static inline void order_frees_after_allocations(void) { __asm__ volatile("dmb i
  * MiB. */
 #define NEAR_VARIABLE __attribute__((section(".data")))
 
-/* Jumps by x16: with branch target identification, a jump may reach a landing pad for calls (bti c) by x16 or x17
- * only. */
+/* Jumps by x16: with branch target identification, a jump can reach a landing pad for calls (bti c) only by x16 or
+ * x17. */
 #define JUMP_TARGET(function)                                         \
   __extension__({                                                     \
     register __typeof__(function) target __asm__("x16");              \

@@ -1,6 +1,6 @@
 /*
  * Finds the stack that the system gave the calling thread, without a system call or a lock, so that it works inside of
- * malloc, too. glibc's pthread_getattr_np() would allocate; musl's is called, because it only copies words.
+ * malloc, too. glibc's pthread_getattr_np() would allocate; musl's function is called, because it only copies words.
  *
  * In glibc, a thread's control block lies at the top of its stack and contains the stack's beginning and size. These
  * two words are found by their values: beginning plus size must be an address right after the control block, which is
