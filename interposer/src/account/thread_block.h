@@ -28,8 +28,8 @@
 #include "platform/thread_pointer.h"
 #include "platform/visibility.h"
 
-/* The bytes by which a thread's live bytes may grow between two of its updates of the process's live bytes
- * (totals.h). */
+/* The bytes by which a thread's live bytes may grow between two of its updates of the estimate of the process's live
+ * bytes (totals.h). */
 #define HEADROOM_BYTES 65536
 
 /* The largest request of the fast path. Larger requests take another path, which finds the size class of any size and

@@ -165,7 +165,7 @@ static void look_at_heap(struct estimate *estimate, const struct heap *heap) {
   if (seen > 0) heap->arena->chunks += (double)free_chunks / (double)seen * (double)pages;
 }
 
-/* Tests whether a heap of glibc begins at this address, and adds the heap. A heap begins with the words arena, previous
+/* Adds the heap of glibc that begins at this address, if there is one. A heap begins with the words arena, previous
  * heap and bytes (heap_info). The arena is near the beginning of its first heap. */
 static void look_at_begin_of_heap(struct estimate *estimate, uintptr_t begin, uintptr_t end) {
   uintptr_t info[3];

@@ -208,7 +208,7 @@ static uint64_t used_bytes(const struct memory_reading *reading) {
   return charged > files ? charged - files : 0;
 }
 
-/* Reads the charged memory again, because in a rise the figures of the latest second are outdated. */
+/* Reads the charged memory again, because the figures of the latest second are outdated while memory rises fast. */
 static void read_in_rise(struct memory_reading *reading) {
   reading->charged_bytes = memory_charged(&cgroup);
   memory_read_rest(&cgroup, reading);

@@ -48,7 +48,7 @@ void mappings_find_next(void);
 /* Lets the child of a fork record its own mappings. */
 void mappings_forked(void);
 
-/* Returns the number of mappings whose stack was not walked, because the budget was used up. */
+/* Returns the number of mappings whose stack was not walked, because the budget of walks was used up. */
 uint64_t mappings_not_walked(void);
 
 #endif

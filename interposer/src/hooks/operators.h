@@ -33,8 +33,8 @@ typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t thi
 void operators_find(void);
 
 /*
- * Makes this library's own operators serve all forms. In a process that was not preloaded, only calls that led to the
- * allocator's operators come here; other replaced operators are called as before.
+ * Makes this library's own operators serve all forms of new and delete. In a process that was not preloaded, only calls
+ * that led to the allocator's operators come here; other replaced operators are called as before.
  */
 void operators_take_over(void);
 

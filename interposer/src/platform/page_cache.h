@@ -18,7 +18,7 @@
  */
 int64_t page_cache_of_file(int file);
 
-/* Makes once, without a file, each system call that page_cache_of_file() needs. */
+/* Makes once, without a file, each system call that page_cache_of_file() needs, for a test in a child process. */
 void page_cache_probe(void);
 
 /*
