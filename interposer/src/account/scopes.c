@@ -344,7 +344,8 @@ static int begin_in_process(struct scope *scope) {
   return 0;
 }
 
-/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records. */
+/* Frees the records of scopes whose threads have ended without closing them. Returns one of these records; NULL if
+ * there is none. */
 static struct scope *reclaim(void) {
   for (uint32_t i = 0; i < MOST_SCOPES; i++) {
     uint64_t word = state_word(&records[i]);

@@ -108,9 +108,9 @@ static inline void scope_free(struct thread_block *block, const void *object, si
 void scopes_unlink_closed(struct thread_block *block);
 
 /*
- * Opens a scope over the calling thread, which owns `block`, or over the process if `block` is NULL. Returns the
- * scope's number, greater than 0. -EAGAIN: too many scopes are open; -ENOMEM: there is no memory for a table. May
- * change errno.
+ * Opens a scope over the calling thread, which owns `block`, or over the process if `block` is NULL. With `matched`,
+ * the scope matches frees with allocations. Returns the scope's number, greater than 0. -EAGAIN: too many scopes are
+ * open; -ENOMEM: there is no memory for a table. May change errno.
  */
 int scope_open(struct thread_block *block, bool matched);
 
@@ -124,7 +124,7 @@ int scope_close(uint32_t number, struct mallometer_scope *out);
 /*
  * Returns the open scope with this number for scope_retains(). The scope must be over the calling thread, which owns
  * `block`. Returns NULL and sets *error otherwise. -EINVAL: there is no such scope; -EPERM: the scope is another
- * thread's; -ENODATA: the scope is not matched, its table has overflowed, or counting was off for some time.
+ * thread's; -ENODATA: the scope does not match frees, its table has overflowed, or counting was off for some time.
  */
 const struct scope *scope_find_own(uint32_t number, const struct thread_block *block, int *error);
 bool scope_retains(const struct scope *scope, const void *object);

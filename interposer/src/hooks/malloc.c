@@ -4,10 +4,10 @@
  * Each of these functions jumps to an address in `entry`; hook_open_route() sets these addresses (hooks/route.h). The
  * counted route comes first and reads from top to bottom: the allocator's own call, one comparison against the thread's
  * headroom (account/thread_block.h), four additions to cache lines of this thread (three for a free), and one step of a
- * countdown that picks the allocations for the sampler. A call leaves this route if the thread has no block yet or is
- * in a scope, if the request is zero, if the thread must report to the peak, if the sampler's countdown ends, or if a
- * freed object may be a sample. Requests above 32 KiB take the same steps on a route of their own, so that their call
- * paths can be told from those of other requests.
+ * countdown that picks the allocations for the sampler. A call leaves this route in all rarer cases, such as a thread's
+ * first event, an open scope, the end of the sampler's countdown, or a freed object that may be a sample. Requests
+ * above 32 KiB take the same steps on a route of their own, so that their call paths can be told from those of other
+ * requests.
  *
  * This file does not allocate, lock, enter the loader or change errno, except through the allocator that is called
  * anyway; the slow path preserves errno around other calls. ARCHITECTURE.md accounts for each instruction.

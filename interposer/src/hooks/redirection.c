@@ -139,7 +139,7 @@ struct walk {
   const char *failure;
   bool undoes;
   bool mappings_only;
-  bool binds; /* whether to change unbound words, because the loader would never bind them (calls_are_audited()) */
+  bool binds; /* whether to change words that the loader would never bind (calls_are_audited()) */
   const struct walked_object *object;
   struct walked_object executable;
   uintptr_t loader; /* an address in the loader */
@@ -158,8 +158,9 @@ static void note_foreign(struct walk *walk, uintptr_t function) {
   if (walk->foreign_count < MOST_FOREIGN) walk->foreign[walk->foreign_count++] = function;
 }
 
-/* Handles a word that points neither to the function to replace nor to its replacement: an unbound word, which points
- * into its own object, or a word that points to the executable's PLT entry or to another library's hook. */
+/* Handles a word that points neither to the function to replace nor to its replacement: a word that is not bound yet,
+ * which points into its own object, or a word that points to the executable's PLT entry or to another library's
+ * hook. */
 static void handle_other_target(struct walk *walk, const struct reference *reference, const struct function *function,
                                 uintptr_t now) {
   if (object_contains(walk->object, now)) {
