@@ -54,8 +54,8 @@ int request_watch_add(size_t above, uint32_t thread);
 /* Removes a watch. Returns 0, or -EINVAL if there is no such watch. */
 int request_watch_remove(uint32_t number);
 
-/* Copies the requests stored since the last reading, oldest first, and returns their number; -EINVAL if there is no
- * such watch. `total` is set to the number of requests since the watch was added. Only one thread may read a watch at a
+/* Copies the requests stored since the last reading, oldest first. Returns their number; -EINVAL if there is no such
+ * watch. Sets `total` to the number of requests since the watch was added. Only one thread may read a watch at a
  * time. */
 int request_watch_read(uint32_t number, struct mallometer_event *events, uint32_t capacity, uint64_t *total);
 

@@ -114,8 +114,8 @@ static bool take_lock(void) {
 
 static void release_all(void);
 
-/* Takes the lock and blocks all signals; empties the map if its ranges are to be forgotten (ranges_forget()). Returns
- * false if the map must not be used. */
+/* Takes the lock, blocks all signals, and empties the map if ranges_forget() was called. Returns false if the map must
+ * not be used. */
 static bool begin(uint64_t *signals) {
   if (!ranges_on()) return false;
   *signals = call_block_signals();

@@ -71,8 +71,8 @@ void scope_match_free(struct thread_block *block, const void *object, size_t byt
 
 /*
  * Reports a counted allocation to the scopes of its thread. Returns `object`, the address that the program receives;
- * `doubled` is the doubled_size() of the request, 0 for 0 bytes. This function itself handles the usual case while a
- * thread's memory grows: each allocation is a new peak of the innermost scope, and of no other.
+ * `doubled` is the doubled_size() of the request, 0 for 0 bytes. Handles the usual case itself: while a thread's memory
+ * grows, each allocation is a new peak of the innermost scope only.
  */
 static inline __attribute__((always_inline)) void *scope_allocation(struct thread_block *block, void *object,
                                                                     size_t doubled) {

@@ -315,8 +315,7 @@ void thread_key_0_release(void);
 
 /*
  * Call this once, before the first event. A thread that ends calls `at_hand_over`, which flushes its block, before it
- * hands the block over (totals.h includes this file, so this file cannot call peak_flush()). This never fails: without
- * a thread key, blocks stay with the threads that ended.
+ * hands the block over. Without a thread key, blocks stay with the threads that ended.
  */
 void thread_blocks_start(void (*at_hand_over)(struct thread_block *block));
 
@@ -345,9 +344,8 @@ static inline struct thread_block *event_block(void) {
 
 /*
  * Returns whether the calling thread must not take its block at an allocation of this size, because pthread_setspecific
- * may be the caller. glibc keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific
- * allocates. If the library's key is not among the first 32, pthread_setspecific must not be called within that
- * allocation; the event belongs to shared_events.
+ * may be the caller: glibc keeps a thread's values of all keys but the first 32 in tables that pthread_setspecific
+ * allocates, and within that allocation it must not be called again. The event then belongs to shared_events.
  */
 bool thread_block_would_recurse(size_t requested);
 

@@ -23,8 +23,8 @@
 void totals_read(struct mallometer_counters *sum);
 
 /*
- * Reads the totals. Repeats the reading if more than HEADROOM_BYTES were freed meanwhile, because the live bytes would
- * be too high by that much. Accepts the fourth reading in any case, for programs whose threads always free that fast.
+ * Reads the totals. Repeats the reading, at most three times, if more than HEADROOM_BYTES were freed meanwhile, because
+ * the live bytes would be too high by that much.
  */
 void totals_read_whole(struct mallometer_counters *sum);
 
@@ -60,10 +60,9 @@ int64_t totals_live_at(int64_t net);
 uint64_t totals_live(const struct mallometer_counters *sum);
 
 /*
- * A peak window: the peak of the net bytes since a point in time, beside the process's peak. The peak of a window is
- * found by the same sums as the process's, and has the same error. At most MOST_PEAK_WINDOWS are open at once.
- * The caller passes the sum at that point in time to peak_window_open(), which returns the window's number, or -1 if
- * all windows are in use.
+ * A peak window: the peak of the net bytes since a point in time. It is found by the same sums as the process's peak,
+ * with the same error. The caller passes the sum at that point in time to peak_window_open(), which returns the
+ * window's number, or -1 if MOST_PEAK_WINDOWS are in use.
  */
 #define MOST_PEAK_WINDOWS 32
 struct peak_window {
@@ -90,8 +89,8 @@ void peak_flush_shared(void);
 
 /*
  * Reads the totals, raises the peak if the live bytes are higher, and returns the peak. A thread that is interrupted
- * while it sums may miss any number of frees. Such a sum is repeated, at most three times, and the peak is raised to
- * the sum's lower bound.
+ * while it sums may miss any number of frees. It then repeats the sum, at most three times, and raises the peak to the
+ * sum's lower bound.
  */
 uint64_t totals_raise_peak(struct mallometer_counters *sum);
 

@@ -119,8 +119,8 @@ static void note_baseline(uint64_t used, uint64_t now) {
   baseline.monotonic_ns = begin_ns = now;
 }
 
-/* Returns whether memory has changed since the baseline. Without a change no new baseline is taken before
- * OLDEST_BASELINE, because a new baseline reads the live bytes of all sites. */
+/* Returns whether memory has changed since the baseline. Otherwise no new baseline is taken before OLDEST_BASELINE,
+ * because that reads the live bytes of all sites. */
 static bool has_changed(uint64_t used) {
   return latest_samples_bytes() - baseline.sampled_bytes >= least_rise / 64 ||
          difference(used, baseline.used_bytes) >= least_rise / 64;
@@ -391,8 +391,8 @@ static bool append(uint64_t frame, char *text, size_t capacity) {
 }
 
 /*
- * Appends the lines of some frames of all sites. Each frame is recorded before its name is requested, so that each name
- * is requested only once, even if the frame has no name or there is no room. Returns whether there was room for all.
+ * Appends the lines of some frames of all sites. Records each frame before it requests the frame's name, so that no
+ * name is requested twice. Returns whether there was room for all lines.
  */
 static bool append_frames(const struct recording_burst *burst, uint32_t first, uint32_t end, char *text,
                           size_t capacity) {

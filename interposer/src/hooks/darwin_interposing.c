@@ -1,8 +1,8 @@
 /*
  * The entry on Darwin: dyld reads pairs of functions in the section __DATA,__interpose of each library in
- * DYLD_INSERT_LIBRARIES, and redirects the calls of a pair's second function from every other image to its first. Calls
- * of this library itself are not redirected, so the original is called by its name. In a library that is loaded later
- * the pairs have no effect (hooks/darwin_zone.h).
+ * DYLD_INSERT_LIBRARIES, and redirects calls of a pair's second function, from every other image, to the pair's first
+ * function. Calls of this library itself are not redirected, so the original is called by its name. In a library that
+ * is loaded later the pairs have no effect (hooks/darwin_zone.h).
  *
  * Until the library's constructor has run, calls are forwarded uncounted: libSystem itself allocates before libSystem
  * is ready. Afterwards malloc, calloc, realloc, reallocf and free take the complete route (hooks/complete.h). The other

@@ -83,8 +83,8 @@ static void *java_dlsym(void *place, const char *name) {
 
 /*
  * Opens libsyslookup.so, and redirects dlsym to java_dlsym() in the calling object (which contains `caller`). Returns
- * the file that the call of dlopen must then open: `file`; or NULL, which stands for the program, if the library was
- * opened and dlsym could not be redirected. The library is never closed, so no other library gets its handle.
+ * the file that the call of dlopen must then open: `file`, or NULL (the program) if the library was opened but dlsym
+ * could not be redirected. The library is never closed, so no other library gets its handle.
  */
 __attribute__((noinline)) static const char *open_for_java(dlopen_function *open, const char *file, int mode,
                                                            const void *caller) {

@@ -526,7 +526,7 @@ static operator_function *own_operator(enum operator_form form, enum hook_route 
   }
 }
 
-/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown, and then knows
+/* Serves an operator until a route is opened. The call finds the allocator if it is still unknown; then it is known
  * whether another library's operator serves instead of this library's. */
 #define EARLY_OPERATOR(form, name, derived_from)                                                      \
   static void *early_##form(uintptr_t first, uintptr_t second, uintptr_t third) {                     \

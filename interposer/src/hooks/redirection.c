@@ -67,9 +67,8 @@ static uintptr_t in_libc(void) { return (uintptr_t)gnu_get_libc_version; }
 
 /*
  * Finds the function that each row replaces. The first eight are those of `next`. Any other function, such as operator
- * new, is redirected only if the allocator defines it, because the allocator's own may allocate without a call of
- * malloc. The C++ library's operators, and the C library's strdup, strndup and realpath, call malloc. The mmap, munmap
- * and mremap to replace are always the C library's.
+ * new, is redirected only if the allocator defines it: the C++ library's operators, and the C library's strdup, strndup
+ * and realpath, call malloc. The mmap, munmap and mremap to replace are always the C library's.
  */
 static bool find_real_functions(void) {
   const uintptr_t of_next[] = {(uintptr_t)next.malloc,         (uintptr_t)next.free,

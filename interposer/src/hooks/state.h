@@ -57,9 +57,9 @@ extern HIDDEN bool counting_is_wanted;
 extern HIDDEN bool counting_was_off;
 
 /*
- * The functions by which the hook calls the code above it (src/control). The first event comes before any code of this
- * library has run, so functions cannot be registered in time: src/control defines `hook_owner`, and the linker takes
- * that definition in place of the empty one in state.c. The library cannot run with the empty definition.
+ * The functions by which the hook calls the code above it (src/control). They cannot be registered in time, because the
+ * first event comes before any code of this library has run. So src/control defines `hook_owner`, and the linker takes
+ * that definition in place of the empty one in state.c, with which the library cannot run.
  */
 struct hook_owner {
   /* hook_find_allocator() of hooks/start.h. The pointer avoids a cycle of files that call each other. */

@@ -1,8 +1,8 @@
 /*
  * The probes of OpenTelemetry's contract for memory profiles (provider otel_memory). By them a profiler outside of the
  * process receives each sampled allocation with its weight, the free of each sampled object, and each mapping of the
- * program. A probe is one instruction that does nothing unless a tracer is attached. Each is in a function of its own,
- * so that the library's file has one ELF note, which describes the probe to tracers, for each.
+ * program. A probe is one instruction that does nothing unless a tracer is attached. Each probe is in a function of its
+ * own, so that the library's file has one ELF note for each, which describes it to tracers.
  *
  * The functions do not allocate or lock, and preserve errno. They may be called from any thread and in signal handlers.
  */
