@@ -59,7 +59,7 @@ size_t ranges_footprint(void);
 /* Returns a number that changes when all ranges are forgotten. */
 uint32_t ranges_generation(void);
 
-/* Call these before a system call that may unmap memory, and after the removal of the ranges. ranges_before_unmapping()
+/* Call the first before a system call that may unmap memory, and the second after the removal of the ranges. The first
  * returns the number of the latest insertion, for ranges_remove(). */
 uint64_t ranges_before_unmapping(void);
 void ranges_after_unmapping(void);
